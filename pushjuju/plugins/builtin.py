@@ -1,7 +1,7 @@
-"""The plugins that come with pushjuju.
+"""The list of the plugins that come with pushjuju.
 
-They are loaded through the same hooks as anyone else's. Families of hook tools also run on machines and so
-know nothing of plugins; each is wrapped into one here.
+They are loaded through the same hooks as other plugins. Families of hook tools also run on machines and so
+cannot use the plugin API; this module wraps each family into a plugin.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("charm-mirror", "pushjuju.plugins.sources.mirror_plugin"),
     ("charm-places", "pushjuju.plugins.sources.places"),
 )
-"""Name and module of each built-in plugin, the first wins where two answer."""
+"""Name and module of each built-in plugin; when two answer, the first wins."""
 
 HOOK_TOOLS: tuple[str, ...] = (
     "actions", "config", "credentials", "goalstate", "leadership", "logging", "metrics", "network",
     "payloads", "ports", "reboot", "relations", "resources", "secrets", "state", "status", "storage",
     "version",
 )  # fmt: skip
-"""Families of hook tools: modules of pushjuju.plugins.hooks."""
+"""The families of hook tools: modules of pushjuju.plugins.hooks."""
 
 REFUSALS = "unsupported"
-"""The family that refuses what nobody else answers; it comes after everyone's."""
+"""The family of refusals. It comes after all plugins, so that a plugin can provide the tools."""
 
 
 class HookToolsPlugin:
-    """One family of hook tools as a plugin."""
+    """A plugin with one family of hook tools."""
 
     PUSHJUJU_API = PLUGIN_API
 
@@ -47,14 +47,14 @@ class HookToolsPlugin:
 
     @hookimpl
     def pushjuju_hook_tools(self) -> Sequence[HookToolFamily]:
-        """Name the family's module."""
+        """Return the family."""
         return [HookToolFamily(name=self._family, module=f"pushjuju.plugins.hooks.{self._family}")]
 
 
 class RefusalsPlugin(HookToolsPlugin):
-    """The family that refuses, behind all others."""
+    """A plugin with the family of refusals, which comes last."""
 
     @hookimpl(trylast=True)
     def pushjuju_hook_tools(self) -> Sequence[HookToolFamily]:
-        """Name the family's module."""
+        """Return the family."""
         return [HookToolFamily(name=self._family, module=f"pushjuju.plugins.hooks.{self._family}")]

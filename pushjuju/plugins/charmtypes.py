@@ -1,4 +1,4 @@
-"""Where plugins of API 1.5 import the types of charm sources from; see `pushjuju.plugins.types`."""
+"""The import path of the types of charm sources for plugins of API 1.5; see `pushjuju.plugins.types`."""
 
 from pushjuju.plugins import types
 

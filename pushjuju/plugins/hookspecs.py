@@ -1,17 +1,17 @@
-"""The hooks that plugins implement.
+"""The specifications of the hooks that plugins implement.
 
-A plugin is a module or object with functions named as below and marked `@hookimpl`; it is found through an
-entry point of the group `pushjuju`. Arguments travel by keyword; a plugin may leave out those it does not
-need.
+A plugin is a module or object with functions that have the names below and are marked with `@hookimpl`. It is
+found through an entry point of the group `pushjuju`. Arguments are passed by keyword; a function may leave
+out arguments that it does not need.
 
     from pushjuju.plugins.hookspecs import hookimpl
 
     @hookimpl
     def pushjuju_provider_types(): ...
 
-Versions: PLUGIN_API is (major, minor). A new hook or argument raises minor; anything else raises major. A
-plugin may say `PUSHJUJU_API = (1, 0)`; the host skips it with a warning when the major differs or it needs a
-newer minor.
+Versions: PLUGIN_API is (major, minor). A new hook or argument raises minor; any other change raises major. A
+plugin may declare `PUSHJUJU_API = (1, 0)`; the host skips the plugin with a warning when the major differs or
+the plugin needs a newer minor.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @hookspec
 def pushjuju_provider_types() -> Sequence[ProviderType]:  # type: ignore[empty-body]
-    """Name the types of cloud that this plugin drives.
+    """Return the types of cloud that this plugin supports.
 
-    Fires when clouds are listed, checked or opened. All answers are used; a name taken by two plugins belongs
-    to the first. May not block. Raising drops this plugin's answer with a warning. Since 1.0.
+    Called when clouds are listed, checked or opened. All answers are used; a name that two plugins return
+    belongs to the first. Must not block. An error drops this plugin's answer with a warning. Since 1.0.
     """
 
 
@@ -57,8 +57,8 @@ def pushjuju_open_provider(
 ) -> Provider | None:
     """Return the provider for a model in a cloud, or None when the type of cloud is not yours.
 
-    Fires once per model and run, when a machine is first needed. The first answer that is not None is used.
-    May not block: connect in the provider's methods. Raising ends the command with that error. Since 1.0.
+    Called once per model and command, when a machine is first needed. The first answer that is not None is
+    used. Must not block: connect in the provider's methods. An error ends the command. Since 1.0.
 
     Args:
         cloud: The cloud and its own configuration.
@@ -75,13 +75,13 @@ def pushjuju_open_containers(
 ) -> Provider | None:
     """Return the provider of containers inside a machine, or None when the kind is not yours.
 
-    Fires once per machine and run, when a container is first needed there. The first answer that is not None
-    is used. May not block: reach the host in the provider's methods. Raising ends the start with that error.
-    Since 1.4.
+    Called once per machine and command, when a container is first needed there. The first answer that is not
+    None is used. Must not block: reach the host in the provider's methods. An error ends the start. Since
+    1.4.
 
     Args:
-        kind: `lxd`, as in the machine `0/lxd/1`; the machines are of the provider type of that name.
-        host: The machine.
+        kind: `lxd`, as in the machine `0/lxd/1`; the machines have the provider type of that name.
+        host: The machine that holds the containers.
         model: The model that the containers belong to.
         config: The model's configuration, all keys.
         services: Functions of the controller for the provider.
@@ -92,15 +92,15 @@ def pushjuju_open_containers(
 def pushjuju_detect_credentials(  # type: ignore[empty-body]
     cloud_type: str, environ: Mapping[str, str]
 ) -> Sequence[DetectedCredential]:
-    """Find credentials for a type of cloud in the files and variables of the user who calls.
+    """Return credentials for a type of cloud from the user's files and environment variables.
 
-    Fires when `autoload-credentials` runs, once for each type of cloud. All answers are used. May read small
-    files below `environ["HOME"]`; may not ask the network. Raising drops this plugin's answer with a warning;
-    the message may name a file, never a value. Since 1.3.
+    Called by `autoload-credentials`, once for each type of cloud. All answers are used. May read small files
+    below `environ["HOME"]`; must not use the network. An error drops this plugin's answer with a warning; its
+    message may name a file, but contain no value. Since 1.3.
 
     Args:
-        cloud_type: The type, as the plugin named it; answer nothing for those of others.
-        environ: The process environment.
+        cloud_type: The type of cloud; return nothing for types of other plugins.
+        environ: The environment variables of the process.
     """
 
 
@@ -108,25 +108,25 @@ def pushjuju_detect_credentials(  # type: ignore[empty-body]
 def pushjuju_finalize_credential(
     cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]
 ) -> tuple[str, Mapping[str, str]] | None:
-    """Turn what a user gave into the credential that is kept, or None to keep it as it is.
+    """Return the auth type and attributes to store for a credential, or None to store it as the user gave it.
 
-    Fires when a credential is added or updated, after its attributes were checked. The first answer that is
-    not None is used. May ask the network. Raising refuses the credential with that error; no value may be in
-    it. Since 1.4.
+    Called when a credential is added or updated, after its attributes were checked. The first answer that is
+    not None is used. May use the network. An error refuses the credential; its message must contain no value.
+    Since 1.4.
 
     Args:
         cloud: The cloud of the credential, in its default region.
-        auth_type: The type that was chosen.
-        attributes: Its attributes.
+        auth_type: The auth type that the user chose.
+        attributes: The attributes of the credential.
     """
 
 
 @hookspec
 def pushjuju_hook_tools() -> Sequence[HookToolFamily]:  # type: ignore[empty-body]
-    """Name modules that hold hook tools.
+    """Return the modules that hold hook tools.
 
-    Fires when the program for the machines is put together. All answers are used; a tool named twice belongs
-    to the first plugin. May not block; the modules are not imported for it. Raising drops this plugin's
+    Called when the program for the machines is packed. All answers are used; a tool that two plugins name
+    belongs to the first. Must not block; the modules are not imported for it. An error drops this plugin's
     answer with a warning. Since 1.0.
     """
 
@@ -135,32 +135,32 @@ def pushjuju_hook_tools() -> Sequence[HookToolFamily]:  # type: ignore[empty-bod
 def pushjuju_user_data(request: StartRequest, data: dict[str, Any]) -> None:
     """Amend the cloud-config document of a machine in place.
 
-    Fires before a machine is started, after pushjuju and the model's `cloudinit-userdata` have filled the
-    document. Every plugin is called; order with `tryfirst` and `trylast`. May not block. Raising makes the
-    start fail with that error, naming the plugin. Since 1.0.
+    Called before a machine is started, after pushjuju and the model's `cloudinit-userdata` have filled the
+    document. Every plugin is called; `tryfirst` and `trylast` set the order. Must not block. An error makes
+    the start fail, and the failure names the plugin. Since 1.0.
 
     Args:
         request: The machine that will be started.
-        data: The document; change it, return nothing.
+        data: The document to change; return nothing.
     """
 
 
 @hookspec
 def pushjuju_secret_backend_types() -> Sequence[SecretBackendType]:  # type: ignore[empty-body]
-    """Name the types of backend for secrets that this plugin drives.
+    """Return the types of secret backend that this plugin supports.
 
-    Fires when backends are added, changed, listed or opened. All answers are used; a name taken by two
-    plugins belongs to the first. May not block. Raising drops this plugin's answer with a warning. Since
+    Called when backends are added, changed, listed or opened. All answers are used; a name that two plugins
+    return belongs to the first. Must not block. An error drops this plugin's answer with a warning. Since
     1.1.
     """
 
 
 @hookspec
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:  # type: ignore[empty-body]
-    """Name the types of storage that machines of a cloud can have.
+    """Return the types of storage that machines of a cloud can have.
 
-    Fires when storage is asked for or pools are listed. All answers are used; a type named twice belongs to
-    the first plugin. May not block. Raising drops this plugin's answer with a warning. Since 1.1.
+    Called when storage is requested or pools are listed. All answers are used; a type that two plugins return
+    belongs to the first. Must not block. An error drops this plugin's answer with a warning. Since 1.1.
 
     Args:
         cloud_type: The type of the model's cloud: `local`, `manual`...
@@ -171,8 +171,8 @@ def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:  # type: i
 def pushjuju_open_secret_backend(type: str, config: Mapping[str, str]) -> SecretBackend | None:  # noqa: A002
     """Return the backend with a configuration, or None when the type is not yours.
 
-    Fires whenever content is kept in it, read or deleted. The first answer that is not None is used. May not
-    block: connect in the backend's methods. Raising ends the work with that error. Since 1.1.
+    Called whenever content is stored, read or deleted in the backend. The first answer that is not None is
+    used. Must not block: connect in the backend's methods. An error ends the work. Since 1.1.
 
     Args:
         type: The type, as the plugin named it.
@@ -184,14 +184,14 @@ def pushjuju_open_secret_backend(type: str, config: Mapping[str, str]) -> Secret
 def pushjuju_open_storage(
     type_name: str, provider: Provider | None
 ) -> StorageProvider | MachineStorage | None:
-    """Return what makes storage of a type, or None when the type is not yours.
+    """Return the provider of a type of storage, or None when the type is not yours.
 
-    Fires when storage is first made, attached or removed in a run. The first answer that is not None is used.
-    May not block. Raising leaves the storage waiting with that error. Since 1.1.
+    Called when storage is first made, attached or removed in a command. The first answer that is not None is
+    used. Must not block. After an error, the storage waits and shows the error. Since 1.1.
 
     Args:
-        type_name: As in `StorageType`.
-        provider: The cloud of the model; None for storage that lives on machines.
+        type_name: The name of the `StorageType`.
+        provider: The provider of the model's cloud; None for storage on the machines themselves.
     """
 
 
@@ -199,27 +199,28 @@ def pushjuju_open_storage(
 def pushjuju_open_firewall(
     model: ModelInfo, mode: str, asked: bool, provider_type: str, provider: Provider | None
 ) -> Firewall | None:
-    """Return what guards machines of a model, or None when you do not guard such machines.
+    """Return the firewall for machines of a model, or None when you do not guard such machines.
 
-    Fires once per model, kind of machine and run, unless the model's `firewall-mode` is none. The first
-    answer that is not None is used; without an answer, such machines have no firewall. May not block. Raising
-    ends the command with that error. Since 1.1.
+    Called once per model, kind of machine and command, unless the model's `firewall-mode` is none. The first
+    answer that is not None is used; without an answer, such machines have no firewall. Must not block. An
+    error ends the command. Since 1.1.
 
     Args:
         model: The model that the machines belong to.
-        mode: `instance`: each machine has its own rules; `global`: all have those of all.
-        asked: The mode was named when the model was made; it is not the default.
-        provider_type: The type of the cloud that made the machines; `manual` for those that were given.
-        provider: The cloud, where its type has the feature `firewall`; else None. Since 1.3.
+        mode: `instance`: each machine has its own rules; `global`: every machine has the rules of all
+            machines.
+        asked: True when the user set the mode for the model, so that the mode is not the default.
+        provider_type: The type of cloud that made the machines; `manual` for machines of the user.
+        provider: The provider when its type has the feature `firewall`, else None. Since 1.3.
     """
 
 
 @hookspec
 def pushjuju_charm_sources() -> Sequence[CharmSourceType]:  # type: ignore[empty-body]
-    """Name the places and stores that this plugin gets charms from.
+    """Return the types of charm source that this plugin supports.
 
-    Fires when a charm is asked for. All answers are used; the first whose `accepts` takes an address gets it.
-    May not block. Raising drops this plugin's answer with a warning. Since 1.2.
+    Called when a charm is requested. All answers are used; the first type whose `accepts` accepts an address
+    gets it. Must not block. An error drops this plugin's answer with a warning. Since 1.2.
     """
 
 
@@ -227,13 +228,13 @@ def pushjuju_charm_sources() -> Sequence[CharmSourceType]:  # type: ignore[empty
 def pushjuju_open_charm_source(
     type_name: str, address: str, services: SourceServices
 ) -> CharmStore | CharmPlace | None:
-    """Return what gets charms from an address, or None when the type is not yours.
+    """Return the source of charms at an address, or None when the type is not yours.
 
-    Fires once per address and command. The first answer that is not None is used. May not block: connect in
-    the methods. Raising ends the command with that error. Since 1.2.
+    Called once per address and command. The first answer that is not None is used. Must not block: connect in
+    the methods. An error ends the command. Since 1.2.
 
     Args:
-        type_name: As in `CharmSourceType`.
+        type_name: The name of the `CharmSourceType`.
         address: The address that the user typed, or the model's `charmhub-url`.
         services: Functions of the controller for the source.
     """

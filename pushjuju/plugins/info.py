@@ -1,4 +1,4 @@
-"""What is known of one plugin."""
+"""The facts about one plugin that `pushjuju plugins` shows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class PluginInfo:
     """One plugin in the list of `pushjuju plugins`.
 
     Attributes:
-        api: Version of the hooks that it was made for, `1.0`; empty if it does not say.
+        api: The version of the plugin API that the plugin was made for, `1.0`; empty when it declares none.
         hooks: The hooks that it implements.
-        source: `built-in`, or the package that offers it.
-        error: Why it is not used, or empty.
+        source: `built-in`, or the package that contains the plugin.
+        error: Why the plugin is not used; empty when it is used.
     """
 
     name: str

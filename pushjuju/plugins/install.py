@@ -1,4 +1,4 @@
-"""Installs what `doctor` found missing."""
+"""Installs the packages and loads the kernel modules that `doctor` found missing."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pushjuju.plugins.api.providers import Progress
 
 _PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
 _HINTS = {
-    "apt-get": "This host has no apt; install it by hand.",
+    "apt-get": "This host has no apt; install the packages by hand.",
     "sudo": "Run the same command as root.",
 }
 
 
 def install_packages(findings: Sequence[Finding], progress: Progress) -> bool:
-    """Install the packages that findings miss, through apt and with sudo when not root. Blocks.
+    """Install the packages that findings miss, with apt, and with sudo when the user is not root. Blocks.
 
     Args:
-        findings: As `doctor` returned them; those that are fine are passed over.
+        findings: The findings of `doctor`; those without a fault are skipped.
 
     Returns:
-        Whether there was anything to install. What was found before may be out of date then.
+        True when packages were installed, so that the findings may be out of date.
     """
     packages = sorted({package for fix in _fixes(findings) for package in fix.packages})
     if packages:
@@ -37,13 +37,13 @@ def install_packages(findings: Sequence[Finding], progress: Progress) -> bool:
 
 
 def load_modules(findings: Sequence[Finding], progress: Progress) -> bool:
-    """Load the kernel modules that findings miss, with sudo when not root. Blocks.
+    """Load the kernel modules that findings miss, with sudo when the user is not root. Blocks.
 
     Args:
-        findings: As `doctor` returned them after the packages were installed.
+        findings: The findings of `doctor` after the packages were installed.
 
     Returns:
-        Whether there was a module to load.
+        True when modules were loaded.
     """
     lacking = [item for item in findings if _loads_a_module(item)]
     install_packages(lacking, progress)
@@ -62,7 +62,7 @@ def _loads_a_module(finding: Finding) -> bool:
 
 
 def _as_root(command: Sequence[str]) -> None:
-    """Run a command as root; the addresses of proxies go along by their names, they may hold passwords."""
+    """Run a command as root. Proxies are passed by variable names, because addresses may hold passwords."""
     kept = {name: value for name, value in os.environ.items() if name.lower() in _PROXIES}
     keep = [f"--preserve-env={','.join(sorted(kept))}"] if kept else []
     argv = list(command) if os.geteuid() == 0 else ["sudo", *keep, "--", *command]

@@ -1,4 +1,4 @@
-"""Load plugins and register them: pluggy, the built-in plugins and those of other packages."""
+"""Loads and registers plugins with pluggy: the built-in plugins and those of other packages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pushjuju.plugins.scan import find_entry_points
 
 
 def _manager(project: str) -> pluggy.PluginManager:
-    """Make the manager; in a module it looks closely at what is marked as a hook, not at all of it."""
+    """Return a plugin manager. In a module, it inspects only functions that are marked as hooks."""
     marker = f"{project}_impl"
 
     class Manager(pluggy.PluginManager):
@@ -36,7 +36,7 @@ def _manager(project: str) -> pluggy.PluginManager:
 
 
 class Loaded:
-    """Plugins, loaded and registered."""
+    """The plugins that were loaded and registered."""
 
     def __init__(self, environ: Mapping[str, str], warn: Say, trace: Say, path: Sequence[str] | None) -> None:
 
@@ -47,14 +47,15 @@ class Loaded:
         self.infos: dict[str, PluginInfo] = {}
         self.manager = _manager(hookspecs.PROJECT)
         self.manager.add_hookspecs(hookspecs)
-        # The one registered last is asked first: built-ins come last, in reverse.
+        # pluggy calls the plugin that was registered last first: the built-ins are registered last, in
+        # reverse order.
         self._load_entry_points(hookspecs.ENTRY_POINT_GROUP, environ, path)
         self._load_builtins()
         if environ.get("PUSHJUJU_TRACE_PLUGINS"):
             _follow(self.manager, trace)
 
     def complain(self, plugin: str, problem: str) -> None:
-        """Warn of a plugin once for each problem."""
+        """Warn about a plugin, once for each problem."""
         if (plugin, problem) not in self._complaints:
             self._complaints.add((plugin, problem))
             self._warn(f"plugin {plugin}: {problem}")
@@ -78,7 +79,7 @@ class Loaded:
             self._load(info, partial(_load_value, item.value), off=off)
 
     def _load(self, info: PluginInfo, load: Callable[[], object], *, off: str = "") -> None:
-        """Load and register one plugin, and write down what became of it; `off` says why it shall not be."""
+        """Load and register one plugin, and record the result; with a reason in `off`, do not load it."""
         hooks: tuple[str, ...] = ()
         api, error = "", off
         if info.name in self._disabled:
@@ -89,7 +90,7 @@ class Loaded:
                 api = self._check_api(plugin)
                 self.manager.register(plugin, info.name)
                 hooks = self._check_hooks(plugin)
-            except (Exception, SystemExit) as problem:  # noqa: BLE001 (whatever a foreign module does)
+            except (Exception, SystemExit) as problem:  # noqa: BLE001 (a foreign module may raise anything)
                 if self.manager.has_plugin(info.name):
                     self.manager.unregister(name=info.name)
                 error = f"{type(problem).__name__}: {problem}"
@@ -131,7 +132,7 @@ def _cache_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def _follow(manager: pluggy.PluginManager, say: Say) -> None:
-    """Log each hook call: which plugin, how long it took; never arguments, which may hold secrets."""
+    """Log each hook call with its plugins and time, but without arguments, which may hold secrets."""
     started: list[float] = []
 
     def before(hook: str, implementations: Sequence[Any], _kwargs: Mapping[str, Any]) -> None:

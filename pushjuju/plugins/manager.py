@@ -1,7 +1,7 @@
 """The plugin host: loads plugins once they are needed, and calls their hooks with types.
 
-Importing this module costs nothing; pluggy and the plugins are loaded at the first call of a hook. A plugin
-that cannot be loaded, or that raises where its answer is not needed, causes one warning with its name.
+pluggy and the plugins are loaded at the first call of a hook, so importing this module is cheap. A plugin
+that cannot be loaded, or that raises an error where its answer is optional, causes one warning with its name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class PluginHost:
-    """All plugins of this process, loaded at first use."""
+    """All plugins of this process, loaded at the first call of a hook."""
 
     def __init__(
         self,
@@ -39,16 +39,15 @@ class PluginHost:
         trace: Say | None = None,
         path: Sequence[str] | None = None,
     ) -> None:
-        """Keep what loading needs; nothing is loaded yet.
+        """Keep the settings; load no plugin yet.
 
         Args:
-            environ: Process environment: PUSHJUJU_DISABLE_PLUGINS (names with commas, or `all` for those of
-            other
-                packages), PUSHJUJU_TRACE_PLUGINS (any text), PUSHJUJU_CACHE, XDG_CACHE_HOME, HOME.
+            environ: Environment variables: PUSHJUJU_DISABLE_PLUGINS (names separated by commas, or `all` for
+                the plugins of other packages), PUSHJUJU_TRACE_PLUGINS (any text), PUSHJUJU_CACHE,
+                XDG_CACHE_HOME, HOME.
             warn: Called once for each plugin that fails, or None.
-            trace: Called for each call of a plugin when tracing is on; when None, the calls go to standard
-                error.
-            path: Folders in which other packages are looked for; when None, `sys.path`.
+            trace: Called for each call of a hook when tracing is on; None means standard error.
+            path: Folders in which packages with plugins are searched; None means `sys.path`.
         """
         self._environ = environ
         self._warn = warn or _to_nobody
@@ -57,14 +56,14 @@ class PluginHost:
         self._loaded: Loaded | None = None
 
     def provider_types(self) -> tuple[ProviderType, ...]:
-        """Return the types of cloud that can be driven; a name belongs to the first plugin that claims it."""
+        """Return the supported types of cloud; a name belongs to the first plugin that returns it."""
         return tuple(item for _, item in self._owned_types())
 
     def provider_type(self, name: str) -> ProviderType:
         """Return one type of cloud.
 
         Raises:
-            NotFound: No plugin drives it.
+            NotFound: No plugin supports the type.
         """
         for item in self.provider_types():
             if item.name == name:
@@ -117,14 +116,14 @@ class PluginHost:
     def finalize_credential(
         self, cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]
     ) -> tuple[str, Mapping[str, str]]:
-        """Return type and attributes of a credential as they are kept."""
+        """Return the auth type and the attributes of a credential, in the form in which they are stored."""
         found: tuple[str, Mapping[str, str]] | None = self._host().manager.hook.pushjuju_finalize_credential(
             cloud=cloud, auth_type=auth_type, attributes=attributes
         )
         return found if found is not None else (auth_type, attributes)
 
     def secret_backend_types(self) -> tuple[SecretBackendType, ...]:
-        """Return the types of backend for secrets; a name belongs to the first plugin that claims it."""
+        """Return the types of secret backend; a name belongs to the first plugin that returns it."""
         found: dict[str, SecretBackendType] = {}
         for _, answer in self._answers("pushjuju_secret_backend_types"):
             for item in answer:
@@ -168,7 +167,7 @@ class PluginHost:
         return found
 
     def storage_types(self, cloud_type: str) -> dict[str, StorageType]:
-        """Return the types of storage in a cloud by name; a name belongs to the first plugin."""
+        """Return the types of storage in a cloud by name; of a name in two plugins, the first counts."""
         found: dict[str, StorageType] = {}
         for _, answer in self._answers("pushjuju_storage_types", cloud_type=cloud_type):
             for item in answer:
@@ -176,7 +175,7 @@ class PluginHost:
         return found
 
     def open_storage(self, type_name: str, provider: Provider | None) -> StorageProvider | MachineStorage:
-        """Return what makes storage of a type."""
+        """Return the provider of a type of storage."""
         found: StorageProvider | MachineStorage | None = self._host().manager.hook.pushjuju_open_storage(
             type_name=type_name, provider=provider
         )
@@ -193,14 +192,14 @@ class PluginHost:
         provider_type: str,
         provider: Provider | None = None,
     ) -> Firewall | None:
-        """Return the firewall of one kind of a model's machines, or None when no plugin has one."""
+        """Return the firewall for one kind of machines of a model, or None when no plugin has one."""
         found: Firewall | None = self._host().manager.hook.pushjuju_open_firewall(
             model=model, mode=mode, asked=asked, provider_type=provider_type, provider=provider
         )
         return found
 
     def charm_source_types(self) -> tuple[CharmSourceType, ...]:
-        """Return the types of charm source, the first that accepts an address gets it."""
+        """Return the types of charm source; the first type that accepts an address gets the address."""
         return tuple(item for _, answer in self._answers("pushjuju_charm_sources") for item in answer)
 
     def open_charm_store(self, address: str, services: SourceServices) -> CharmStore:
@@ -226,11 +225,11 @@ class PluginHost:
         return None
 
     def hook_tool_families(self) -> tuple[HookToolFamily, ...]:
-        """Return the families of hook tools in the order in which they may claim names."""
+        """Return the families of hook tools; when two have a tool of the same name, the first wins."""
         return tuple(item for _, answer in self._answers("pushjuju_hook_tools") for item in answer)
 
     def user_data(self, request: StartRequest, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a cloud-config document as the plugins amended it; the given one is not changed."""
+        """Return a copy of a cloud-config document with the changes of all plugins."""
         amended = deepcopy(dict(data))
         for plugin, call in self._callers("pushjuju_user_data"):
             try:
@@ -245,7 +244,7 @@ class PluginHost:
         return amended
 
     def list_plugins(self) -> tuple[PluginInfo, ...]:
-        """Return all plugins in the order in which they are asked, unused ones with the reason."""
+        """Return all plugins in the order of their calls; an unused plugin has the reason in `error`."""
         return tuple(reversed(self._host().infos.values()))
 
     def _host(self) -> Loaded:
@@ -256,7 +255,7 @@ class PluginHost:
         return self._loaded
 
     def _answers(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
-        """Yield each plugin's answer that is not None; one that raises is a warning."""
+        """Yield (plugin, answer) for each answer that is not None; an error becomes a warning."""
         for plugin, call in self._callers(hook):
             try:
                 answer = call(**arguments)
@@ -266,7 +265,7 @@ class PluginHost:
             yield from ((plugin, item) for item in answer)
 
     def _callers(self, hook: str) -> Iterator[tuple[str, Callable[..., Any]]]:
-        """Yield for each plugin a call of the hook that reaches only it and wrappers, in pluggy's order."""
+        """Yield (plugin, function); the function calls the hook of this plugin alone, with wrappers."""
         manager = self._host().manager
         implementations = getattr(manager.hook, hook).get_hookimpls()
         plain = [item for item in implementations if not (item.hookwrapper or item.wrapper)]

@@ -1,1 +1,1 @@
-"""The public types: what plugins and the host exchange, by who implements them."""
+"""The public types of the plugin API, one module for each subject."""

@@ -1,4 +1,4 @@
-"""Secret backends: where the content of secrets is kept."""
+"""Secret backends: where the contents of secrets are stored."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pushjuju.plugins.api.clouds import Attr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretBackendType:
-    """A kind of backend for the content of secrets.
+    """A kind of backend for the contents of secrets.
 
     Attributes:
-        config_schema: The keys of its configuration; values of secret ones are never shown.
+        config_schema: The keys of its configuration. Values of keys marked as secret are never shown.
     """
 
     name: str
@@ -23,37 +23,37 @@ class SecretBackendType:
 
 
 class SecretBackend(Protocol):
-    """A secret backend: keeps the content of secrets. Methods run in a thread of their own and may block."""
+    """A secret backend. Its methods run in a thread of their own and may block."""
 
     def ping(self) -> None:
-        """Check that the backend is there and takes our credentials.
+        """Check that the backend answers and accepts our credentials.
 
         Raises:
-            BackendError: It does not.
+            BackendError: The backend does not answer, or refuses the credentials.
         """
         ...
 
     def save(self, path: str, content: Mapping[str, str]) -> None:
-        """Keep content (key -> value in base64); what is there already under that path is replaced.
+        """Store content (key -> value in base64) at a path, and replace what the path had before.
 
         Raises:
-            BackendError: It could not be kept.
+            BackendError: The content could not be stored.
         """
         ...
 
     def fetch(self, path: str) -> Mapping[str, str]:
-        """Return content.
+        """Return the content at a path.
 
         Raises:
-            NotFound: The place has no such charm.
+            NotFound: Nothing is stored at the path.
             BackendError: The backend does not answer.
         """
         ...
 
     def delete(self, path: str) -> None:
-        """Delete content for good; what is not there is no error.
+        """Delete the content at a path for good; a path without content is no error.
 
         Raises:
-            BackendError: It could not be deleted.
+            BackendError: The content could not be deleted.
         """
         ...

@@ -14,11 +14,11 @@ class CloudSpec:
     """One cloud, or one region of it, as the user defined it.
 
     Attributes:
-        name: The user's name of the cloud.
+        name: The name that the user gave to the cloud.
         type: The provider's name: `local`, `manual`, `lxd`, `ec2`...
-        endpoint: The region's, or the cloud's; so are the other two.
-        ca_certificates: PEM texts that the endpoints are checked against besides the system's.
-        config: The other keys of the cloud's table in clouds.toml; they belong to the provider.
+        endpoint: The endpoint of the region, or else of the cloud; the same holds for the other endpoints.
+        ca_certificates: PEM texts of further authorities that the endpoints' certificates may be signed by.
+        config: The keys of the cloud's table in clouds.toml that belong to the provider.
     """
 
     name: str
@@ -34,7 +34,7 @@ class CloudSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """What opens a cloud; the attributes are secret and never printed."""
+    """The secret attributes with which pushjuju logs in to a cloud; they are never printed."""
 
     name: str = ""
     auth_type: str = "empty"
@@ -46,8 +46,8 @@ class Attr:
     """One attribute of a cloud, a credential or a model's configuration.
 
     Attributes:
-        file_attr: The name under which a file may be given in its place: the file's text becomes the value.
-        file_path: The value is the path of a file; its text is what is kept.
+        file_attr: The name of a second attribute that takes the path of a file with the value.
+        file_path: True when users give the path of a file; the text of the file is stored.
     """
 
     name: str
@@ -63,18 +63,18 @@ class Attr:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question of `add-cloud` about a new cloud.
+    """A question that `add-cloud` asks about a new cloud.
 
     Attributes:
-        key: The key of the cloud that the answer becomes: `endpoint`, `ca-certificates`, `auth-types`,
-            `regions`.
-        text: The subject of the question, as in `Enter the API endpoint url: `; for regions: their name in
-            the cloud.
-        kind: `text`, `url`, `file` (its text is kept), `choices` (some of the auth types), `regions`, or
-            `names`: regions without endpoints of their own.
-        default: Taken for an empty answer; when None, the user must answer.
-        shown_default: What the question shows as its default.
-        environ: Variables whose value is the default when they are set.
+        key: The key of the cloud's definition that gets the answer: `endpoint`, `ca-certificates`,
+            `auth-types`, `regions`.
+        text: The subject of the question, as in `Enter the API endpoint url: `; for regions, the cloud's word
+            for a region.
+        kind: `text`, `url`, `file` (the file's text is the answer), `choices` (some of the auth types),
+            `regions`, or `names`: regions without endpoints of their own.
+        default: The value for an empty answer; None when the user must answer.
+        shown_default: The default as the question shows it.
+        environ: Environment variables; the value of the first that is set becomes the default.
     """
 
     key: str
@@ -90,9 +90,9 @@ class DetectedCredential:
     """A credential that was found in the user's files or variables.
 
     Attributes:
-        label: The name that is shown: `aws credential "default"`.
-        region: The default region that was found with it.
-        default: It is the one to use unless another is named.
+        label: The text that users see: `aws credential "default"`.
+        region: The default region that was found with the credential.
+        default: True for the credential to use unless the user names another.
     """
 
     name: str
@@ -121,24 +121,24 @@ class ProviderType:
     """A kind of cloud that a plugin can drive.
 
     Attributes:
-        clouds: Names of clouds that are there without being defined (`local`, `manual`).
-        credential_schemas: Auth type -> its attributes; `empty` needs none.
+        clouds: Names of clouds that exist without being defined (`local`, `manual`).
+        credential_schemas: Auth type -> its attributes; the type `empty` has none.
         cloud_schema: Keys that the provider reads from the cloud's table.
-        config_schema: Keys of a model's configuration that are this provider's own.
-        default_config: Key -> value of the configuration that new models start with, unless a user, the
-            cloud's definition or the defaults of models say something else.
-        public_clouds: Clouds that every client knows: name -> its definition, as in clouds.yaml.
-        questions: What `add-cloud` asks; when empty, such a cloud is added from a file only.
-        conflicts: Names of constraints that exclude each other: those of a machine or an application clear
-            what they exclude among the model's.
-        features: Words that the controller asks for. `start`, `enlist`, `doctor`, `host-keys`, `nested`: what
-            its provider can do. `user-data`: machines boot with the whole cloud-config document, which makes
-            logins and host keys; without it a request holds what the model's `cloudinit-userdata` says.
-            `script`: machines boot with a bare image and the controller's key: the controller runs the
-            document as a script over SSH (API 1.4).
-            `poll`: the controller looks after its instances from time to time. `installs`: its machines take
-            minutes from `start` to their system; nobody logs in before the instance is `running`.
-            `spaces`: the cloud has its own spaces, and its `precheck` refuses constraints that name others.
+        config_schema: Keys of a model's configuration that only this provider has.
+        default_config: Configuration of new models, key -> value. The user, the cloud's definition and the
+            defaults of models override it.
+        public_clouds: Clouds that users need not define: name -> definition, as in clouds.yaml.
+        questions: The questions of `add-cloud`; without any, such a cloud can only be added from a file.
+        conflicts: Names of constraints that exclude each other: a constraint of a machine or an application
+            removes the model's constraints that it excludes.
+        features: Words that tell the controller about the type. `start`, `enlist`, `doctor`, `host-keys`,
+            `nested`: what the provider can do. `user-data`: machines boot with the whole cloud-config
+            document, which makes logins and host keys; without it, a request only has the model's
+            `cloudinit-userdata`. `script`: machines boot a bare image with the controller's key, and the
+            controller runs the document as a script over SSH (API 1.4). `poll`: the controller regularly
+            checks the instances. `installs`: a machine needs minutes to install its system, and nobody can
+            log in before its instance is `running`. `spaces`: the cloud has spaces of its own, and `precheck`
+            refuses constraints that name others.
     """
 
     name: str

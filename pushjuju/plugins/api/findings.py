@@ -1,4 +1,4 @@
-"""The findings of `doctor`, and how to mend them."""
+"""The results of `doctor`, and the commands that fix them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """How a finding of doctor is put right: Debian packages to install, then one command to type."""
+    """The way to fix a finding: Debian packages to install, then one command for the user to type."""
 
     packages: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
@@ -15,10 +15,10 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A check of doctor, and its result.
+    """The result of one check of `doctor`.
 
     Attributes:
-        required: Without it the provider does not work at all; else something is slower or missing.
+        required: True when the provider does not work at all without it; else something is slower or missing.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Firewalls: what guards a machine that its provider does not guard."""
+"""Firewalls for machines that their provider does not guard."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pushjuju.plugins.api.targets import ScriptResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardedMachine:
-    """A machine as its firewall sees it.
+    """A machine, in the form in which a firewall gets it.
 
     Attributes:
-        instance_id: What the cloud calls it.
-        run: Runs a POSIX shell script on it as root, over the existing connection; its errors are those of
+        instance_id: The cloud's id of the instance.
+        run: Runs a POSIX shell script on the machine as root, over the open connection; raises the errors of
             `RemoteRunner.run_script`.
     """
 
@@ -26,22 +26,22 @@ class GuardedMachine:
 
 
 class Firewall(Protocol):
-    """Keeps machines of one model from being reached; the controller decides what may reach them."""
+    """A firewall for the machines of one model; the controller decides which rules it applies."""
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
-        """Let these rules be in force, all of them and no others; the same ones again do no harm.
+        """Replace the firewall rules of a machine. Applying the same rules again changes nothing.
 
-        Connections that are open go on, and the SSH port stays within reach of `rules.ssh`.
+        Open connections survive, and the addresses in `rules.ssh` can still reach the SSH port.
 
         Raises:
-            RemoteFailed: They are not in force.
+            RemoteFailed: The rules could not be applied.
         """
         ...
 
     async def clear(self, machine: GuardedMachine) -> None:
-        """Take all of it from a machine that goes on without us.
+        """Remove the firewall from a machine that leaves the model and keeps running.
 
         Raises:
-            RemoteFailed: Something of it is still there.
+            RemoteFailed: The firewall could not be removed completely.
         """
         ...

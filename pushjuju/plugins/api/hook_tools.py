@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookToolFamily:
-    """Some hook tools in one module that exports `TOOLS`.
+    """Hook tools in one module, which exports them as `TOOLS`.
 
     Attributes:
         name: The family: `config`, `relation`...
-        module: Import path; must run on machines (Python 3.8, standard library and the tool interface only)
-            when `pushable`, else the controller answers each call.
+        module: Import path of the module. When `pushable`, the module runs on machines (Python 3.8, with only
+            the standard library and the tool interface); otherwise the controller answers each call.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Providers: what starts and stops machines, and what it is asked and answers."""
+"""The interface of providers, which start and stop machines, and the types of their requests and answers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from pushjuju.plugins.api.targets import RemoteRunner, SSHTarget
 
 Progress = Callable[[str, str], None]
 
-"""Called with (instance status, message) while something slow goes on. May be called from any thread."""
+"""A function of (instance status, message) for progress of slow work. Any thread may call it."""
 
 
 def no_progress(status: str, message: str) -> None:
-    """Take a progress report and do nothing with it."""
+    """Ignore a progress report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
-    """The model that a provider works for."""
+    """The model whose machines a provider makes."""
 
     uuid: str
     name: str
@@ -36,18 +36,18 @@ class ModelInfo:
 
 
 def no_warning(message: str) -> None:
-    """Take a warning and do nothing with it."""
+    """Ignore a warning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What the controller lends to a provider: a narrow view, never the controller itself.
+    """The functions and directories of the controller that a provider may use.
 
     Attributes:
-        data_dir: The controller's own directory; a provider keeps its files in a folder of its name there.
-        environ: The process environment, already read.
-        warn: Shows the user, once, a text that is not an error.
-        remote: Scripts over SSH; None where the caller has no transport.
+        data_dir: The controller's directory; a provider has its files in a folder of its own name there.
+        environ: The environment variables of the process.
+        warn: Shows the user a warning, each text once.
+        remote: Runs scripts over SSH; None when the caller has no SSH transport.
     """
 
     data_dir: Path
@@ -59,7 +59,7 @@ class Services:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware:
-    """The hardware of a machine; None or empty for what is not known. Sizes in MiB."""
+    """The hardware of a machine, sizes in MiB; None or empty for unknown values."""
 
     arch: str = ""
     cores: int | None = None
@@ -72,7 +72,7 @@ class Hardware:
     virt_type: str = ""
 
     def __str__(self) -> str:
-        """Return Juju's text: fixed order, only what is known. Mirrors: juju core/instance (3.6)."""
+        """Return Juju's text of the known values, in a fixed order. Mirrors: juju core/instance (3.6)."""
         pairs: tuple[tuple[str, object], ...] = (
             ("arch", self.arch),
             ("cores", self.cores),
@@ -89,7 +89,7 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """One address of a machine. Scope: `public`, `local-cloud`, `local-machine`..."""
+    """One address of a machine. The scope is `public`, `local-cloud` or `local-machine`."""
 
     value: str
     type: str = "ipv4"
@@ -99,11 +99,11 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """An instance of a machine, as the cloud shows it now.
+    """An instance in the cloud, in its present state.
 
     Attributes:
-        machine_id: The machine that it was made for, so that an instance that no controller came to record is
-            found again; empty when the cloud cannot tell.
+        machine_id: The machine for which the instance was made. By this, the controller finds an instance
+            that it could not record; empty when the cloud does not know it.
     """
 
     id: str
@@ -118,7 +118,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmProfile:
-    """What a charm asks of the container that it runs in: the content of its `lxd-profile.yaml`."""
+    """The profile that a charm asks for its container: the content of its `lxd-profile.yaml`."""
 
     name: str
     description: str = ""
@@ -126,25 +126,26 @@ class CharmProfile:
     devices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """Return it without its name, as it is shown."""
+        """Return the profile without its name, as users see it."""
         devices = {name: dict(device) for name, device in self.devices.items()}
         return {"config": dict(self.config), "description": self.description, "devices": devices}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartRequest:
-    """All that a provider needs to make one machine. Mirrors: juju environs/broker.go (3.6).
+    """Everything that a provider needs to make one machine. Mirrors: juju environs/broker.go (3.6).
 
     Attributes:
-        nonce: Ties the instance to this request: a second start with the same machine id and nonce returns
-            the instance that runs, one with another nonce replaces it.
-        hostname: The name that the machine should have; empty for the provider's choice.
-        authorized_keys: Public keys that may log in, in OpenSSH's form.
+        nonce: The id of this request: a second start with the same machine id and nonce returns the running
+            instance; a start with another nonce replaces that instance.
+        hostname: The host name for the machine; empty when the provider may choose.
+        authorized_keys: Public keys that may log in, in OpenSSH's format.
         user_data: A cloud-config document as data.
-        host_keys: The public keys that the document makes the machine have; empty when it makes none.
-        volumes: Volumes that can only come with the machine: those of types that say `with_machine`.
-        profiles: Of the charms that will run on it, for providers that are `Profiled`.
-        attached: The provider's names of volumes that will be attached to it: it must be where they are.
+        host_keys: The public host keys that `user_data` installs; empty when it installs none.
+        volumes: Volumes that have to be made with the machine: of storage types with `with_machine`.
+        profiles: The profiles of the machine's charms, for providers that are `Profiled`.
+        attached: The provider's ids of volumes that will be attached to the machine, which must be in their
+            zone.
     """
 
     machine_id: str
@@ -166,11 +167,11 @@ class StartRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
-    """A machine was made (or enlisted).
+    """The result of a start: a machine was made (or enlisted).
 
     Attributes:
-        base: The base that the machine really has.
-        host_keys: As in SSHTarget.
+        base: The base that the machine has.
+        host_keys: As in `SSHTarget`.
     """
 
     instance: Instance
@@ -181,28 +182,28 @@ class Started:
 
 @runtime_checkable
 class Provider(Protocol):
-    """Makes, lists and ends machines of one model in one cloud. All ids are text.
+    """Makes, lists and ends the machines of one model in one cloud. All ids are texts.
 
-    Every method may be called from several tasks at once. All raise ProviderError when the cloud fails.
+    Several tasks may call methods at the same time. All methods raise ProviderError when the cloud fails.
     """
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
-        """Refuse a machine that could never start, before anything is recorded.
+        """Refuse a machine that can never start, before the controller records the machine.
 
         Raises:
-            NotValid: Bad base, constraint or placement.
+            NotValid: The base, a constraint or the placement is not valid.
         """
         ...
 
     async def start(self, request: StartRequest) -> Started:
-        """Make a machine and return at once when its address is known; it may still boot.
+        """Make a machine and return as soon as its address is known, even when it still boots.
 
-        What a failed start made is gone before the error is raised.
+        Before a failed start raises its error, it removes everything that it made.
         """
         ...
 
     async def stop(self, ids: Sequence[str]) -> None:
-        """End instances and delete what they had; unknown ids are no error."""
+        """End instances and delete their resources; unknown ids are no error."""
         ...
 
     async def list(self) -> Sequence[Instance]:
@@ -210,14 +211,14 @@ class Provider(Protocol):
         ...
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return the named instances in the order asked for; None for an unknown id."""
+        """Return the instances with these ids, in the same order, with None for an unknown id."""
         ...
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return how the instance answers SSH.
+        """Return the address and login for SSH to an instance.
 
         Raises:
-            NotFound: The instance is not there any more.
+            NotFound: The instance does not exist any more.
         """
         ...
 
@@ -226,13 +227,13 @@ class Provider(Protocol):
         ...
 
     async def doctor(self) -> Sequence[Finding]:
-        """Report what this host or account has and lacks for the provider; what is missing is no error."""
+        """Report what this host or account has, and what the provider lacks; a lack is no error."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Zone:
-    """An availability zone; machines start only in those that are available."""
+    """An availability zone; machines start only in available zones."""
 
     name: str
     available: bool = True
@@ -247,47 +248,47 @@ class Zoned(Protocol):
         ...
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
-        """Return the zones that a request's placement forces; empty for any zone.
+        """Return the zones that the placement of a request requires; empty for any zone.
 
         Raises:
-            NotValid: The placement names a zone that is not there.
+            NotValid: The placement names a zone that does not exist.
         """
         ...
 
 
 @runtime_checkable
 class Resumer(Protocol):
-    """A provider that starts an instance again which it tells as `stopped`. Since 1.5."""
+    """A provider that can start an instance again when its status is `stopped`. Since 1.5."""
 
     async def resume(self, instance_id: str) -> None:
-        """Start a stopped instance; one that runs is left as it is.
+        """Start a stopped instance; a running instance stays as it is.
 
         Raises:
-            NotFound: The instance is gone.
-            ProviderError: It could not be started.
+            NotFound: The instance does not exist any more.
+            ProviderError: The instance could not be started.
         """
         ...
 
 
 @runtime_checkable
 class Constrained(Protocol):
-    """A provider that says what its cloud makes of constraints, beyond what `precheck` refuses."""
+    """A provider with rules for constraints, in addition to what `precheck` refuses."""
 
     async def rules(self) -> ConstraintRules:
-        """Return the rules; they are checked when machines are asked for."""
+        """Return the rules, which are checked when a user asks for machines."""
         ...
 
 
 @runtime_checkable
 class Reachable(Protocol):
-    """A provider that can check that its cloud answers and takes the credential."""
+    """A provider that can check that its cloud answers and accepts the credential."""
 
     async def check(self) -> Reached:
         """Make one harmless call to the cloud.
 
         Raises:
             CredentialInvalid: The cloud refuses the credential.
-            ProviderError: It does not answer, or the region is not there.
+            ProviderError: The cloud does not answer, or does not have the region.
         """
         ...
 
@@ -299,22 +300,22 @@ class Profiled(Protocol):
     async def set_profiles(
         self, instance_id: str, wanted: Sequence[CharmProfile], keep: Collection[str]
     ) -> None:
-        """Let an instance have these profiles, and no others of charms; the same again does no harm.
+        """Set the charm profiles of an instance: all of these, and no others. A second call changes nothing.
 
         Args:
             instance_id: The instance; when empty, only unused profiles are deleted.
-            wanted: All that it is to have.
-            keep: Names of those that stay though no instance has them now; others without one go.
+            wanted: All profiles that the instance shall have.
+            keep: Names of profiles to keep although no instance uses them; other unused profiles are deleted.
 
         Raises:
-            ProviderError: It has them not, or not all.
+            ProviderError: The instance does not have all the profiles.
         """
         ...
 
 
 @runtime_checkable
 class Enlister(Protocol):
-    """A provider that takes machines which are there already (`add-machine ssh:user@host`)."""
+    """A provider that accepts existing machines (`add-machine ssh:user@host`)."""
 
     async def enlist(
         self,
@@ -326,25 +327,25 @@ class Enlister(Protocol):
         jump: str = "",
         progress: Progress = no_progress,
     ) -> Started:
-        """Prepare a machine for the model and return what it is.
+        """Prepare an existing machine for the model, and return its facts.
 
         Args:
             target: `ssh:[user@]host[:port]`.
             machine_id: The machine's id in the model.
-            authorized_keys: Public keys that get a login as `ubuntu`.
+            authorized_keys: Public keys that may log in as `ubuntu` afterwards.
             identities: Private keys to try for the first login.
-            jump: Jump hosts on the way to it, `[user@]host[:port]` with commas; only given when there are
-                some. From then on `SSHTarget.proxy_jump` names them (API 1.5).
+            jump: Jump hosts on the way to the machine, `[user@]host[:port]` separated by commas; passed only
+                when there are some. `SSHTarget.proxy_jump` names them afterwards (API 1.5).
 
         Raises:
             AlreadyExists: `machine is already provisioned`.
-            TransportError: No login there.
+            TransportError: The login failed.
         """
         ...
 
 
 class OpensProvider(Protocol):
-    """What the host offers to services: one call to get a provider."""
+    """The part of the plugin host that services get: it opens providers."""
 
     def open_provider(
         self,
@@ -358,6 +359,6 @@ class OpensProvider(Protocol):
         """Return the provider of a cloud.
 
         Raises:
-            NotFound: No plugin drives this type of cloud.
+            NotFound: No plugin supports this type of cloud.
         """
         ...

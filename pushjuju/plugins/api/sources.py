@@ -1,4 +1,4 @@
-"""Sources of charms: stores and places."""
+"""Sources of charms: stores with many charms, and places with one charm."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pushjuju.core.charmstore import Ask, Download, HubError, StoreCharm, StoreR
 from pushjuju.core.clock import Clock, SystemClock
 
 Tell = Callable[[int, int], None]
-"""Told of a download: bytes that are here, bytes in all (0: not known)."""
+"""A function that a download calls with (bytes received, bytes in all); 0 in all when unknown."""
 
 
 def no_tell(_here: int, _all: int) -> None:
-    """Take a report and do nothing with it."""
+    """Ignore a report of progress."""
 
 
 class SourceKind(StrEnum):
-    """What a source is."""
+    """The kind of a source."""
 
     STORE = "store"
     PLACE = "place"
@@ -33,8 +33,9 @@ class CharmSourceType:
     """A type of charm source.
 
     Attributes:
-        kind: A store has many charms with revisions; a place is one charm that the user names.
-        accepts: Returns True for an address of this type; reads the text only and asks no server.
+        kind: A store has many charms with revisions; a place has one charm, at the address that the user
+            types.
+        accepts: Returns True for an address of this type; it only reads the text.
     """
 
     name: str
@@ -45,13 +46,13 @@ class CharmSourceType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceServices:
-    """What the controller lends to a source.
+    """The settings and functions of the controller that a source may use.
 
     Attributes:
-        config: The model's configuration (proxies), empty without a model.
-        environ: The process environment.
-        sleep: Waits some seconds.
-        patient: Whether a store that is busy is asked again.
+        config: The model's configuration (with the proxies); empty without a model.
+        environ: The environment variables of the process.
+        sleep: Waits for some seconds.
+        patient: True when a request to a busy store is repeated.
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -63,13 +64,13 @@ class SourceServices:
 
 
 class CharmStore(Protocol):
-    """A store of charms; every method may wait for the network, in a thread of its own."""
+    """A store of charms; each method may wait for the network, and runs in a thread of its own."""
 
     def resolve(self, asks: Sequence[Ask]) -> Sequence[StoreCharm | HubError]:
-        """Return the revision for each question, or why no revision fits; one round for all questions.
+        """Return for each query the revision, or the error that says why none fits, in one request for all.
 
         Raises:
-            HubError: The store cannot be asked.
+            HubError: The store cannot be reached.
         """
         ...
 
@@ -77,12 +78,12 @@ class CharmStore(Protocol):
         """Return all revisions of a resource that a store lists.
 
         Raises:
-            HubError: No such charm or resource, or the store cannot be asked.
+            HubError: The store has no such charm or resource, or cannot be reached.
         """
         ...
 
     def fetch(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
-        """Bring a file to `target`, whole and checked against its hashes; a cut one is gone on with.
+        """Download a file to `target` and check its hashes; a download that broke off is continued.
 
         Raises:
             HubError: The download failed, or differs from what the store described.
@@ -93,30 +94,30 @@ class CharmStore(Protocol):
         """Return the description of a charm or bundle, in the form of Charmhub's `info`.
 
         Raises:
-            HubError: No such charm, or the store cannot be asked.
+            HubError: The store has no such charm, or cannot be reached.
         """
         ...
 
     def find(self, query: str, options: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
-        """Return the charms and bundles that fit a text, in the form of Charmhub's `find`.
+        """Return the charms and bundles that match a text, in the form of Charmhub's `find`.
 
         Raises:
-            HubError: The store cannot be asked.
+            HubError: The store cannot be reached.
         """
         ...
 
 
 class CharmPlace(Protocol):
-    """One charm that the user names by its place."""
+    """One charm, at an address that the user typed."""
 
     def bring(self, work: Path) -> Path:
         """Return the charm's directory or archive on this computer.
 
         Args:
-            work: An empty folder for what has to be brought here; it is gone after the command.
+            work: An empty folder for files that have to be fetched; the folder is removed after the command.
 
         Raises:
-            NotFound: The place has no such charm.
-            PushjujuError: It cannot be brought.
+            NotFound: There is no charm at the address.
+            PushjujuError: The charm cannot be fetched.
         """
         ...

@@ -1,4 +1,4 @@
-"""What plugins for storage and the host exchange."""
+"""The interface of storage plugins, and the types of its requests and answers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pushjuju.plugins.api.clouds import Attr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageType:
-    """A kind of storage that a plugin provides; a pool names one, with attributes.
+    """A kind of storage that a plugin provides. A pool names a type, and has attributes for it.
 
     Attributes:
-        kinds: The kinds of storage that the provider makes itself; a filesystem of a `block` type is made on
-            a volume of that type.
-        scope: `machine`: the storage belongs to one machine and ends with it; `model`: it outlives machines.
-        releasable: The storage can be released without being destroyed, and imported again.
-        default: The type for storage directives without a pool, where the model names no other.
-        with_machine: The storage is made only with a new machine, in its request (`StartRequest.volumes`).
+        kinds: The kinds of storage that the provider makes. For a type with `block` alone, filesystems are
+            made on its volumes.
+        scope: `machine` for storage that ends with its machine, `model` for storage that outlives machines.
+        releasable: True when storage can be released without being destroyed, and imported again.
+        default: True for the type of storage directives without a pool, unless the model names another type.
+        with_machine: True when storage can only be made with a new machine (`StartRequest.volumes`).
         pools: Pools that exist without being created: name -> attributes.
         attributes: The attributes that a pool may have.
     """
@@ -38,18 +38,18 @@ class StorageType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageItem:
-    """One volume or filesystem, as its provider gets it.
+    """One volume or filesystem, in the form in which its provider gets it.
 
     Attributes:
         id: The number in the model: `3`, or `0/3` on machine 0.
-        size: MiB.
+        size: The size in MiB.
         attributes: The attributes of the pool.
-        provider_id: The provider's own name of the item; empty before the item is made.
-        instance_id: The machine that the item is about to be attached to; empty when there is no such
-            machine.
+        provider_id: The provider's id of the item; empty before the item is made.
+        instance_id: The instance to which the item will be attached; empty when there is none.
         path: The mount point of the filesystem on the machine; empty for volumes.
-        source: The value that `attach` returned for the item.
-        uuid: The same at each attempt, and for no other item: a half-made item is found again by its UUID.
+        source: The `source` that `attach` returned for the item.
+        uuid: A text that is the same at each attempt and different for other items: by it, a half-made item
+            is found.
     """
 
     id: str
@@ -67,7 +67,7 @@ class StorageItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageMade:
-    """What was made, or found: the provider's own name for it, and its size in MiB."""
+    """Storage that was made or found: the provider's id, and the size in MiB."""
 
     provider_id: str
     size: int
@@ -77,17 +77,17 @@ class StorageMade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageSeen:
-    """Where a machine sees what was attached to it.
+    """How an attached volume or filesystem can be found on its machine.
 
-    A cloud often cannot say which device a volume becomes; then it says how the machine can tell, by `serial`
-    and `paths`, and the controller asks the machine.
+    When the cloud does not know the device of a volume, it gives `serial` and `paths` instead, and the
+    controller searches the machine for such a device.
 
     Attributes:
         device: Name of the block device below /dev.
-        device_link: Another path of it, that stays the same.
-        source: The directory of a filesystem inside the machine; it is bound to the mount point.
+        device_link: A second, stable path of the device.
+        source: The directory with a filesystem's data on the machine; it is bind-mounted to the mount point.
         serial: The serial number that the device reports.
-        paths: Paths below /dev that it may have, those that stay the same first.
+        paths: Possible paths below /dev, stable paths first.
     """
 
     device: str = ""
@@ -99,12 +99,12 @@ class StorageSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootMount:
-    """A line of fstab.
+    """A line of fstab that mounts storage at boot.
 
     Attributes:
-        what: A device, a file, or a word for the type.
-        where: The mount point; empty for a volume, which its filesystem's line names.
-        options: More of them than `nofail`.
+        what: A device, a file, or a name that the filesystem type defines.
+        where: The mount point; empty for a volume, for which the line of its filesystem is used.
+        options: Mount options in addition to `nofail`.
     """
 
     what: str
@@ -115,13 +115,13 @@ class BootMount:
 
 @runtime_checkable
 class MachineStorage(Protocol):
-    """Storage that lives on a machine: each step is a POSIX shell script that runs there as root.
+    """Storage on the machine itself: each method returns a POSIX shell script that runs there as root.
 
-    A script may run again after it was cut off anywhere, or after it ended without anybody hearing of it:
-    then it finds what is done, and does the rest. It prints what it found out, a line each: `size=1024`
-    (MiB), `device=loop0`, `source=/path`. What it makes lies below `/var/lib/juju/storage/.NAME`, where NAME
-    is its own; another `source` is not believed. It ends with another code than 0 and says why on standard
-    error, when it cannot.
+    A script may run again after an interruption at any point, or after its result got lost: then it must find
+    what is done already, and do the rest. It prints its results, one on each line: `size=1024` (MiB),
+    `device=loop0`, `source=/path`. Its files are below `/var/lib/juju/storage/.NAME`, with a NAME of its own;
+    the controller rejects a `source` elsewhere. On failure it exits with another code than 0 and the reason
+    on standard error.
     """
 
     def create(self, item: StorageItem) -> str:
@@ -129,54 +129,54 @@ class MachineStorage(Protocol):
         ...
 
     def attach(self, item: StorageItem) -> str:
-        """Make it visible: prints `device` of a volume, `source` of a filesystem."""
+        """Return a script that attaches the storage; it prints `device` (volume) or `source` (filesystem)."""
         ...
 
     def detach(self, item: StorageItem) -> str:
-        """Undo `attach`; the data stays."""
+        """Return a script that undoes `attach`; the data stays."""
         ...
 
     def destroy(self, item: StorageItem) -> str:
-        """Delete it with its data."""
+        """Return a script that deletes the storage with its data."""
         ...
 
     def at_boot(self, item: StorageItem) -> BootMount | None:
-        """Return what mounts the storage when the machine boots, or None when its UUID in fstab is enough."""
+        """Return the fstab line that mounts the storage at boot, or None when its UUID in fstab is enough."""
         ...
 
 
 @runtime_checkable
 class StorageProvider(Protocol):
-    """Storage of a cloud. Every method may be called again for what is done already, and finds it so.
+    """Storage of a cloud. Every method may be called again after it has succeeded, and then changes nothing.
 
-    All raise ProviderError when the cloud fails.
+    All methods raise ProviderError when the cloud fails.
     """
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Make it; by the item's `uuid`, what an earlier call made is found."""
+        """Make the storage, unless an earlier call with the item's `uuid` made it already."""
         ...
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Attach it to the machine `instance_id`."""
+        """Attach the storage to the instance `instance_id`."""
         ...
 
     async def detach(self, item: StorageItem) -> None:
-        """Take it from the machine; a machine or storage that is gone is no error."""
+        """Detach the storage from its instance; a missing instance or storage is no error."""
         ...
 
     async def destroy(self, item: StorageItem) -> None:
-        """Delete it with its data."""
+        """Delete the storage with its data."""
         ...
 
     async def release(self, item: StorageItem) -> None:
-        """Let go of it, and leave it in the cloud."""
+        """Remove the model's marks from the storage, which stays in the cloud."""
         ...
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Take in storage that exists already and belongs to no model.
+        """Return existing storage that belongs to no model, for an import.
 
         Raises:
-            NotFound: It is not there.
-            Conflict: It belongs to a model.
+            NotFound: The storage does not exist.
+            Conflict: The storage belongs to a model.
         """
         ...

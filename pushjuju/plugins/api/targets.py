@@ -1,4 +1,4 @@
-"""Machines as plugins reach them: where they are, and what runs scripts there."""
+"""How plugins reach machines: address and login, and functions that run scripts there."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptResult:
-    """How a script on a machine ended.
+    """The outcome of a script on a machine.
 
     Attributes:
-        host_key: The key that the machine showed, in OpenSSH's form; empty if the transport does not know it.
+        host_key: The host key of the machine in OpenSSH's format; empty when the transport does not know it.
     """
 
     rc: int
@@ -23,12 +23,12 @@ class ScriptResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SSHTarget:
-    """Where and how a machine answers SSH.
+    """The address and login for SSH to a machine.
 
     Attributes:
-        host_keys: Public keys in OpenSSH's form; when None, the first key that the machine shows is trusted.
+        host_keys: Host keys in OpenSSH's format; with None, the first key that the machine shows is trusted.
         proxy_jump: `user@host:port` of a jump host, or empty.
-        identities: Private key files to offer beside the controller's own.
+        identities: Private key files that are offered in addition to the controller's own key.
     """
 
     host: str
@@ -40,25 +40,25 @@ class SSHTarget:
 
 
 class ContainerHost(Protocol):
-    """A machine of the model that containers are made on; all goes over its SSH connection."""
+    """A machine of the model that hosts containers; every call uses its SSH connection."""
 
     @property
     def machine_id(self) -> str:
-        """Its id in the model."""
+        """The machine's id in the model."""
         ...
 
     async def run(self, script: str, *, timeout_s: float = 60.0) -> ScriptResult:
-        """Run a POSIX shell script on the host as root; its errors are those of `RemoteRunner.run_script`."""
+        """Run a POSIX shell script on the machine as root; raises the errors of `RemoteRunner.run_script`."""
         ...
 
     async def relay(self, program: str) -> Path:
-        """Return a socket on this computer that stands for something there.
+        """Return the path of a local socket that leads to a program on the machine.
 
-        For each connection to it a Python program runs on the machine as root, with the connection as its
-        standard input and output; it ends with the connection. The socket is there until the run ends.
+        For each connection to the socket, a Python program runs on the machine as root, with the connection
+        as its standard input and output. The socket exists until this command of pushjuju ends.
 
         Args:
-            program: Its text, for Python 3.8 without other packages.
+            program: The text of the program, for Python 3.8 without other packages.
 
         Raises:
             TransportError: The machine does not answer.
@@ -67,7 +67,7 @@ class ContainerHost(Protocol):
 
 
 class RemoteRunner(Protocol):
-    """Runs one script on a machine over SSH; the controller's own transport stands behind it."""
+    """Runs scripts on machines over SSH, with the controller's own transport."""
 
     async def run_script(
         self,
@@ -78,18 +78,18 @@ class RemoteRunner(Protocol):
         interactive: bool = False,
         timeout_s: float = 60.0,
     ) -> ScriptResult:
-        """Run a POSIX shell script on a machine and return how it ended.
+        """Run a POSIX shell script on a machine and return its outcome.
 
         Args:
-            target: Machine and login.
-            script: Its text; travels in the channel, never in argv.
+            target: Address and login of the machine.
+            script: The text of the script, which goes through standard input, never through argv.
             sudo: Run it as root, through sudo unless the login is root already.
-            interactive: True when the user may be asked for a password (login or sudo).
-            timeout_s: Seconds until the script is given up.
+            interactive: True when ssh or sudo may ask the user for a password.
+            timeout_s: Seconds after which the script is aborted.
 
         Raises:
             AuthFailed: The machine refuses the login.
-            SudoRefused: Logged in, but not allowed to become root.
-            TransportError: No answer, another host key than before, or the connection broke.
+            SudoRefused: The login worked, but root rights were refused.
+            TransportError: The machine does not answer or shows another host key, or the connection broke.
         """
         ...

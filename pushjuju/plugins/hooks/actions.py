@@ -1,6 +1,6 @@
 """action-get, action-set, action-fail and action-log.
 
-Results and the failure are buffered and kept however the action ends; messages stream at once.
+Results and a failure are buffered, and kept whatever the action's outcome is; messages are sent at once.
 
 Mirrors: juju worker/uniter/runner/jujuc/action-*.go, context/context.go (3.6)
 """
@@ -44,7 +44,7 @@ def _action_get(ctx: ToolContext, args: Args) -> Any:
 
 
 def _is_key(text: str) -> bool:
-    """Return True when a segment is lowercase letters and digits, with hyphens inside."""
+    """Return True when one part of a key is lowercase letters and digits, with hyphens inside."""
     plain = text.replace("-", "a")
     outer = text[:1] + text[-1:]
     return plain.isascii() and plain.isalnum() and plain == plain.lower() and "-" not in outer
@@ -97,7 +97,7 @@ TOOLS = {
         _action_get,
         usage="[<key>[.<key>...]]",
         summary="Get action parameters.",
-        details="Without a key all parameters are printed. A dot goes into a map.",
+        details="Without a key all parameters are printed. A dot in a key selects an entry of a map.",
         formats=SMART,
     ),
     "action-set": Tool(
@@ -105,14 +105,14 @@ TOOLS = {
         _action_set,
         usage="<key>=<value> [...]",
         summary="Set action results.",
-        details="A dot in the key makes a map in a map. The last value of a key counts.",
+        details="A dot in a key makes a nested map. When a key is given twice, the last value wins.",
     ),
     "action-fail": Tool(
         "action-fail",
         _action_fail,
         usage='["<failure message>"]',
         summary="Set action fail status with message.",
-        details="The script goes on; the results are kept.",
+        details="The action's script continues, and its results are kept.",
     ),
     "action-log": Tool(
         "action-log",

@@ -1,4 +1,4 @@
-"""config-get: options of the charm. Mirrors: juju worker/uniter/runner/jujuc/config-get.go (3.6)"""
+"""The tool config-get: options of the charm. Mirrors: juju worker/uniter/runner/jujuc/config-get.go (3.6)"""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ TOOLS = {
         usage="[<key>]",
         summary="Print application configuration.",
         details=(
-            "Without a key, print all options that have a value; with --all also those without one.\n"
-            "The answer stays the same during the whole hook."
+            "Without a key, print all options that have a value; with --all, also options without a value.\n"
+            "The values stay the same during the whole hook."
         ),
         flags=[Flag("a", "all", help="Print all keys, also those without a value", boolean=True)],
         formats=SMART,

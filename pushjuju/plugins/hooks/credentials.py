@@ -1,4 +1,4 @@
-"""credential-get: the model's cloud credential, for trusted applications.
+"""The tool credential-get: the model's cloud credential, for trusted applications.
 
 Mirrors: juju worker/uniter/runner/jujuc/credential-get.go (3.6)
 """
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Name in JSON, name in YAML, what YAML shows when there is nothing.
+# The name in JSON, the name in YAML, and the value that YAML shows when the field is empty.
 _FIELDS: tuple[tuple[str, str, Any], ...] = (
     ("type", "type", ""),
     ("name", "name", ""),
@@ -32,7 +32,7 @@ _CREDENTIAL_FIELDS: tuple[tuple[str, str, Any], ...] = (
 
 
 def _json(spec: dict[str, object], fields: Any) -> Struct:
-    """Keep what is set; the first two fields of a cloud and the type of a credential are always there."""
+    """Return the fields that are set, and the cloud's first two fields and the credential's type always."""
     return Struct((name, spec[name]) for name, _, _ in fields if spec.get(name))
 
 
@@ -44,7 +44,7 @@ def _credential_get(ctx: ToolContext, args: Args) -> Struct:
     check_empty(args.positional)
     spec = ctx.context.get("credential")
     if not spec and ctx.context.get("trusted"):
-        spec = ctx.ask_data("credential-get", [])  # the credential is sent only to a unit that asks for it
+        spec = ctx.ask_data("credential-get", [])  # the snapshot does not contain the credential
     if not spec:
         raise ToolError("cannot access cloud credentials: permission denied")
     render = _json if args.format == "json" else _yaml
@@ -59,7 +59,7 @@ TOOLS = {
         "credential-get",
         _credential_get,
         summary="Access cloud credentials.",
-        details="Only for applications that were given access with --trust.",
+        details="Only trusted applications (deploy --trust) have access.",
         formats=SMART,
     ),
 }

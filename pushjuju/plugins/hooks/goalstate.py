@@ -1,4 +1,4 @@
-"""goal-state: units and relations as they will be, those that have not joined yet included.
+"""The tool goal-state: the units and relations that the model wants, also those that have not joined yet.
 
 Mirrors: juju worker/uniter/runner/jujuc/goal-state.go (3.6)
 """

@@ -1,6 +1,6 @@
-"""is-leader, leader-get and leader-set.
+"""The tools is-leader, leader-get and leader-set.
 
-Leadership is kept still by the controller while a hook runs, so the snapshot's answer is a promise.
+The controller changes no leader while a hook runs, so the answer in the snapshot stays true.
 
 Mirrors: juju worker/uniter/runner/jujuc/{is-leader,leader-get,leader-set}.go (3.6)
 """
@@ -30,7 +30,7 @@ def _is_leader(ctx: ToolContext, args: Args) -> bool:
 
 
 def _settings(ctx: ToolContext) -> dict[str, str]:
-    """Return the leader settings with what this run has written since its start."""
+    """Return the leader settings, with the changes that this hook has made."""
     settings = dict(ctx.context.get("leader_settings") or {})
     for key, value in ctx.reads.get("leader_set", {}).items():
         if value:
@@ -65,7 +65,7 @@ TOOLS = {
         "is-leader",
         _is_leader,
         summary="Print application leadership status.",
-        details="If it prints true, the unit stays the leader for at least 30 seconds.",
+        details="When it prints true, the unit stays the leader for at least 30 seconds.",
         formats=SMART,
     ),
     "leader-get": Tool(

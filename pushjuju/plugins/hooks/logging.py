@@ -1,4 +1,4 @@
-"""juju-log: a message to the model's log, at once and one way.
+"""The tool juju-log: sends a message to the model's log at once, and waits for no answer.
 
 Mirrors: juju worker/uniter/runner/jujuc/juju-log.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""add-metric: refused, since no hook collects metrics.
+"""The tool add-metric, which refuses: pushjuju collects no metrics.
 
 Mirrors: juju worker/uniter/runner/jujuc/add-metric.go (3.6)
 """

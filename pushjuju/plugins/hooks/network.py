@@ -1,4 +1,4 @@
-"""unit-get and network-get: addresses of the unit, by binding.
+"""The tools unit-get and network-get: addresses of the unit, by binding.
 
 Mirrors: juju worker/uniter/runner/jujuc/{unit-get,network-get}.go, core/network (3.6)
 """
@@ -47,7 +47,7 @@ def _unit_get(ctx: ToolContext, args: Args) -> str:
 
 
 def _network(ctx: ToolContext, binding: str, wanted: int | None) -> dict[str, object]:
-    """Return what is known of a binding, with what a relation changes of it."""
+    """Return the network of a binding; a relation may replace some of its values."""
     network = ctx.context.get("network", {})
     found = network.get("bindings", {}).get(binding)
     if not found:
@@ -77,7 +77,7 @@ def _scalars(network: dict[str, Any], binding: str, asked: list[str]) -> dict[st
 
 
 def _device(device: dict[str, Any], old_names: bool) -> Struct:
-    """Order the fields of a device as Juju prints them; YAML also has their old names."""
+    """Return the fields of a device in Juju's order; YAML also has them under their old names."""
     addresses = []
     for known in device.get("addresses") or ():
         address = Struct((name, known.get(name) or "") for name in ("hostname", "value", "cidr"))

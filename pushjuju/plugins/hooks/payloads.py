@@ -1,4 +1,6 @@
-"""payload-register, payload-unregister and payload-status-set; deprecated, and answered by the controller.
+"""The deprecated tools payload-register, payload-unregister and payload-status-set.
+
+The controller answers each call.
 
 Mirrors: juju worker/uniter/runner/jujuc/payload-*.go (3.6)
 """

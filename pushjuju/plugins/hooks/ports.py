@@ -1,7 +1,7 @@
-"""open-port, close-port and opened-ports.
+"""The tools open-port, close-port and opened-ports.
 
-Changes are buffered; at the end of the hook what was opened is applied before what was closed, and
-opened-ports shows the state after that. Conflicts are looked for over all units of the machine.
+Changes are buffered. At the end of the hook, openings are applied before closings; opened-ports shows the
+result beforehand. A range must not conflict with the ranges of any unit on the machine.
 
 Mirrors: juju worker/uniter/runner/jujuc/ports.go, context/ports.go, core/network/portrange.go (3.6)
 """
@@ -76,7 +76,7 @@ def _text(found: Range) -> str:
 
 
 def _range(record: dict[str, Any]) -> Range:
-    """Return the range of a record of the snapshot or of the pending changes."""
+    """Return the range of a record, from the snapshot or from the buffered changes."""
     protocol = str(record["protocol"])
     return (protocol, -1, -1) if protocol == "icmp" else (protocol, int(record["from"]), int(record["to"]))
 
@@ -90,17 +90,17 @@ def _overlaps(one: Range, other: Range) -> bool:
     return one[0] == other[0] and one[1] <= other[2] and other[1] <= one[2]
 
 
-# --- what is open ---------------------------------------------------------------------------------
+# --- open ports -----------------------------------------------------------------------------------
 
 
 def _pending(ctx: ToolContext, kind: str) -> list[dict[str, Any]]:
-    """Return the buffered changes of `kind`, "open" or "close"; a list to look at, not to change."""
+    """Return the buffered changes of `kind`, "open" or "close", for reading only."""
     found: list[dict[str, object]] = ctx.writes.get("ports", {}).get(kind) or []
     return found
 
 
 def _buffer(ctx: ToolContext) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """Return the buffered opens and closes, to be changed."""
+    """Return the lists of buffered openings and closings, which the caller may change."""
     ports = ctx.pending("ports")
     return ports.setdefault("open", []), ports.setdefault("close", [])
 
@@ -111,7 +111,7 @@ def _stored(ctx: ToolContext) -> set[tuple[str, Range]]:
 
 
 def _opened(ctx: ToolContext) -> set[tuple[str, Range]]:
-    """Return (endpoint, range) of all that will be open when the hook ends; endpoint "" is all."""
+    """Return (endpoint, range) for all that is open after the hook; the endpoint "" means all endpoints."""
     opened = _stored(ctx)
     for record in _pending(ctx, "open"):
         endpoint, found = record["endpoint"], _range(record)
@@ -136,7 +136,7 @@ def _opened(ctx: ToolContext) -> set[tuple[str, Range]]:
 def _conflict(
     ctx: ToolContext, verb: str, found: Range, others: Iterable[tuple[str, Range]], note: str = ""
 ) -> None:
-    """Refuse `found` when it overlaps a range of (unit, range) pairs."""
+    """Refuse `found` when it overlaps the range of one of the (unit, range) pairs."""
     for unit, other in sorted(others):
         if _overlaps(found, other) and not (unit == ctx.unit and found == other):
             text = "cannot %s %s (unit %s): port range conflicts with %s (unit %s)%s"
@@ -144,7 +144,7 @@ def _conflict(
 
 
 def _own(ctx: ToolContext) -> set[tuple[str, Range]]:
-    """Return the unit's open ranges that no pending close takes away."""
+    """Return the unit's open ranges, without those that a buffered closing closes."""
     closing = {_range(record) for record in _pending(ctx, "close")}
     return {(ctx.unit, found) for _, found in _stored(ctx) if found not in closing}
 
@@ -172,7 +172,7 @@ def _close(ctx: ToolContext, endpoints: list[str], found: Range) -> None:
     opening, closing = _buffer(ctx)
     for endpoint in endpoints:
         record = _record(endpoint, found)
-        # What is opened first and then closed for all endpoints was never opened.
+        # An opening of this hook that is then closed for all endpoints is dropped from the buffer.
         opening[:] = [
             other for other in opening if not (other == record or (not endpoint and _range(other) == found))
         ]
@@ -197,7 +197,7 @@ def _change_tool(name: str, summary: str, apply: Any) -> Tool:
         run,
         usage="<port>[/<protocol>] or <from>-<to>[/<protocol>] or icmp",
         summary=summary,
-        details="The protocol is tcp (default), udp or icmp. Takes effect when the hook ends well.",
+        details="The protocol is tcp (default), udp or icmp. Takes effect when the hook succeeds.",
         flags=[
             Flag("endpoints", help="A comma-delimited list of application endpoints to target"),
             deprecated_format_flag(),

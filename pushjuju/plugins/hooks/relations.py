@@ -1,6 +1,6 @@
-"""relation-ids, relation-list, relation-get, relation-set and relation-model-get.
+"""The tools relation-ids, relation-list, relation-get, relation-set and relation-model-get.
 
-Reads come from the snapshot with the run's own pending writes laid over it; writes are buffered.
+Reads use the snapshot and the buffered writes of this hook; writes are buffered.
 
 Mirrors: juju worker/uniter/runner/jujuc/relation-*.go, context/relation.go (3.6)
 """
@@ -50,7 +50,7 @@ def _snapshot(ctx: ToolContext, wanted: int) -> dict[str, Any]:
 
 
 def _members(ctx: ToolContext, wanted: int, relation: dict[str, Any]) -> list[str]:
-    """Return the remote units in this unit's view: the joining one is in, the departing one is out."""
+    """Return the remote units in the unit's view: with a joining unit, without a departing unit."""
     members = set(relation.get("members") or ())
     hook = ctx.hook_relation
     if hook is not None and int(hook["id"]) == wanted:
@@ -129,7 +129,7 @@ def _unit_bag(ctx: ToolContext, wanted: int, unit: str) -> Bag:
     if unit.partition("/")[0] not in (ctx.app, relation["remote_app"]):
         raise ToolError("permission denied")
     if unit not in bags and unit.partition("/")[0] == ctx.app and relation.get("role") != "peer":
-        found: Bag = ctx.ask_data("relation-get", [str(wanted), unit])  # so rarely read that it is not sent
+        found: Bag = ctx.ask_data("relation-get", [str(wanted), unit])  # too rarely read for the snapshot
         return found
     if unit not in bags:
         text = "cannot read settings for unit %s in relation %s: unit %s: settings not found"
@@ -151,7 +151,7 @@ def _app_bag(ctx: ToolContext, wanted: int, app: str) -> Bag:
 
 
 def _named_target(name: str, of_app: bool) -> str:
-    """Return whose settings the second argument names: those of the unit or of its application."""
+    """Return the unit or application whose settings the second argument names."""
     if of_app:
         return name.partition("/")[0] if is_unit(name) else name
     if is_unit(name):
@@ -162,7 +162,7 @@ def _named_target(name: str, of_app: bool) -> str:
 
 
 def _hook_target(ctx: ToolContext, of_app: bool) -> tuple[str, bool]:
-    """Return the remote side of the running hook, and whether it is an application."""
+    """Return (name, True when it is an application) of the remote side of the running hook."""
     hook = ctx.hook_relation or {}
     unit, app = hook.get("remote_unit") or "", hook.get("remote_app") or ""
     if unit and not of_app:
@@ -246,7 +246,7 @@ TOOLS = {
         usage="<key>=<value> [...]",
         summary="Set relation settings.",
         details=(
-            "Written when the hook ends well. An empty value deletes the key.\nArguments override the file."
+            "Written when the hook succeeds. An empty value deletes the key.\nArguments override the file."
         ),
         flags=[
             Flag("app", help="Set the data for the overall application, not only a unit", boolean=True),

@@ -1,4 +1,4 @@
-"""resource-get: the path of a resource's file on the machine.
+"""The tool resource-get: prints the path of a resource's file on the machine.
 
 Mirrors: juju worker/uniter/runner/jujuc/resource-get.go (3.6)
 """
@@ -36,7 +36,7 @@ TOOLS = {
         _resource_get,
         usage="<resource name>",
         summary="Get the path to the locally cached resource file.",
-        details="Brings the file to the machine where it is not there yet, or no longer the right one, and\n"
+        details="Downloads the file to the machine, unless the machine has the right file already, and\n"
         "prints its path.",
     ),
 }

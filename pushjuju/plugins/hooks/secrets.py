@@ -1,7 +1,7 @@
-"""secret-add, -set, -remove, -grant, -revoke, -get, -ids and -info-get.
+"""The tools secret-add, -set, -remove, -grant, -revoke, -get, -ids and -info-get.
 
-What the unit manages travels with the run, without content; content is asked of the controller, live, each
-time. Changes are buffered; a run sees its own.
+The snapshot has the metadata of the secrets that the unit manages; each read of content asks the controller.
+Changes are buffered, and the hook that made them sees them.
 
 Mirrors: juju worker/uniter/runner/jujuc/secret-*.go, core/secrets (3.6)
 """
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     Meta = dict[str, Any]
 
-MOST = 1000000  # bytes of a value, and of all values, in base64
+MOST = 1000000  # bytes in base64 of a value, and of all values together
 _ALPHABET = "0123456789abcdefghijklmnopqrstuv"
 _ROTATIONS = ("never", "hourly", "daily", "weekly", "monthly", "quarterly", "yearly")
 _NOT_LEADER = "this unit is not the leader"
@@ -50,7 +50,7 @@ _NOT_LEADER = "this unit is not the leader"
 
 
 def _id(text: str) -> str:
-    """Return the bare id of a URI in any of its forms."""
+    """Return the id in a URI, which may have any of its forms."""
     rest = text[7:] if text.startswith("secret:") else text
     rest = rest[2:] if rest.startswith("//") else rest
     source, slash, name = rest.rpartition("/")
@@ -60,13 +60,13 @@ def _id(text: str) -> str:
 
 
 def _source(ctx: ToolContext, text: str) -> str:
-    """Return the model of a URI, where it is another one than the unit's; else nothing."""
+    """Return the model that a URI names, or an empty text for the unit's own model."""
     source = text.rpartition("/")[0].rpartition("/")[2]
     return "" if source == ctx.context["model_uuid"] else source
 
 
 def _is_uri(text: str) -> bool:
-    """Return True when an argument beside a label is a URI and not a key."""
+    """Return True when an argument beside a label is a URI, and False when it is a key."""
     return text.startswith("secret:") or (len(text) == 20 and not text.strip(_ALPHABET))
 
 
@@ -86,11 +86,11 @@ def _first(args: Args) -> str:
     return _id(text)
 
 
-# --- what the unit manages ------------------------------------------------------------------------
+# --- secrets that the unit manages ----------------------------------------------------------------
 
 
 def _known(ctx: ToolContext) -> dict[str, Meta]:
-    """Return what the unit, or its application, owns: id -> metadata."""
+    """Return the secrets of the unit, or of its application: id -> metadata."""
     found: dict[str, Meta] = ctx.context.get("secrets") or {}
     return found
 
@@ -101,7 +101,7 @@ def _pending(ctx: ToolContext, what: str) -> dict[str, Any]:
 
 
 def _listed(ctx: ToolContext, what: str) -> list[Meta]:
-    """Return the buffered list of grants or revocations, made on first use."""
+    """Return the buffered list of grants or revocations; make it on first use."""
     found: list[Meta] = ctx.pending("secrets").setdefault(what, [])
     return found
 
@@ -111,7 +111,7 @@ def _manages(ctx: ToolContext, meta: Meta) -> bool:
 
 
 def _managed(ctx: ToolContext) -> dict[str, Meta]:
-    """Return what the unit may change, with this run's own additions, without its removals."""
+    """Return the secrets that the unit may change: with additions of this hook, without its removals."""
     found = {key: meta for key, meta in _known(ctx).items() if _manages(ctx, meta)}
     found.update(_pending(ctx, "create"))
     gone = [key for key, numbers in _pending(ctx, "remove").items() if not numbers]
@@ -119,7 +119,7 @@ def _managed(ctx: ToolContext) -> dict[str, Meta]:
 
 
 def _need_leader(ctx: ToolContext, secret: str) -> None:
-    """Refuse to change a secret of the application where another unit leads it."""
+    """Refuse to change a secret of the application when the unit is not the leader."""
     meta = _pending(ctx, "create").get(secret) or _known(ctx).get(secret)
     if meta is not None and not _manages(ctx, meta):
         raise ToolError(_NOT_LEADER)
@@ -131,7 +131,7 @@ def _label_of(ctx: ToolContext, secret: str, meta: Meta) -> str:
 
 
 def _by_label(ctx: ToolContext, label: str) -> str:
-    """Return the id of a managed secret, or nothing."""
+    """Return the id of the managed secret with a label, or an empty text."""
     for secret, meta in sorted(_managed(ctx).items()):
         if _label_of(ctx, secret, meta) == label:
             return secret
@@ -150,7 +150,7 @@ def _decode(text: str) -> bytes:
 
 
 def _is_key(key: str) -> bool:
-    """Return True when a key begins with a letter and has three or more letters, digits and single dashes."""
+    """Return True for a valid key: at least three letters, digits and single dashes; first a letter."""
     plain = key.replace("-", "")
     return (
         len(plain) >= 3
@@ -164,7 +164,7 @@ def _is_key(key: str) -> bool:
 
 
 def _content(ctx: ToolContext, words: Sequence[str], file: str) -> dict[str, str]:
-    """Return what a command line gives: key -> value in base64."""
+    """Return the content that the command line gives: key -> value in base64."""
     found = {}
     for word in words:
         key, equals, value = word.partition("=")
@@ -184,7 +184,7 @@ def _content(ctx: ToolContext, words: Sequence[str], file: str) -> dict[str, str
 
 
 def _hide(ctx: ToolContext, content: dict[str, str]) -> None:
-    """Have values masked in all that this run logs from now on."""
+    """Mask these values in everything that this hook logs from now on."""
     masks: list[str] = ctx.reads.setdefault("masks", [])
     for value in content.values():
         text = _decode(value).decode("utf-8", "surrogateescape")
@@ -230,7 +230,7 @@ def _check(content: dict[str, str]) -> None:
 
 
 def _expiry(text: str) -> str:
-    """Return a moment in UTC, or `+SECONDS` from the commit on: the controller's clock counts."""
+    """Return a time in UTC, or `+SECONDS`, which the controller adds to the time of the commit."""
     moment = _moment(text)
     if moment:
         return moment
@@ -244,10 +244,10 @@ def _expiry(text: str) -> str:
 
 
 def _moment(text: str) -> str:
-    """Return RFC3339, or the same without a zone, in UTC; nothing for another text."""
+    """Return a time in UTC for RFC 3339, with or without a zone; empty for any other text."""
     if text[4:5] != "-" or text[10:11] not in ("T", "t"):
         return ""
-    import datetime  # larger than all hook tools together
+    import datetime  # takes longer to import than all hook tools
 
     head, dot, rest = text.partition(".")
     zone = rest.lstrip("0123456789") if dot else ""
@@ -272,7 +272,7 @@ _UPSERT = (
 
 
 def _metadata(args: Args) -> Meta:
-    """Return the metadata of a secret that flags set; flags that are not given are left out."""
+    """Return the metadata that the flags set; flags that are not given are left out."""
     found = {key: args[key] for key in ("label", "description") if args[key]}
     if args["expire"]:
         found["expire"] = _expiry(args["expire"])
@@ -339,7 +339,7 @@ def _remove(ctx: ToolContext, args: Args) -> None:
     if created is None:
         ctx.pending("secrets", "remove")[secret] = []
     else:
-        _pending(ctx, "remove").pop(secret, None)  # single revisions of what never was
+        _pending(ctx, "remove").pop(secret, None)  # of the added secret, which never existed
 
 
 def _revision(_: Any, text: str) -> int:
@@ -381,7 +381,7 @@ def _remote_app(ctx: ToolContext, number: int) -> str:
 
 
 def _granted_units(ctx: ToolContext, secret: str, app: str) -> bool:
-    """Return True when single units of an application have grants, with the changes of this hook counted."""
+    """Return True when a unit of the application has a grant, after the changes of this hook."""
     gone = [item["target"] for item in _listed(ctx, "revoke") if item["id"] == secret]
     present = [item["target"] for item in _listed(ctx, "grant") if item["id"] == secret]
     tags = [item["target"] for item in (_known(ctx).get(secret) or {}).get("access") or ()]
@@ -407,7 +407,7 @@ def _revoke(ctx: ToolContext, args: Args) -> None:
 
 
 def _revoked(ctx: ToolContext, args: Args) -> str:
-    """Return the unit or the application that loses its grant."""
+    """Return the unit or application that loses its grant."""
     app, unit = args["application"], args["unit"]
     if app and unit:
         raise usage_error("specify only one of application or unit")
@@ -451,7 +451,7 @@ def _get(ctx: ToolContext, args: Args) -> Any:
 
 
 def _read(ctx: ToolContext, secret: str, label: str, args: Args) -> dict[str, str]:
-    """Return content: this run's own where it wrote some, else the controller's."""
+    """Return the content that this hook wrote, or else the controller's."""
     if not secret:
         secret = _by_label(ctx, label)
         label = "" if secret else label
@@ -465,7 +465,7 @@ def _read(ctx: ToolContext, secret: str, label: str, args: Args) -> dict[str, st
 
 
 def _own_content(ctx: ToolContext, secret: str, args: Args) -> dict[str, str] | None:
-    """Return content that this run wrote, when the unit may see it, or None."""
+    """Return the content that this hook wrote, or None when it wrote none or the flags do not ask for it."""
     created = _pending(ctx, "create").get(secret)
     if created is not None:
         return dict(created["content"])
@@ -516,7 +516,7 @@ def _ordered(item: Meta) -> list[tuple[str, Any]]:
 
 
 def _shown(expiry: str | None) -> str:
-    """Return when a revision expires; what is counted from the commit on, from now."""
+    """Return when a revision expires; `+SECONDS` is added to the present time."""
     if not expiry or expiry[:1] != "+":
         return Moment(expiry or "")
     return Moment(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + int(expiry[1:]))))
@@ -530,7 +530,7 @@ TOOLS = {
         _add,
         usage=_WORDS,
         summary="Add a new secret.",
-        details="Stored when the hook ends well; its URI is valid at once.",
+        details="The secret is stored when the hook succeeds; its URI is valid at once.",
         flags=_UPSERT,
     ),
     "secret-set": Tool(
@@ -538,7 +538,7 @@ TOOLS = {
         _set,
         usage="%s %s" % (_URI, _WORDS),
         summary="Update an existing secret.",
-        details="New content replaces all of the old one in a new revision, when the hook ends well.",
+        details="New content makes a new revision, without the old keys, when the hook succeeds.",
         flags=_UPSERT,
     ),
     "secret-remove": Tool(
@@ -546,7 +546,7 @@ TOOLS = {
         _remove,
         usage=_URI,
         summary="Remove an existing secret.",
-        details="All of its revisions, or the one that is named, when the hook ends well.",
+        details="Removes all revisions, or the given one, when the hook succeeds.",
         flags=[Flag("revision", help="Remove the specified revision", default=0, convert=_revision)],
     ),
     "secret-grant": Tool(
@@ -554,7 +554,7 @@ TOOLS = {
         _grant,
         usage=_URI,
         summary="Grant access to a secret.",
-        details="To the remote application of the relation, or to one unit of it; with the relation it ends.",
+        details="The relation's remote application, or one unit of it, may read it until the relation ends.",
         flags=[relation_flag(), Flag("unit", help="The unit to grant access")],
     ),
     "secret-revoke": Tool(
@@ -573,7 +573,7 @@ TOOLS = {
         _get,
         usage="[<ID>] [<key>[#base64]]",
         summary="Get the content of a secret.",
-        details="The revision that was read first, until --refresh; --peek shows the latest one once.",
+        details="Prints the revision that was read first, until --refresh; --peek prints the latest once.",
         flags=[
             Flag("label", help="A label used to identify the secret in hooks"),
             Flag("peek", help="Get the latest revision just this time", boolean=True),

@@ -1,7 +1,7 @@
-"""state-get, state-set and state-delete: what a unit keeps with the controller.
+"""The tools state-get, state-set and state-delete: values that the controller stores for a unit.
 
-Loaded with the snapshot, or, where it is large, when it is first read; writes are buffered and read back
-within the run.
+The snapshot contains the state; a large state is fetched when a tool first reads it. Writes are buffered, and
+the hook that made them sees them.
 
 Mirrors: juju worker/uniter/runner/jujuc/state-*.go, core/quota (3.6)
 """
@@ -31,7 +31,7 @@ MAX_VALUE = 65536  # bytes
 
 
 def _state(ctx: ToolContext) -> dict[str, str]:
-    """Return the stored state with this run's pending changes."""
+    """Return the stored state with the buffered changes of this hook."""
     stored = ctx.context.get("state")
     if stored is None:
         stored = ctx.reads.get("state") or ctx.ask_data("state-get", [])
@@ -95,7 +95,7 @@ TOOLS = {
         _state_set,
         usage="<key>=<value> [...]",
         summary="Set server-side-state values.",
-        details="Stored when the hook ends well. Arguments override the file.",
+        details="The values are stored when the hook succeeds. Arguments override the file.",
         flags=[file_flag()],
     ),
     "state-delete": Tool(

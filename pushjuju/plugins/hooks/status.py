@@ -1,4 +1,4 @@
-"""status-get and status-set: workload status of the unit and of its application.
+"""The tools status-get and status-set: the workload status of the unit and of its application.
 
 Mirrors: juju worker/uniter/runner/jujuc/{status-get,status-set}.go (3.6)
 """
@@ -26,7 +26,7 @@ _NOT_LEADER = "this unit is not the leader"
 
 
 def _current(ctx: ToolContext) -> dict[str, object]:
-    """Return the unit's own status, with what this run has set."""
+    """Return the unit's status, with the changes of this hook."""
     found: dict[str, object] = ctx.reads.get("status_set", {}).get("unit") or ctx.context["status"]["unit"]
     return found
 
@@ -42,7 +42,7 @@ def _render(status: dict[str, object], with_data: bool) -> dict[str, object]:
 
 
 def _unit_status(ctx: ToolContext) -> dict[str, object]:
-    """Return the own status: the first answer of a run stays, whatever status-set does later."""
+    """Return the unit's status; the first answer of a hook stays the same even after status-set."""
     if "unit_status" not in ctx.reads:
         ctx.reads["unit_status"] = _current(ctx)
     known: dict[str, object] = ctx.reads["unit_status"]
@@ -98,7 +98,7 @@ TOOLS = {
         "status-get",
         _status_get,
         summary="Print status information.",
-        details="The unit's workload status; with --application that of the application and its units.",
+        details="The unit's workload status; with --application, that of the application and its units.",
         flags=[
             Flag(
                 "application",

@@ -1,6 +1,6 @@
-"""storage-list, storage-get and storage-add.
+"""The tools storage-list, storage-get and storage-add.
 
-What the unit has comes with the snapshot; what it asks for is buffered, and added when the hook ends well.
+The snapshot has the unit's storage; additions are buffered until the hook succeeds.
 
 Mirrors: juju worker/uniter/runner/jujuc/storage-*.go (3.6)
 """
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SIZES = "MGTPEZY"
-_NAME = 256  # letters of a name; as the controller takes it
-_MOST = 1000  # instances of one store; as the controller takes it
+_NAME = 256  # characters of a name; the controller has the same limit
+_MOST = 1000  # instances of one storage name; the controller has the same limit
 
 
 def _known(ctx: ToolContext) -> dict[str, Any]:
-    """Return the storage of the unit: id -> kind and location; no location: not there yet."""
+    """Return the unit's storage: id -> kind and location; without a location it is not attached yet."""
     found: dict[str, Any] = ctx.context.get("storage") or {}
     return found
 
@@ -77,7 +77,7 @@ def _storage_get(ctx: ToolContext, args: Args) -> Any:
 
 
 def _count(name: str, text: str) -> int:
-    """Read what stands behind `NAME=`: a count and nothing else."""
+    """Return the count in `NAME=COUNT`; anything else than a count is refused."""
     found = 0
     prefix = "cannot parse constraints for storage %s: " % quote(name)
     for part in text.split(","):
@@ -108,7 +108,7 @@ def _storage_add(ctx: ToolContext, args: Args) -> None:
         if name in wanted:
             raise usage_error("storage %s specified more than once" % quote(name))
         wanted[name] = _count(name, text) if equals else 1
-        if not is_application(name) or len(name) > _NAME:  # the names of stores follow the same rule
+        if not is_application(name) or len(name) > _NAME:  # names of storage follow the same rule
             raise ToolError("charm storage %s not found" % quote(name))
         if wanted[name] > _MOST:
             raise ToolError("adding storage %s: at most %d at once" % (name, _MOST))
@@ -123,7 +123,7 @@ TOOLS = {
         _storage_list,
         usage="[<storage-name>]",
         summary="List storage attached to the unit.",
-        details="Lists what is attached or about to be, of one store or of all.",
+        details="Lists storage that is attached or will be, with one name or all names.",
         formats=SMART,
     ),
     "storage-get": Tool(
@@ -131,7 +131,7 @@ TOOLS = {
         _storage_get,
         usage="[<key>]",
         summary="Print information for the storage instance with the specified ID.",
-        details="The keys are kind and location; without one both are printed.",
+        details="The keys are kind and location; without a key, both are printed.",
         flags=[Flag("s", help="Specify a storage instance by id", default=None, convert=_storage_id)],
         formats=SMART,
     ),
@@ -140,6 +140,6 @@ TOOLS = {
         _storage_add,
         usage="<storage name>[=<count>] ...",
         summary="Add storage instances.",
-        details="They are added when the hook ends well; <storage name>-storage-attached follows.",
+        details="The instances are added when the hook succeeds; <storage name>-storage-attached follows.",
     ),
 }

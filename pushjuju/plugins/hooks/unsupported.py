@@ -1,7 +1,7 @@
-"""Names that charms may call although pushjuju does not answer them yet.
+"""Hook tools of Juju that pushjuju does not support yet: each of them refuses with a reason.
 
-The links exist on the machine all the same: a tool that is missing makes some charm libraries fall back to
-older behaviour, a tool that refuses says why.
+When a tool is missing, some charm libraries fall back to older behaviour. So the tools exist on the machine,
+and say why they refuse.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""application-version-set: the version of the workload, shown by status.
+"""The tool application-version-set: sets the version of the workload, which status shows.
 
 Mirrors: juju worker/uniter/runner/jujuc/application-version-set.go (3.6)
 """

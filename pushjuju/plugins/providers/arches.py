@@ -1,4 +1,4 @@
-"""Words for processors. Mirrors: juju core/arch (3.6)."""
+"""Juju's names of processor architectures. Mirrors: juju core/arch (3.6)."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _JUJU: Mapping[str, str] = {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "p
 
 
 def juju_arch(machine: str) -> str:
-    """Return Juju's word for what `uname -m` says; an unknown one stays as it is."""
+    """Return Juju's name for an architecture that `uname -m` prints; an unknown name stays the same."""
     return _JUJU.get(machine, machine)

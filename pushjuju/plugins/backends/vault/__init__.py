@@ -1,4 +1,4 @@
-"""The built-in plugin `vault`: content of secrets in a HashiCorp Vault.
+"""The built-in plugin `vault`: stores the contents of secrets in a HashiCorp Vault.
 
 Mirrors: juju internal/secrets/provider/vault (3.6), with its names for the configuration.
 """
@@ -17,20 +17,20 @@ VAULT = "vault"
 
 @hookimpl
 def pushjuju_secret_backend_types() -> Sequence[SecretBackendType]:
-    """Name the type `vault`."""
+    """Return the type `vault`."""
     return [
         SecretBackendType(
             name=VAULT,
-            summary="a HashiCorp Vault, by the second version of its key-value engine over HTTP",
+            summary="a HashiCorp Vault, in version 2 of its key-value engine",
             config_schema=(
                 Attr(name="endpoint", summary="URL of the server: https://vault.example:8200", required=True),
-                Attr(name="token", summary="What opens it", required=True, secret=True),
-                Attr(name="mount-path", summary="Where the engine is mounted; `secret` if not given"),
-                Attr(name="namespace", summary="Namespace, of a Vault that has some"),
-                Attr(name="ca-cert", summary="Certificate of the authority that signed the server's"),
-                Attr(name="client-cert", summary="Certificate that we show to the server"),
-                Attr(name="client-key", summary="Its private key", secret=True),
-                Attr(name="tls-server-name", summary="Name in the server's certificate, if it is another"),
+                Attr(name="token", summary="Token of the login", required=True, secret=True),
+                Attr(name="mount-path", summary="Path where the engine is mounted; by default `secret`"),
+                Attr(name="namespace", summary="Namespace, in a Vault with namespaces"),
+                Attr(name="ca-cert", summary="CA certificate for the server's certificate"),
+                Attr(name="client-cert", summary="Certificate with which pushjuju logs in to the server"),
+                Attr(name="client-key", summary="Private key of client-cert", secret=True),
+                Attr(name="tls-server-name", summary="Host name in the server's certificate"),
             ),
         )
     ]
@@ -41,9 +41,9 @@ def pushjuju_open_secret_backend(
     type: str,  # noqa: A002 - the argument's name is the hook's
     config: Mapping[str, str],
 ) -> SecretBackend | None:
-    """Return a Vault."""
+    """Return the Vault of a configuration, or None for another type."""
     if type != VAULT:
         return None
-    from pushjuju.plugins.backends.vault.client import Vault  # HTTP
+    from pushjuju.plugins.backends.vault.client import Vault  # the HTTP client takes long to import
 
     return Vault(config)

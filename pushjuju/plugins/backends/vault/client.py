@@ -1,6 +1,7 @@
-"""A Vault over HTTP: key-value engine, version 2.
+"""The client of a Vault: key-value engine, version 2, over HTTP.
 
-Neither the token nor any content is ever in an error: those name the request and the server's own reasons.
+Errors name the request and quote the server's reasons; they never contain the token or the content of a
+secret.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from urllib.parse import quote, urlsplit
 from pushjuju.core.errors import BackendError, NotFound, NotValid
 
 TIMEOUT_S = 10.0
-MOST = 16 * 1024 * 1024  # bytes of an answer
-FOLDER = "pushjuju"  # below the mount: all that is ours
+MOST = 16 * 1024 * 1024  # bytes of an answer of the server
+FOLDER = "pushjuju"  # the folder below the mount path that has the controller's secrets
 
 
 class Vault:
-    """One Vault. Every method is one or two requests and waits for their answers."""
+    """One Vault. Every method sends one or two requests and waits for the answers."""
 
     def __init__(self, config: Mapping[str, str]) -> None:
-        """Take the configuration."""
+        """Read the configuration; send no request."""
         self._config = dict(config)
         parts = urlsplit(config["endpoint"])
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
@@ -36,29 +37,29 @@ class Vault:
         self._mount = quote((config.get("mount-path") or "secret").strip("/"))
 
     def ping(self) -> None:
-        """Check that the server is there, takes our token, and has the engine."""
+        """Check that the server answers, accepts the token, and has the engine."""
         self._ask("GET", "auth/token/lookup-self")
         found = self._ask("GET", f"sys/internal/ui/mounts/{self._mount}") or {}
         options = (found.get("data") or {}).get("options") or {}
         if str(options.get("version")) != "2":
-            raise BackendError(f"vault: {self._mount} is no key-value engine of version 2")
+            raise BackendError(f"vault: {self._mount} is not a key-value engine of version 2")
 
     def save(self, path: str, content: Mapping[str, str]) -> None:
-        """Keep content; an older version under the same path does not count any more."""
+        """Store content at a path; it replaces an older version."""
         self._ask("POST", self._path("data", path), {"data": dict(content)})
 
     def fetch(self, path: str) -> Mapping[str, str]:
-        """Return content."""
+        """Return the content at a path."""
         found = self._ask("GET", self._path("data", path))
         data = ((found or {}).get("data") or {}).get("data")
         if data is None:
             raise NotFound(f"vault: nothing at {path}")
         if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
-            raise BackendError(f"vault: {path} holds no secret of ours")
+            raise BackendError(f"vault: {path} holds no secret of pushjuju")
         return dict(data)
 
     def delete(self, path: str) -> None:
-        """Delete all versions of content."""
+        """Delete all versions of the content at a path."""
         self._ask("DELETE", self._path("metadata", path))
 
     # --- requests -----------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ class Vault:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            raise BackendError(f"{what}: the answer is no document")
+            raise BackendError(f"{what}: the answer is not a JSON object")
         return found
 
     def _send(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, bytes]:
@@ -112,20 +113,20 @@ class Vault:
 
 
 class _Named(http.client.HTTPSConnection):
-    """A connection whose server may have another name in its certificate."""
+    """An HTTPS connection to a server whose certificate may have another name than its address."""
 
     def __init__(self, host: str, port: int, *, timeout: float, context: ssl.SSLContext, name: str) -> None:
         super().__init__(host, port, timeout=timeout, context=context)
         self._tls, self._name = context, name
 
     def connect(self) -> None:
-        """Connect, and check the certificate for the name."""
+        """Connect, and check the certificate against the configured name."""
         http.client.HTTPConnection.connect(self)
         self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._name)
 
 
 def _load_identity(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Load certificate and key, which the library takes from a file only; it is gone at once."""
+    """Load certificate and key. Python's ssl only reads files, so a temporary file exists for a moment."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "identity.pem")
         path.touch(mode=0o600)
@@ -140,7 +141,7 @@ def _reason(error: Exception) -> str:
 
 
 def _errors(text: bytes) -> str:
-    """Return the reasons of a refusal: the server's own words, nothing of the request."""
+    """Return the server's reasons for a refusal, and nothing of the request."""
     try:
         found = json.loads(text).get("errors")
     except (ValueError, AttributeError, RecursionError):

@@ -1,7 +1,7 @@
-"""The firewall `nftables`: the machine guards itself, with a table of its own.
+"""The built-in plugin `nftables`: each machine guards itself, with an nftables table of its own.
 
-It guards machines of clouds that have no firewall: always those of `local`, and machines that somebody gave
-(`manual`) in models whose maker named a `firewall-mode`. Other plugins use it for clouds of theirs.
+It serves clouds without a firewall: always for machines of `local`, and for machines of `manual` when the
+model was created with a `firewall-mode`. Other plugins use this firewall for their clouds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _GIVEN = "manual"
 
 @hookimpl
 def pushjuju_open_firewall(model: ModelInfo, asked: bool, provider_type: str) -> Firewall | None:
-    """Guard machines that pushjuju made, and the user's machines on request."""
+    """Return the firewall for machines that pushjuju made, and on request for machines of the user."""
     if provider_type != _OURS and not (provider_type == _GIVEN and asked):
         return None
     return NftablesFirewall(model)

@@ -1,7 +1,7 @@
-"""Bringing the table to a machine, and keeping it over reboots.
+"""Puts the nftables table on a machine, and keeps the table over reboots.
 
-Two files: the table, and a systemd unit that loads it before the network comes up, and again after a service
-that throws all rules away. Without systemd the rules are back with the first contact after a reboot.
+Two files do that: the table, and a systemd unit that loads the table before the network starts, and again
+after a service that flushes all rules. Without systemd, the first contact after a reboot loads the table.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ FOLDER = "/etc/pushjuju"
 RULES = f"{FOLDER}/firewall.nft"
 SERVICE = "pushjuju-firewall.service"
 UNITS = "/etc/systemd/system"
-_NO_NFT = 91  # exit status of a script that found no nft
+_NO_NFT = 91  # exit status of a script that did not find nft
 
-# Others who load rules when the machine boots: some begin with throwing away what is there.
+# Services that load rules at boot; some of them flush all rules first.
 _LOADERS = "nftables.service netfilter-persistent.service ufw.service firewalld.service"
 _UNIT = f"""[Unit]
 Description=Firewall rules of pushjuju
@@ -45,7 +45,8 @@ ExecReload=@nft@ -f {RULES}
 WantedBy=sysinit.target
 """
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH LC_ALL=C"
-# The rules first: what cannot be loaded is not kept. The unit only when it is not there as it should be.
+# The rules are loaded before the file is saved: rules that do not load are not kept. The unit is written
+# only when it differs.
 _APPLY = f"""{_PATH}
 set -eu
 umask 022
@@ -82,16 +83,16 @@ exec nft delete table inet {ruleset.TABLE}
 
 
 class NftablesFirewall:
-    """Guards machines of one model through nftables on each of them."""
+    """Guards the machines of one model by an nftables table on each machine."""
 
     def __init__(self, model: ModelInfo) -> None:
         self._owner = model.uuid
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
-        """Replace the table, at once and as a whole; open connections go on.
+        """Replace the machine's table atomically; open connections survive.
 
         Raises:
-            RemoteFailed: It is not in force, with the reason.
+            RemoteFailed: The rules could not be loaded; the error has the reason.
         """
         table = ruleset.text(rules, self._owner)
         done = await machine.run(_APPLY.format(rules=shlex.quote(table), unit=shlex.quote(_UNIT)))
@@ -103,7 +104,7 @@ class NftablesFirewall:
         _check(done, f"the firewall rules of machine {machine.machine_id} are not in force")
 
     async def clear(self, machine: GuardedMachine) -> None:
-        """Take the table away, with all that brings it back."""
+        """Remove the table, its file and the systemd unit."""
         _check(
             await machine.run(_CLEAR), f"the firewall of machine {machine.machine_id} cannot be taken away"
         )

@@ -1,9 +1,9 @@
-"""The text of the nftables table: which packets may come in, and the order of the rules.
+"""The text of the nftables table: which packets a machine accepts, and the order of the rules.
 
-The chain sees each packet that arrives, before an address in it is rewritten, so what a container runtime
-publishes is guarded as well. Its policy is to let in, and its last rule refuses: a table that somebody
-empties shuts nobody out. Nothing outside the table is named, and a packet that passes here still meets all
-others.
+The chain sees each packet before its destination is rewritten, so it also guards ports that a container
+runtime publishes. The policy of the chain accepts, and its last rule refuses: when somebody empties the
+table, the machine can still be reached. No rule refers to other tables, and a packet that this chain accepts
+still passes through all other tables.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from pushjuju.core.firewall import EVERYWHERE, IngressRule, MachineRules
 
 TABLE = "pushjuju"
-BEFORE_NAT = -150  # after connections are recognised (-200), before addresses are rewritten (-100)
-# Devices to containers and virtual machines on the machine itself: no other hosts are behind them.
+BEFORE_NAT = -150  # after connection tracking (-200), before destination NAT (-100)
+# Interfaces to containers and virtual machines on the machine itself, with no other hosts behind them.
 _INNER = '{ "lo", "docker0", "podman0", "cni0", "lxcbr0", "lxdbr0", "incusbr0", "virbr0" }'
 _ICMP = ("destination-unreachable", "time-exceeded", "parameter-problem")
 _ICMP6 = (
@@ -27,7 +27,7 @@ def text(rules: MachineRules, owner: str) -> str:
     """Return the script that replaces the table, as a whole or not at all.
 
     Args:
-        owner: The owner of the rules; a comment, in letters, digits and hyphens.
+        owner: The UUID of the model, for a comment: letters, digits and hyphens.
     """
     lines = [
         f"# Firewall rules of a machine of model {owner}, kept by pushjuju; changes here are overwritten.",
@@ -80,7 +80,7 @@ def _ingress(rule: IngressRule) -> list[str]:
 
 
 def _from(sources: Iterable[str], match: str, match6: str = "") -> list[str]:
-    """Return the rules that let sources in; those of IPv6 may be meant by another match."""
+    """Return the rules that accept packets from the sources; `match6` replaces the match for IPv6."""
     sources = list(sources)
     match6 = match6 or match
     if set(EVERYWHERE) <= set(sources) and match == match6:

@@ -1,6 +1,6 @@
 """The built-in plugin `libcloud`: public and private clouds through apache-libcloud.
 
-Imports its parts only when used; libcloud itself is loaded at the first call to a cloud.
+The parts of the plugin are imported when used; libcloud itself is imported at the first call to a cloud.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ PUSHJUJU_API = (1, 4)
 
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
-    """Name the clouds that libcloud drives, with Juju's names for those that Juju has."""
+    """Return the clouds that libcloud supports, under Juju's names where Juju has them."""
     return KINDS
 
 
 @hookimpl
 def pushjuju_finalize_credential(cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]) -> None:
-    """Refuse what cannot be a key file of Google's; keep everything as it is."""
+    """Refuse a credential whose attribute is not a key file of Google; leave every other one unchanged."""
     if cloud.type == "gce" and auth_type == "jsonfile":
         keyfiles.read(attributes.get("file", ""))
 
@@ -46,7 +46,7 @@ def pushjuju_open_provider(
     config: Mapping[str, Any],
     services: Services,
 ) -> Provider | None:
-    """Return the provider of a cloud that has one."""
+    """Return the provider of a cloud that has an adapter, or None for other clouds."""
     if cloud.type not in ADAPTERS:
         return None
     return _opening().provider(cloud, credential, model, config, services)
@@ -56,7 +56,7 @@ def pushjuju_open_provider(
 def pushjuju_open_firewall(
     model: ModelInfo, provider_type: str, provider: Provider | None
 ) -> Firewall | None:
-    """Guard machines by their security groups; in a cloud without such groups, machines guard themselves."""
+    """Return security groups as the firewall, or nftables on the machines of a cloud without such groups."""
     if provider_type not in ADAPTERS:
         return None
     return NftablesFirewall(model) if provider is None else _opening().firewall(provider)
@@ -64,13 +64,13 @@ def pushjuju_open_firewall(
 
 @hookimpl
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
-    """Name the volumes of a cloud."""
+    """Return the types of volumes that a cloud has."""
     return STORAGE.get(cloud_type, ())
 
 
 @hookimpl
 def pushjuju_open_storage(type_name: str, provider: Provider | None) -> StorageProvider | None:
-    """Return the volumes of a cloud that has an adapter."""
+    """Return the volumes of a cloud that has an adapter for them."""
     if provider is None or type_name not in {item.name for known in STORAGE.values() for item in known}:
         return None
     return _opening().storage(type_name, provider)
@@ -78,12 +78,12 @@ def pushjuju_open_storage(type_name: str, provider: Provider | None) -> StorageP
 
 @hookimpl
 def pushjuju_detect_credentials(cloud_type: str, environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
-    """Find what the clouds' own tools left in files and variables."""
+    """Find credentials in the files and variables of the clouds' own tools."""
     return _opening().detect(cloud_type, environ)
 
 
 def _opening() -> type[Opening]:
-    # Plugins are loaded by commands for all clouds.
+    # Commands for any cloud load this plugin, so the import waits until libcloud is needed.
     from pushjuju.plugins.providers.libcloud.opening import Opening
 
     return Opening

@@ -1,6 +1,7 @@
-"""Calls to a cloud's library: in threads, one driver each, repeated while the cloud is busy.
+"""Calls a cloud's library in threads, with a driver for each thread, and repeats calls to a busy cloud.
 
-libcloud blocks, and keeps the state of the last request on its connection: no two threads may share one.
+libcloud blocks, and keeps the state of the last request on its connection, so threads must not share a
+driver.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from pushjuju.core.extras import install_hint
 T = TypeVar("T")
 
 PARALLEL = 16
-TIMEOUT_S = 60.0  # until a request without an answer is given up
+TIMEOUT_S = 60.0  # after which a request without an answer is aborted
 TRIES = 6
 _FIRST_PAUSE_S = 0.5
 
 _BUSY = ("RequestLimitExceeded", "Throttling", "ServiceUnavailable", "InternalError", "Unavailable")
-_FULL = ("Insufficient",)  # EC2 says so with status 500; the next zone may have room at once
+_FULL = ("Insufficient",)  # EC2's "no capacity" has status 500; another zone may have capacity at once
 _CREDENTIAL = (
     "AuthFailure", "InvalidClientTokenId", "SignatureDoesNotMatch", "UnauthorizedOperation", "OptInRequired",
     "ExpiredToken", "RequestExpired", "AccessDenied",
 )  # fmt: skip
 _QUOTA = ("LimitExceeded", "QuotaExceeded", "MaxSpotInstanceCountExceeded")
-_ANSWER = (LookupError, TypeError, AttributeError)  # what a driver stumbles over in half an answer
+_ANSWER = (LookupError, TypeError, AttributeError)  # a driver raises these for an incomplete answer
 _UNTRUSTED = re.compile(r"certificate verify failed: ([^(\n]*)")
-_MOST_PATIENCE_S = 30.0  # of what a cloud asks us to wait
+_MOST_PATIENCE_S = 30.0  # the longest wait that a cloud may ask for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +42,11 @@ class ErrorWords:
     """Parts of a cloud's error texts, in lower case, that reveal the kind of error.
 
     Attributes:
-        busy: The same request may work in a moment.
+        busy: The same request may succeed soon.
         credential: The credential is refused.
-        quota: The account may have no more.
-        forbidden: A request that is not allowed (403) says that the credential is refused, unless the text is
-            of a quota.
+        quota: The quota of the account is used up.
+        forbidden: A request with status 403 means that the credential is refused, unless the text is about a
+            quota.
     """
 
     busy: tuple[str, ...] = ()
@@ -58,16 +59,16 @@ PLAIN = ErrorWords(forbidden=False)
 
 
 class Gone(NotFound, ProviderError):
-    """What was asked for is not in the cloud any more; a new try may mend that."""
+    """The requested resource does not exist in the cloud any more; a new attempt may succeed."""
 
 
 class Calls:
-    """Runs functions of a driver in threads.
+    """Runs functions of a driver in threads, and repeats them while the cloud is busy.
 
     Args:
         connect: Makes a driver; called once in each thread.
-        pause: Waits for some seconds in a thread.
-        words: The meanings of the cloud's error texts.
+        pause: Sleeps for some seconds in a thread.
+        words: The parts of the cloud's error texts.
     """
 
     def __init__(
@@ -83,11 +84,11 @@ class Calls:
         self._threads = ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="libcloud")
 
     async def run(self, function: Callable[[Any], T], tries: int = TRIES) -> T:
-        """Return what a function of the driver returns; the event loop goes on meanwhile.
+        """Return the result of a function of the driver, without blocking the event loop.
 
         Raises:
             CredentialInvalid: The cloud refuses the credential.
-            QuotaExceeded: The account may have no more.
+            QuotaExceeded: The quota of the account is used up.
             Gone: The cloud does not know the resource.
             ProviderError: Anything else, with the cloud's text.
         """
@@ -102,7 +103,7 @@ class Calls:
             except Exception as error:
                 if attempt == tries - 1 or not is_busy(error, self._words):
                     raise as_ours(error, self._words) from error
-                self._local.driver = None  # half an answer may be left on its connection
+                self._local.driver = None  # its connection may still hold half an answer
                 asked = min(float(getattr(error, "retry_after", 0) or 0), _MOST_PATIENCE_S)
                 self._pause(max(_FIRST_PAUSE_S * 2**attempt, asked))
         raise AssertionError("not reached")
@@ -115,7 +116,7 @@ class Calls:
 
 
 def _facts(error: Exception) -> tuple[str, int]:
-    """Return the text of an error and its HTTP status; the status is 0 for an error without a status."""
+    """Return the text and the HTTP status of an error; the status is 0 for an error without a status."""
     codes = [getattr(error, name, None) for name in ("code", "status", "http_code")]
     value = getattr(error, "message", "") or getattr(error, "value", "") or error
     text = str(value.get("message") or value) if isinstance(value, Mapping) else str(value)
@@ -123,7 +124,7 @@ def _facts(error: Exception) -> tuple[str, int]:
 
 
 def is_busy(error: Exception, words: ErrorWords = PLAIN) -> bool:
-    """Return True when the request may work in a moment: throttled, a fault, or no complete answer."""
+    """Return True for an error that may pass soon: throttling, a fault of the cloud, half an answer."""
     text, code = _facts(error)
     if any(text.startswith(word) for word in _FULL) or _UNTRUSTED.search(text):
         return False
@@ -151,7 +152,7 @@ def _says(text: str, words: tuple[str, ...]) -> bool:
 
 
 def as_ours(error: Exception, words: ErrorWords = PLAIN) -> PushjujuError:
-    """Return an error of the library as an error of pushjuju, with the cloud's own text as its detail."""
+    """Return pushjuju's error for an error of the library; its detail is the cloud's text."""
     text, code = _facts(error)
     head, names = text.split(":")[0], {kind.__name__ for kind in type(error).__mro__}
     if _says(text, words.quota):

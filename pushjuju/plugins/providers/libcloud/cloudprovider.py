@@ -1,7 +1,7 @@
-"""The provider of every cloud with an adapter: machines of one model in one region.
+"""The provider for every cloud with an adapter: it works on the machines of one model in one region.
 
-An instance is known by its identity: the model, the machine, and the request (`nonce`) that it was made for.
-A start that is repeated finds the instance of the first one; one with another nonce replaces it.
+Each instance carries its identity: model, machine, and the `nonce` of the request that made it. A repeated
+start finds the instance of the first start by its identity; a start with another nonce replaces the instance.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 
 T = TypeVar("T")
 
-SWEEPS = 60  # attempts to delete what a model shares, while its instances end
-_LONGER, _LONGEST = 1.5, 10  # many machines that wait must not use up what the cloud allows in a minute
+SWEEPS = 60  # attempts to delete the model's shared resources while its instances end
+_LONGER, _LONGEST = 1.5, 10  # machines poll less and less often, as clouds limit calls per minute
 _CONFLICTS = ((frozenset({"instance-type"}), frozenset({"mem", "cores", "cpu-power"})),)
 
 
 class CloudProvider:
-    """Machines of one model in one region.
+    """The machines of one model in one region.
 
     Args:
         adapter: The adapter of the driver.
-        calls: Runs functions of the driver; made from the adapter when not given.
+        calls: Runs functions of the driver; by default made from the adapter.
     """
 
     def __init__(self, adapter: Adapter, calls: Calls | None = None) -> None:
@@ -64,13 +64,13 @@ class CloudProvider:
         self._zones: Sequence[tuple[str, bool]] | None = None
 
     async def ask(self, function: Callable[[Any], T]) -> T:
-        """Run a function of the driver in a thread; repeated while the cloud is busy."""
+        """Return the result of a function of the driver; while the cloud is busy, the call is repeated."""
         return await self._call.run(function)
 
     # --- before a start -----------------------------------------------------------------------------------
 
     async def check(self) -> Reached:
-        """Make one harmless call; the user waits for the answer."""
+        """Check the account with one harmless call, and name the costs of a machine."""
         account = await self._call.run(self.adapter.check, tries=2)
         picked = await self._picked({})
         price = ""
@@ -80,17 +80,17 @@ class CloudProvider:
         return Reached(account=account, costs=costs)
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:  # noqa: ARG002
-        """Refuse a placement, a type or a zone that is not there, and what the cloud cannot do.
+        """Refuse an unknown placement, type or zone, and anything that the cloud cannot do.
 
         Raises:
-            NotValid: The request has such a fault.
+            NotValid: The cloud cannot make such a machine.
         """
         await self._picked(constraints)
         await self._call.run(lambda driver: self.adapter.refuse(driver, constraints))
         await self._placed(placement)
 
     async def rules(self) -> ConstraintRules:
-        """Return what the cloud makes of constraints."""
+        """Return the cloud's rules for constraints."""
         return ConstraintRules(
             unsupported=self.adapter.unsupported,
             conflicts=_CONFLICTS,
@@ -103,11 +103,11 @@ class CloudProvider:
         )
 
     async def zones(self) -> Sequence[Zone]:
-        """Return the zones of the region."""
+        """Return the zones of the region, and whether they are available."""
         return [Zone(name=name, available=usable) for name, usable in await self._known_zones()]
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
-        """Return the zone of a placement, or the one of volumes that it will have."""
+        """Return the zone of the placement, or of the volumes that will be attached; empty for any zone."""
         adapter = self.adapter
         kind, place = await self._placed(request.placement)
         if kind == "zone":
@@ -120,7 +120,7 @@ class CloudProvider:
         return sorted({item.zone for item in listed if item.id in request.attached and item.zone})[:1]
 
     async def _placed(self, placement: str) -> tuple[str, str]:
-        """Read `zone=NAME`, or another directive of the cloud; both parts are empty without a placement."""
+        """Return (zone, place) of `zone=NAME` or another directive; both are empty without a placement."""
         kind, equals, value = placement.partition("=")
         if not placement:
             return "", ""
@@ -147,10 +147,10 @@ class CloudProvider:
     # --- starting -----------------------------------------------------------------------------------------
 
     async def start(self, request: StartRequest) -> Started:
-        """Start an instance, or find the one that this request has already.
+        """Start an instance, or return the instance that an earlier start with this request made.
 
         Raises:
-            ProviderError: The cloud failed, or gave no address in time; what was made is removed again.
+            ProviderError: The cloud failed, or gave no address in time; what was made is deleted.
         """
         wanted = Identity.of(self._model.uuid, request.machine_id, request.nonce)
         found = await self._machines(request.machine_id)
@@ -173,7 +173,7 @@ class CloudProvider:
 
         def once(driver: Any) -> Seen:
             nonlocal tried
-            if tried:  # an answer that was lost may have been a yes
+            if tried:  # an earlier request may have succeeded although its answer was lost
                 for seen in self.adapter.machines(driver, wanted.machine):
                     if seen.identity == wanted:
                         return seen
@@ -207,24 +207,24 @@ class CloudProvider:
         return order
 
     def _document(self, request: StartRequest) -> Mapping[str, Any]:
-        """Return the document; a machine that guards itself needs the program for it."""
+        """Return the cloud-config document; for a machine that guards itself, it also installs nftables."""
         document = dict(request.user_data)
         if document and not isinstance(self.adapter, Guarding):
             document["packages"] = [*(document.get("packages") or ()), "nftables"]
         return document
 
     async def _while_it_lasts(self, seen: Seen, request: StartRequest) -> Seen:
-        """Wait until an instance can be reached, or until any request about it says that it is gone."""
+        """Wait until an instance has an address; fail once the cloud does not know the instance any more."""
         try:
             return await self._settled(seen, request)
         except Gone as gone:
             raise ProviderError(f"instance {seen.id} ended while it started", detail=gone.message) from gone
 
     async def _settled(self, seen: Seen, request: StartRequest) -> Seen:
-        """Wait until an instance can be reached.
+        """Wait until an instance has an address.
 
         Raises:
-            ProviderError: It failed, has no address in time, or ended by itself.
+            ProviderError: The instance failed, ended, or got no address in time.
         """
         loop = asyncio.get_running_loop()
         end, pause = loop.time() + self.adapter.address_s, self.adapter.look_s
@@ -244,7 +244,7 @@ class CloudProvider:
             seen = found[0]
 
     async def _failed(self, seen: Seen) -> ProviderError:
-        """Return the error of an instance that failed, with the cloud's reason if it can be had."""
+        """Return the error for an instance that failed, with the cloud's reason when the cloud gives one."""
         try:
             text = await self._call.run(lambda driver: self.adapter.why(driver, seen), tries=2)
         except PushjujuError:
@@ -257,7 +257,7 @@ class CloudProvider:
         return self.adapter.settle(driver, seen, constraints)
 
     async def _undo(self, wanted: Identity) -> None:
-        """Remove what a failed start made, as far as the cloud allows; the next start finds the rest."""
+        """Delete what a failed start made, as far as the cloud allows; the next start finds the rest."""
         try:
             for seen in await self._machines(wanted.machine, tries=2):
                 if seen.identity == wanted:
@@ -284,21 +284,21 @@ class CloudProvider:
         return [self._instance(seen) for seen in await self._machines()]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return instances by id; None for those that are gone or another model's."""
+        """Return instances by id, with None for instances that have ended or belong to another model."""
         if not ids:
             return []
         found = {item.id: item for item in await self.list()}
         return [found.get(name) for name in ids]
 
     async def seen(self, name: str) -> Seen | None:
-        """Return an instance of the model as the adapter sees it, or None when the instance has ended."""
+        """Return an instance of the model in the adapter's form, or None when the instance has ended."""
         return next((seen for seen in await self._machines() if seen.id == name), None)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return the login: the user that the user data makes, or the image's own.
+        """Return address and login: the user whom the user data creates, or the image's user.
 
         Raises:
-            NotFound: The instance is gone.
+            NotFound: The instance has ended.
         """
         (now,) = await self.get([instance.id])
         if now is None or not now.addresses:
@@ -306,7 +306,7 @@ class CloudProvider:
         return SSHTarget(host=now.addresses[0].value, user=self.adapter.login)
 
     async def destroy_model(self) -> None:
-        """End all instances of the model and delete what they shared."""
+        """End all instances of the model and delete their shared resources."""
         await asyncio.gather(*(self._end(seen) for seen in await self._machines()))
         for left in reversed(range(SWEEPS)):
             try:
@@ -319,7 +319,7 @@ class CloudProvider:
                 return
 
     async def set_ingress(self, machine_id: str, rules: MachineRules) -> None:
-        """Let a machine have these rules and no others.
+        """Set the ingress rules of a machine to exactly these rules.
 
         Raises:
             NotSupported: The cloud has no security groups.
@@ -334,7 +334,7 @@ class CloudProvider:
         return [seen for seen in found if seen.identity.model == self._model.uuid]
 
     def _instance(self, seen: Seen) -> Instance:
-        """Return an instance as the controller sees it."""
+        """Return an instance in the controller's form."""
         known = self._types.get(seen.size)
         return Instance(
             id=seen.id,
@@ -354,7 +354,7 @@ class CloudProvider:
         )
 
     async def doctor(self) -> Sequence[Finding]:
-        """Say whether libcloud is there and the account answers."""
+        """Report whether libcloud is installed and the account answers."""
         if find_spec("libcloud") is None:
             fix = Fix(command=install_command("libcloud"))
             return [Finding(name="libcloud", ok=False, message="apache-libcloud is not installed", fix=fix)]

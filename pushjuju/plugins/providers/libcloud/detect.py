@@ -1,6 +1,6 @@
-"""Credentials in the files and variables of the clouds' own tools.
+"""Finds credentials in the files and variables of the clouds' own tools.
 
-Nothing here asks the network, and no message holds a value.
+No function uses the network, and no message contains a value.
 Mirrors: juju provider/{ec2,openstack,gce,azure}/credentials.go DetectCredentials (3.6)
 """
 
@@ -18,7 +18,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.clouds import DetectedCredential
 
 Environ = Mapping[str, str]
-_LARGEST = 1024 * 1024  # bytes of a file that is looked into
+_LARGEST = 1024 * 1024  # bytes; larger files are ignored
 _EXPORT = re.compile(r"^\s*(?:export\s+)?([A-Z_][A-Z0-9_]*)=(.*?)\s*$")
 
 
@@ -37,7 +37,7 @@ def _text(path: Path | None) -> str | None:
 
 
 def _ini(path: Path | None) -> configparser.ConfigParser | None:
-    """Read an ini file."""
+    """Return the content of an ini file, or None when the file cannot be read."""
     text = _text(path)
     if text is None:
         return None
@@ -74,7 +74,7 @@ def _yaml(path: Path | None) -> dict[str, Any] | None:
 
 
 def find_ec2(environ: Environ) -> list[DetectedCredential]:
-    """Look into ~/.aws/credentials and ~/.aws/config, else at AWS_ and EC2_ variables."""
+    """Find credentials in ~/.aws/credentials and ~/.aws/config, or else in AWS_ and EC2_ variables."""
     home = _home(environ)
     folder = home / ".aws" if home else None
     file = environ.get("AWS_SHARED_CREDENTIALS_FILE")
@@ -117,7 +117,7 @@ def _aws(name: str, access: str, secret: str, region: str, *, default: bool = Fa
 
 
 def find_openstack(environ: Environ) -> list[DetectedCredential]:
-    """Look into clouds.yaml and ~/.novarc, else at OS_ variables."""
+    """Find credentials in clouds.yaml and ~/.novarc, or else in OS_ variables."""
     home = _home(environ)
     listed = None
     for path in (Path("clouds.yaml"), home / ".config" / "openstack" / "clouds.yaml" if home else None):
@@ -184,14 +184,14 @@ def _openstack(given: Mapping[str, str], label: str = "") -> DetectedCredential 
 
 
 def find_gce(environ: Environ) -> list[DetectedCredential]:
-    """Look at GOOGLE_APPLICATION_CREDENTIALS, else into gcloud's application_default_credentials.json."""
+    """Look at GOOGLE_APPLICATION_CREDENTIALS, or else at gcloud's application_default_credentials.json."""
     home = _home(environ)
     named = environ.get("GOOGLE_APPLICATION_CREDENTIALS")
     own = environ.get("CLOUDSDK_CONFIG") or (str(home / ".config" / "gcloud") if home else "")
     path = Path(named) if named else Path(own, "application_default_credentials.json") if own else None
     known = _json(path)
     if path is None or known is None or known.get("type") != "service_account":
-        return []  # `gcloud auth login` leaves the login of a user, which starts no machines
+        return []  # the login of a user, made by `gcloud auth login`, cannot start machines
     who = str(known.get("client_email") or "default")
     return [
         DetectedCredential(
@@ -205,7 +205,7 @@ def find_gce(environ: Environ) -> list[DetectedCredential]:
 
 
 def find_azure(environ: Environ) -> list[DetectedCredential]:
-    """Look at AZURE_ and ARM_ variables, as the SDK and Terraform have them."""
+    """Find a credential in the AZURE_ and ARM_ variables of Azure's SDK and Terraform."""
 
     def first(*names: str) -> str:
         return next((environ[name] for name in names if environ.get(name)), "")
@@ -229,7 +229,7 @@ def find_azure(environ: Environ) -> list[DetectedCredential]:
 
 
 def find_digitalocean(environ: Environ) -> list[DetectedCredential]:
-    """Look at the token variables, else into doctl's configuration."""
+    """Find a credential in the token variables, or else in doctl's configuration."""
     home = _home(environ)
     tokens: dict[str, str] = {}
     named = environ.get("DIGITALOCEAN_ACCESS_TOKEN") or environ.get("DIGITALOCEAN_TOKEN") or ""
@@ -249,12 +249,12 @@ def find_digitalocean(environ: Environ) -> list[DetectedCredential]:
             default=name == "default",
         )
         for name, token in tokens.items()
-        if token and token != "true"  # noqa: S105 - what doctl writes for "kept elsewhere"
+        if token and token != "true"  # noqa: S105 - doctl writes it when the token is kept elsewhere
     ]
 
 
 def _name(text: str) -> str:
-    """Return a text as the name of a credential."""
+    """Return a text turned into a valid name of a credential."""
     found = re.sub(r"[^a-zA-Z0-9.@_+-]", "_", text)
     return found if found[:1].isalpha() else f"c{found}"
 

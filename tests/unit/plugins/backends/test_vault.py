@@ -50,11 +50,11 @@ FAULTS = [
     ((403, b'{"errors": ["permission denied"]}', {}), "403 permission denied"),
     ((500, b"<html>", {}), "500"),
     ((307, b"", {"Location": "http://127.0.0.1:1/steal"}), "307"),
-    ((200, b"<html>", {}), "the answer is no document"),
-    ((200, b"[]", {}), "the answer is no document"),
-    ((200, DEEP, {}), "the answer is no document"),
+    ((200, b"<html>", {}), "the answer is not a JSON object"),
+    ((200, b"[]", {}), "the answer is not a JSON object"),
+    ((200, DEEP, {}), "the answer is not a JSON object"),
     ((500, DEEP, {}), "500"),
-    ((200, b'{"data": {"data": {"a": 1}}}', {}), "holds no secret of ours"),
+    ((200, b'{"data": {"data": {"a": 1}}}', {}), "holds no secret of pushjuju"),
 ]
 
 

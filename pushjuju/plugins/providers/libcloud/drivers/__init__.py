@@ -1,8 +1,8 @@
-"""Drivers of libcloud that are providers here: a table of adapters, one module each.
+"""The adapters of libcloud's drivers: a table with the module and class for each type of cloud.
 
-To add a cloud: write a module with an `Adapter` (`drivers/adapter.py` tells what it must do), name it in
-ADAPTERS, and describe its type in `kinds.py`, its storage in `storagekinds.py`. Starting, finding, adopting
-and ending machines is common to all (`cloudprovider.py`), and so is the life of volumes (`volumes.py`).
+To add a cloud: write a module with an `Adapter` (see the contract in `drivers/adapter.py`), add it to
+ADAPTERS, describe the type in `kinds.py` and its storage in `storagekinds.py`. All clouds share the code that
+starts, finds, adopts and ends machines (`cloudprovider.py`), and the code for volumes (`volumes.py`).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ ADAPTERS: Mapping[str, str] = MappingProxyType(
         "vultr": "vultr.Vultr",
     }
 )
-"""Type of cloud -> module of this package and its class."""
+"""Type of cloud -> module of this package and name of the adapter's class."""
 
 
 def open_adapter(site: Site) -> Adapter:
-    """Return the adapter of a cloud's type, which must be in the table; makes no request."""
+    """Return the adapter for a type of cloud in the table; send no request."""
     module, _, name = ADAPTERS[site.cloud.type].rpartition(".")
     found: type[Adapter] = getattr(import_module(f"{__name__}.{module}"), name)
     return found(site)

@@ -1,9 +1,9 @@
-"""The contract of adapters: what pushjuju needs to make a provider of a driver of libcloud.
+"""The contract of adapters, which let pushjuju use a driver of libcloud as a provider.
 
-An adapter knows one driver: how to connect, what its answers mean, what its requests need. It keeps nothing
-that matters and decides nothing; `cloudprovider.py` does. Its methods block, get the driver of the calling
-thread, may run in several threads at once, and may raise whatever libcloud raises: `errors` says what of that
-means a refused credential, a quota or a busy cloud.
+An adapter knows one driver: how to connect, what the driver's answers mean, and what its requests need. It
+keeps no important state; `cloudprovider.py` makes the decisions. Its methods block and get the driver of the
+calling thread; several threads may call them at once. They may raise any error of libcloud: the attribute
+`errors` says which texts mean a refused credential, a used-up quota or a busy cloud.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ class Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """All that one instance needs.
+    """The order for one instance: everything that a request to make it needs.
 
     Attributes:
-        name: The host name that it should have.
-        image: The user's choice (constraint `image-id`, or `images` of the cloud); empty to choose by the
-            base.
-        place: What a placement directive other than `zone` names.
-        tags: All tags, those of its identity among them.
-        user_data: The whole document as text; empty on clouds without.
+        name: The host name of the instance.
+        image: The image that the user chose (constraint `image-id`, or `images` of the cloud); when empty,
+            the base decides.
+        place: The value of a placement directive other than `zone`.
+        tags: All tags, including those of the instance's identity.
+        user_data: The cloud-config document as text; empty for clouds without user data.
         keys: Public keys that may log in.
-        root_disk: MiB asked for; 0: what the size or the image has.
+        root_disk: The size in MiB; 0 for the default of the type or the image.
     """
 
     identity: Identity
@@ -69,13 +69,13 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """One instance as the cloud shows it.
+    """One instance in the cloud, in its present state.
 
     Attributes:
-        word: The cloud's own word for its state, or why it failed.
-        size: Name of its type.
-        arch: The architecture, where the type of instance does not determine it.
-        node: The data that the adapter needs to work on the instance.
+        word: The cloud's word for the state, or the reason of a failure.
+        size: The name of the instance's type.
+        arch: The architecture, when the instance's type does not determine it.
+        node: The driver's object or data, which the adapter needs for further calls.
     """
 
     id: str
@@ -95,16 +95,16 @@ class Adapter(ABC):
     """One driver of libcloud.
 
     Attributes:
-        unsupported: Constraints that the cloud does not have; they are ignored with a warning.
+        unsupported: Constraints that the cloud does not have; the user is warned that they are ignored.
         arches: Architectures that machines may have.
-        directives: The placement directives that the cloud has; `zone_of` knows those besides `zone`.
-        login: Who logs in: `ubuntu` where user data makes that user, else the image's own user.
+        directives: The placement directives of the cloud; `zone_of` handles those other than `zone`.
+        login: The user who logs in: `ubuntu` where user data creates that user, else the image's user.
         most_user_data: The most bytes of user data that the cloud takes.
-        currency: The currency of `InstanceType.cost` per hour; empty when the cost is no price.
-        errors: The words of the cloud's errors.
-        address_s: Seconds until an instance without an address is given up.
-        look_s: Seconds between the first requests that ask whether something is ready; later ones are rarer.
-        timeout_s: Seconds until a request without an answer is given up.
+        currency: The currency of `InstanceType.cost`, per hour; empty when the cost is not a price.
+        errors: The texts of the cloud's errors.
+        address_s: Seconds after which the start of an instance without an address fails.
+        look_s: Seconds between the first polls; later polls are less frequent.
+        timeout_s: Seconds after which a request without an answer is aborted.
     """
 
     unsupported: ClassVar[frozenset[str]] = frozenset(
@@ -123,19 +123,19 @@ class Adapter(ABC):
     def __init__(self, site: Site) -> None:
         self.site = site
         self.lock = threading.Lock()
-        """For what machines of the model share and one of them has to make."""
+        """A lock for the shared resources of the model's machines, so that one thread makes them."""
 
     # --- the account --------------------------------------------------------------------------------------
 
     @abstractmethod
     def connect(self) -> Any:
-        """Return a driver; makes no request. Called once in each thread."""
+        """Return a driver; send no request. Called once in each thread."""
 
     def check(self, driver: Any) -> str:
-        """Make one harmless call that needs the credential; return whose account it is, or nothing.
+        """Make one harmless call that needs the credential; return the account's name, or an empty text.
 
         Raises:
-            NotValid: The region is not there; the message names those that are.
+            NotValid: The region does not exist; the message names the regions that exist.
         """
         self.types(driver)
         return ""
@@ -145,73 +145,73 @@ class Adapter(ABC):
         """Return the types of the region."""
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:  # noqa: ARG002 - most clouds have none
-        """Return (zone, whether it takes machines), in the cloud's order."""
+        """Return (zone, True when the zone is available), in the cloud's order."""
         return ()
 
     def zone_of(self, driver: Any, place: str) -> str:  # noqa: ARG002 - most have zones only
-        """Return the zone of the place that a directive other than `zone` names."""
+        """Return the zone of a place, the value of a directive other than `zone`."""
         return ""
 
     def sizing(self, constraints: Constraints) -> Constraints:
-        """Return the constraints that a type is picked by."""
+        """Return the constraints by which a type is chosen."""
         return constraints
 
-    def refuse(self, driver: Any, constraints: Constraints) -> None:  # noqa: B027 - most take all that are known
-        """Refuse what this cloud, as it is, cannot do, before anything is noted or made."""
+    def refuse(self, driver: Any, constraints: Constraints) -> None:  # noqa: B027 - most accept them all
+        """Refuse constraints that this cloud cannot satisfy, before anything is recorded or made."""
 
     def vocabulary(self) -> Mapping[str, Sequence[Any]]:
-        """Return the values that further constraints may have, besides types, zones and architectures."""
+        """Return the allowed values of constraints other than types, zones and architectures."""
         return {}
 
     # --- machines -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for one instance. Nobody repeats this without having looked for its identity."""
+        """Request an instance. The caller repeats this only after a search for the instance's identity."""
 
     @abstractmethod
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the instances of the model that are not about to end, or those of one machine."""
+        """Return the instances of the model, or of one machine, without those that are ending."""
 
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:  # noqa: ARG002
-        """Give a new instance what is missing (an address); return None when it must be asked for again.
+        """Complete a new instance (with an address); return None when the caller has to poll again.
 
-        Called again and again until it returns something, also for an instance that is found again.
+        The caller repeats the call until it returns an instance, also for an instance of an earlier start.
         """
         return seen if seen.addresses else None
 
-    def why(self, driver: Any, seen: Seen) -> str:  # noqa: ARG002 - most tell it with the instance
-        """Return why an instance failed, as far as the cloud reports it."""
+    def why(self, driver: Any, seen: Seen) -> str:  # noqa: ARG002 - most give it with the instance
+        """Return the reason why an instance failed, as far as the cloud reports one."""
         return seen.word
 
     @abstractmethod
     def end(self, driver: Any, seen: Seen) -> None:
-        """End an instance and let go of what was its own."""
+        """End an instance and release its own resources."""
 
-    def sweep(self, driver: Any) -> None:  # noqa: B027 - most have nothing
-        """Delete what else the model left in the cloud; called until it does not raise."""
+    def sweep(self, driver: Any) -> None:  # noqa: B027 - most have nothing else
+        """Delete the model's other resources in the cloud. Called again until it raises no error."""
 
 
 class Guarding(ABC):
-    """An adapter whose cloud guards machines by security groups; its type has the feature `firewall`."""
+    """An adapter whose cloud has security groups; the type of cloud has the feature `firewall`."""
 
     @abstractmethod
     def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
-        """Let exactly these rules hold for a machine, beside SSH and the model's own machines."""
+        """Set the rules of a machine to exactly these, in addition to SSH and the model's machines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """One volume as the cloud shows it.
+    """One volume in the cloud, in its present state.
 
     Attributes:
-        size: MiB.
-        uuid: The storage that the volume was made for; empty when pushjuju did not make it.
+        size: The size in MiB.
+        uuid: The `uuid` of the storage for which the volume was made; empty when pushjuju did not make it.
         model: The model that holds the volume; empty when no model holds it.
-        holders: Instances that it is attached to.
-        ready: It can be attached, or deleted; or its attachment is complete.
-        failed: Why it will never be ready.
-        zone: Where it is, in clouds whose machines must be in the same zone; else empty.
+        holders: Ids of the instances to which the volume is attached.
+        ready: True when the volume can be attached or deleted, and when its attachment is complete.
+        failed: The reason why the volume will never be ready; empty without a failure.
+        zone: The zone of the volume when instances must be in the same zone; else empty.
     """
 
     id: str
@@ -226,7 +226,7 @@ class Volume:
 
 
 class HasVolumes(ABC):
-    """An adapter whose cloud has volumes; `storagekinds.STORAGE` names the type of storage."""
+    """An adapter whose cloud has volumes; `storagekinds.STORAGE` describes the type of storage."""
 
     @abstractmethod
     def volumes(self, driver: Any) -> Sequence[Volume]:
@@ -234,15 +234,15 @@ class HasVolumes(ABC):
 
     @abstractmethod
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a volume by its id, also another model's, or None when there is no such volume."""
+        """Return a volume by its id, of any model, or None when there is no such volume."""
 
     @abstractmethod
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
-        """Ask for a volume of at least `item.size`, where `holder` can have it."""
+        """Request a volume of at least `item.size` MiB, in a place where `holder` can use it."""
 
     @abstractmethod
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Ask for it to be attached."""
+        """Ask the cloud to attach a volume to an instance."""
 
     @abstractmethod
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
@@ -250,19 +250,19 @@ class HasVolumes(ABC):
 
     @abstractmethod
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
+        """Delete a volume."""
 
     @abstractmethod
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Note the model that holds the volume; an empty model releases the volume."""
+        """Mark a volume as the model's own; an empty `model` removes the mark."""
 
     @abstractmethod
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:
-        """Return how the machine knows it once it is attached: by serial number or by paths below /dev."""
+        """Return how the machine finds an attached volume: by serial number or by paths below /dev."""
 
 
 def addresses(public: Iterable[str], private: Iterable[str]) -> tuple[Address, ...]:
-    """Return addresses as the controller has them, public ones first."""
+    """Return addresses in the controller's form, public addresses first."""
     pairs = [(value, "public") for value in public if value]
     pairs += [(value, "local-cloud") for value in private if value]
     return tuple(

@@ -1,8 +1,8 @@
-"""Azure: virtual machines of a resource group that is the model's own. Blocking.
+"""The adapter of Azure: virtual machines in a resource group for each model. Blocking.
 
-libcloud's own `create_node` cannot send user data, zones or a list of what to delete with a machine, so its
-connection is used, with requests that are built here. Each is a PUT under a name that belongs to the request,
-so sending a request again makes nothing twice. Mirrors: juju provider/azure (3.6)
+libcloud's `create_node` cannot send user data, zones, or the list of resources to delete with a machine. So
+this module builds requests of its own for libcloud's connection. Each is a PUT to a name made from the
+request's nonce, so a repeated request makes nothing twice. Mirrors: juju provider/azure (3.6)
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _PROTOCOLS = {"tcp": "Tcp", "udp": "Udp", "icmp": "Icmp"}
 
 
 class Azure(AzureDisks, Adapter, Guarding):
-    """Machines of one location."""
+    """The machines of a model in one location."""
 
     arches: ClassVar[tuple[str, ...]] = ("amd64", "arm64")
     most_user_data: ClassVar[int] = 65535
-    currency: ClassVar[str] = ""  # Resource Manager tells no prices
+    currency: ClassVar[str] = ""  # Resource Manager gives no prices
     errors: ClassVar[ErrorWords] = ErrorWords(
         busy=("retryableerror", "anotheroperationinprogress", "referencedresourcenotprovisioned"),
         credential=("authorizationfailed", "invalidauthenticationtoken", "expiredauthenticationtoken"),
@@ -67,12 +67,12 @@ class Azure(AzureDisks, Adapter, Guarding):
         return azure_api.connect(self.site, self.timeout_s)
 
     def arm(self, driver: Any) -> Arm:
-        """Return requests about the model's resource group, named as Juju does."""
+        """Return the requests for the model's resource group, which is named as in Juju."""
         model = self.site.model
         return Arm(driver, f"juju-{model.name}-{model.uuid[:8]}")
 
     def check(self, driver: Any) -> str:
-        """Ask for the subscription, and whether the location is there."""
+        """Check the subscription and the location with one request each."""
         arm = self.arm(driver)
         found = arm.ask("GET", arm.subscription)
         places = {str(item["name"]) for item in arm.each(f"{arm.subscription}/locations")}
@@ -83,7 +83,7 @@ class Azure(AzureDisks, Adapter, Guarding):
     # --- what there is ------------------------------------------------------------------------------------
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the sizes that the subscription may have here; the smaller is taken for the cheaper."""
+        """Return the sizes that the subscription may use in this location; smaller sizes count as cheaper."""
         listed = [(item, _capabilities(item)) for item in self._skus(driver)]
         self._first_generation = frozenset(
             item["name"] for item, can in listed if "V2" not in can.get("HyperVGenerations", "V1,V2")
@@ -113,7 +113,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         ]
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
-        """Return the zones that any size has; some locations have none."""
+        """Return the zones that any size offers; some locations have no zones."""
         found: set[str] = set()
         for item in self._skus(driver):
             for where in item.get("locationInfo") or ():
@@ -121,7 +121,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         return [(zone, True) for zone in sorted(found)]
 
     def _image(self, arm: Arm, order: Order) -> dict[str, str]:
-        """Return the image of a base: an URN's parts, or the id of one that was chosen."""
+        """Return the image of a base: the parts of its URN, or the id of the image that the user chose."""
         if order.image.startswith("/"):
             return {"id": order.image}
         urn = order.image or _urn(order, first=order.size.name in self._first_generation)
@@ -138,11 +138,11 @@ class Azure(AzureDisks, Adapter, Guarding):
     # --- machines -----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for a machine, its address, interface and security group."""
+        """Request a machine with its public address, network interface and security group."""
         try:
             return self._create(driver, order)
         except Exception:
-            self._shared = False  # the group or the network may be gone: the next start makes them again
+            self._shared = False  # the group or network may be deleted: the next start makes them again
             raise
 
     def _create(self, driver: Any, order: Order) -> Seen:
@@ -152,7 +152,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         tags = {**_tags(order.tags), "juju-machine-name": order.name}
         common = {"location": self.site.cloud.region, "tags": tags}
         placed = {**common, **({"zones": [order.zone]} if order.zone else {})}
-        if arm.find(arm.network("networkSecurityGroups", name)) is None:  # it may be open already
+        if arm.find(arm.network("networkSecurityGroups", name)) is None:  # it may have open ports
             self._put_rules(arm, name, tags, MachineRules())
         address = {"publicIPAllocationMethod": "Static", "publicIPAddressVersion": "IPv4"}
         arm.ask(
@@ -167,7 +167,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         return self._seen(arm.ask("PUT", arm.compute("virtualMachines", name), body), {}, {})
 
     def _share(self, arm: Arm) -> None:
-        """Make the group and the network of the model, once in a process."""
+        """Make the resource group and the network of the model, once in a process."""
         common = self.common()
         with self.lock:
             if self._shared:
@@ -184,7 +184,7 @@ class Azure(AzureDisks, Adapter, Guarding):
             self._shared = True
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the machines of the model's group, with the addresses of their interfaces."""
+        """Return the machines of the model's resource group, with the addresses of their interfaces."""
         arm = self.arm(driver)
         listed = [
             item
@@ -218,7 +218,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         )
 
     def why(self, driver: Any, seen: Seen) -> str:
-        """Return what the instance view says of the failure."""
+        """Return the failure that the instance view reports."""
         arm = self.arm(driver)
         shown = arm.ask("GET", f"{arm.compute('virtualMachines', seen.id)}/instanceView")
         told = [item for item in shown.get("statuses") or () if item.get("level") == "Error"]
@@ -229,13 +229,13 @@ class Azure(AzureDisks, Adapter, Guarding):
         return seen if any(item.scope == "public" for item in seen.addresses) else None
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Delete a machine; its interface, address and disk go with it, its group when it is free."""
+        """Delete a machine with its interface, address and disk; its security group once that is free."""
         arm = self.arm(driver)
         arm.ask("DELETE", arm.compute("virtualMachines", seen.id))
         self._tidy(arm)
 
     def _tidy(self, arm: Arm) -> None:
-        """Delete the security groups whose interface is gone."""
+        """Delete the security groups whose network interface is gone."""
         for item in arm.each(arm.network("networkSecurityGroups")):
             if not item["properties"].get("networkInterfaces"):
                 machine = arm.find(arm.compute("virtualMachines", item["name"]))
@@ -243,7 +243,7 @@ class Azure(AzureDisks, Adapter, Guarding):
                     arm.ask("DELETE", arm.network("networkSecurityGroups", item["name"]))
 
     def sweep(self, driver: Any) -> None:
-        """Delete the group with all that is in it; disks that were let go keep it, alone."""
+        """Delete the resource group; when it has released disks, delete everything else in it."""
         arm, self._shared = self.arm(driver), False
         if arm.find(arm.group) is None:
             return
@@ -264,7 +264,7 @@ class Azure(AzureDisks, Adapter, Guarding):
     # --- security groups ----------------------------------------------------------------------------------
 
     def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
-        """Write the security groups of a machine's interfaces."""
+        """Set the rules of the security groups of a machine's network interfaces."""
         arm = self.arm(driver)
         for item in arm.each(arm.network("networkSecurityGroups")):
             if Identity.from_tags(item.get("tags") or {}).machine == machine:
@@ -304,13 +304,13 @@ def _rule(name: str, priority: int, protocol: str, ports: str, source: str) -> d
 
 
 def _name(identity: Identity) -> str:
-    """Return the name of a machine's resources: another request has other ones."""
+    """Return the name of a machine's resources, which differs for each request."""
     machine = identity.machine.replace("/", "-")
     return f"machine-{machine}-{identity.nonce[:8] or uuid.uuid4().hex[:8]}"
 
 
 def _tags(tags: Mapping[str, str]) -> dict[str, str]:
-    """Return tags as Azure takes them: names without some letters, values of 256 at most."""
+    """Return tags in the form that Azure accepts: some characters removed, values of at most 256."""
     return {re.sub(r"[<>%&\\?/]", "_", key)[:512]: value[:256] for key, value in tags.items()}
 
 
@@ -319,7 +319,7 @@ def _capabilities(item: Any) -> dict[str, str]:
 
 
 def _urn(order: Order, *, first: bool) -> str:
-    """Return the newest image of the maker for a base; `first`: for machines of the first generation."""
+    """Return the URN of the newest image of a base; `first` for machines of generation 1."""
     track, arm = order.base.track, order.arch == "arm64"
     if order.base.os == "debian":
         return f"Debian:debian-{track}:{track}{'-arm64' if arm else '' if first else '-gen2'}:latest"
@@ -355,7 +355,7 @@ def _machine(arm: Arm, order: Order, name: str, image: Mapping[str, str]) -> dic
     keys = [{"path": "/home/ubuntu/.ssh/authorized_keys", "keyData": key} for key in order.keys]
     disk: dict[str, object] = {"createOption": "FromImage", "deleteOption": "Delete", "caching": "ReadWrite"}
     if order.root_disk:
-        disk["diskSizeGB"] = max(30, -(-order.root_disk // 1024))  # Canonical's images need as much
+        disk["diskSizeGB"] = max(30, -(-order.root_disk // 1024))  # Canonical's images need 30 GB
     interface = {
         "id": arm.network("networkInterfaces", name),
         "properties": {"primary": True, "deleteOption": "Delete"},

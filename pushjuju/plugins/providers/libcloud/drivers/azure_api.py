@@ -1,4 +1,4 @@
-"""Azure's Resource Manager through libcloud's connection. Blocking."""
+"""Requests to Azure's Resource Manager through libcloud's connection. Blocking."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_PAGES = 1000
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver whose first request logs in."""
+    """Return a driver, which logs in with its first request."""
     found = secret(site, "application-id", "application-password", "subscription-id")
     tenant = site.credential.attributes.get("tenant-id", "")
     if not tenant:
@@ -40,7 +40,7 @@ def connect(site: Site, timeout_s: float) -> Any:
 
     class Response(common.AzureJsonResponse):  # type: ignore[misc, name-defined]
         def success(self) -> bool:
-            return bool(super().success()) or vars(self)["status"] == 204  # it was deleted before
+            return bool(super().success()) or vars(self)["status"] == 204  # deleted before
 
     class Connection(common.AzureResourceManagementConnection):  # type: ignore[misc, name-defined]
         responseCls = Response  # noqa: N815 - libcloud's name
@@ -62,7 +62,7 @@ def connect(site: Site, timeout_s: float) -> Any:
 
 
 def _log_in(site: Site, tenant: str, user: str, password: str, timeout_s: float) -> tuple[str, str]:
-    """Return a token and when it ends."""
+    """Return a token and its expiry time."""
     common = library("common.azure_arm")
     host, port, secure, _ = place(site.cloud.identity_endpoint or LOGIN)
     end = trusting(site.cloud, site.services.data_dir)(host, port, secure=secure, timeout=timeout_s)
@@ -85,7 +85,7 @@ def _log_in(site: Site, tenant: str, user: str, password: str, timeout_s: float)
 
 
 def version(path: str) -> str:
-    """Return the version of the API that a path is asked with."""
+    """Return the API version for requests to a path."""
     _, _, kind = path.rpartition("/providers/")
     for head, found in _VERSIONS.items():
         if kind != path and kind.startswith(head):
@@ -94,7 +94,7 @@ def version(path: str) -> str:
 
 
 class Arm:
-    """Requests to one subscription, and the resource group of one model."""
+    """Requests about one subscription and the resource group of one model."""
 
     def __init__(self, driver: Any, group: str) -> None:
         self._driver = driver
@@ -102,7 +102,7 @@ class Arm:
         self.group = f"{self.subscription}/resourceGroups/{group}"
 
     def ask(self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """Make one request and return its answer."""
+        """Send one request and return the answer."""
         params = {"api-version": version(path), **(query or {})}
         more = {} if body is None else {"data": body}
         return self._driver.connection.request(path, params=params, method=method, **more).object
@@ -117,7 +117,7 @@ class Arm:
             raise
 
     def each(self, path: str, query: Mapping[str, str] | None = None) -> Iterator[Any]:
-        """Yield the items of a list, page by page; of a group that is not there none."""
+        """Yield the items of a list from all pages; a missing resource group has no items."""
         for _ in range(_MOST_PAGES):
             try:
                 answer = self.ask("GET", path, query=query)
@@ -132,7 +132,7 @@ class Arm:
             path, query = split.path, dict(parse_qsl(split.query))
 
     def network(self, kind: str, name: str = "") -> str:
-        """Return the path of something of the network in the group."""
+        """Return the path of a network resource in the group."""
         return f"{self.group}/providers/Microsoft.Network/{kind}" + (f"/{name}" if name else "")
 
     def compute(self, kind: str, name: str = "") -> str:

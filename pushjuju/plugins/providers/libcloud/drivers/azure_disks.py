@@ -17,26 +17,26 @@ _LUNS = 64
 
 
 class AzureDisks(HasVolumes):
-    """Disks in the model's resource group, known by their tags; their id is the whole path."""
+    """Disks in the model's resource group, found by their tags; the id of a disk is its whole path."""
 
     site: Site
 
     @abstractmethod
     def arm(self, driver: Any) -> Arm:
-        """Return requests about the model's resource group."""
+        """Return the requests for the model's resource group."""
 
     def common(self) -> dict[str, object]:
-        """Return what the model's group and all that is shared in it say of themselves."""
+        """Return the location and tags of the model's group and its shared resources."""
         tags = {MODEL_TAG: self.site.model.uuid, "juju-controller-uuid": self.site.model.controller_uuid}
         return {"location": self.site.cloud.region, "tags": tags}
 
     def is_nobodys(self, data: Any) -> bool:
-        """Return True when a disk was released: its tags say what it was made for, and name no model."""
+        """Return True for a released disk: it has tags of its storage, but none of a model."""
         tags = data.get("tags") or {}
         return STORAGE_TAG in tags and not tags.get(MODEL_TAG)
 
     def volumes(self, driver: Any) -> Sequence[Volume]:
-        """Return the disks of the model, without those of its machines."""
+        """Return the disks of the model, without the system disks of machines."""
         arm = self.arm(driver)
         found = [_volume(item) for item in arm.each(arm.compute("disks"))]
         return [item for item in found if item.uuid and item.model == self.site.model.uuid]
@@ -48,7 +48,7 @@ class AzureDisks(HasVolumes):
         return _volume(found) if found is not None else None
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
-        """Ask for a disk of whole GiB, in the zone of the machine that will have it."""
+        """Request a disk of whole GiB, in the zone of the machine that will use the disk."""
         tags = {**item.tags, MODEL_TAG: self.site.model.uuid, STORAGE_TAG: item.uuid}
         body: dict[str, object] = {
             "location": self.site.cloud.region,
@@ -62,12 +62,12 @@ class AzureDisks(HasVolumes):
         if holder is not None and holder.zone:
             body["zones"] = [holder.zone]
         arm = self.arm(driver)
-        if arm.find(arm.group) is None:  # the model has no machine yet
+        if arm.find(arm.group) is None:  # for a model without machines, the group does not exist yet
             arm.ask("PUT", arm.group, self.common())
         return _volume(arm.ask("PUT", arm.compute("disks", f"volume-{item.uuid}"), body))
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Add it to the machine's disks, at the first number that is free."""
+        """Add a disk to the machine's disks, at the first free LUN."""
         disks = self._disks(driver, instance)
         taken = {int(item["lun"]) for item in disks}
         lun = next((number for number in range(_LUNS) if number not in taken), None)
@@ -77,7 +77,7 @@ class AzureDisks(HasVolumes):
         self._put(driver, instance, [*disks, added])
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Take it from the machine's disks."""
+        """Remove a disk from the machine's disks."""
         disks = self._disks(driver, instance)
         self._put(driver, instance, [item for item in disks if not _is(item, volume)])
 
@@ -95,14 +95,14 @@ class AzureDisks(HasVolumes):
         self.arm(driver).ask("DELETE", volume.id)
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Exchange the tag of the model."""
+        """Change the model in the disk's tags."""
         tags = {key: value for key, value in (volume.raw.get("tags") or {}).items() if key != MODEL_TAG}
         tags.setdefault(STORAGE_TAG, "imported")
         owned = {MODEL_TAG: model} if model else {}
         self.arm(driver).ask("PATCH", volume.id, {"tags": {**tags, **owned}})
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:
-        """Return the links that Azure's rules make of the number on the machine."""
+        """Return the links that Azure's udev rules make for the LUN on the machine."""
         for item in self._disks(driver, instance):
             if _is(item, volume):
                 lun = int(item["lun"])

@@ -1,8 +1,9 @@
-"""Apache CloudStack: virtual machines of one zone with security groups. Blocking.
+"""The adapter of Apache CloudStack: virtual machines of one zone with security groups. Blocking.
 
-A zone of CloudStack is a region here, since networks do not reach from one to another. libcloud signs and
-sends everything in the address, which has no room for user data: its connection is used with signed forms.
-What a machine was made for is in its display name, which is there from the first moment; tags come later.
+A zone of CloudStack is a region of pushjuju, because networks do not span zones. libcloud sends all
+parameters in the URL, which is too short for user data, so this module sends signed forms through libcloud's
+connection. An instance's identity is in its display name, which exists from the start; its tags are set
+later.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _ENDING = ("Destroyed", "Expunging")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
-    """One ingress rule: from a CIDR, or from the members of a group."""
+    """One ingress rule, for a CIDR or for the members of a group."""
 
     protocol: str
     first: int
@@ -54,10 +55,10 @@ class Rule:
 
 
 class CloudStack(CloudStackDisks, Guarding):
-    """Machines of one account, known by their display names."""
+    """The machines of one account, found by their display names."""
 
     currency: ClassVar[str] = ""
-    most_user_data: ClassVar[int] = 24576  # 32 KiB as base64, the server's own limit unless it was raised
+    most_user_data: ClassVar[int] = 24576  # 32 KiB in base64, the server's default limit
     errors: ClassVar[ErrorWords] = ErrorWords(
         quota=("maximum number of resources", "resource limit", "exceeds account's limit"),
         credential=("unable to verify user credentials",),
@@ -65,19 +66,19 @@ class CloudStack(CloudStackDisks, Guarding):
 
     def __init__(self, site: Site) -> None:
         super().__init__(site)
-        self._jobs: dict[str, str] = {}  # machine -> the job that made it; no list of the API has it
+        self._jobs: dict[str, str] = {}  # machine -> the job that made it, which the API does not list
 
     def connect(self) -> Any:
-        """Return a driver whose requests `ask` signs."""
+        """Return a driver; the function `ask` signs its requests."""
         return connect(self.site, self.timeout_s)
 
     def check(self, driver: Any) -> str:
-        """Ask for the zone."""
+        """Look up the zone with one request."""
         zone_of(driver, self.site)
         return ""
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the service offerings with fixed numbers; they have no prices."""
+        """Return the service offerings with fixed sizes; they have no prices."""
         return [
             InstanceType(
                 name=str(item["name"]),
@@ -95,7 +96,7 @@ class CloudStack(CloudStackDisks, Guarding):
     # --- machines -----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for a machine; its tags follow."""
+        """Request a machine, then set its tags."""
         zone = zone_of(driver, self.site)
         offering = next(item for item in self._offerings(driver) if item["name"] == order.size.name)
         wanted = {
@@ -121,7 +122,7 @@ class CloudStack(CloudStackDisks, Guarding):
         )
 
     def _image(self, driver: Any, zone: str, order: Order) -> str:
-        """Return the id of a template: the chosen one, or the newest whose name contains the base."""
+        """Return the id of a template: the chosen one, or the newest one with the base in its name."""
         listed = every(driver, "listTemplates", "template", templatefilter="executable", zoneid=zone)
         ready = [item for item in listed if item.get("isready", True)]
         if order.image:
@@ -153,13 +154,13 @@ class CloudStack(CloudStackDisks, Guarding):
         return [item for item in own if not machine or item.identity.machine == machine]
 
     def why(self, driver: Any, seen: Seen) -> str:
-        """Return the error of the job that made the machine, if this process started the job."""
+        """Return the error of the job that made the machine, when this process started the job."""
         job = self._jobs.get(seen.id)
         told = ask(driver, "queryAsyncJobResult", jobid=job) if job else {}
         return failure(told) or seen.word
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Destroy a machine as far as the account may, and its group unless other machines use the group."""
+        """Destroy a machine and, if allowed, expunge it; delete its group unless other machines use it."""
         try:
             ask(driver, "destroyVirtualMachine", id=seen.id, expunge="true")
         except Exception as error:
@@ -170,7 +171,7 @@ class CloudStack(CloudStackDisks, Guarding):
             self._drop_groups(driver, self._group_name(seen.identity.machine))
         except Exception as error:
             if getattr(error, "code", 0) != 409:
-                raise  # otherwise the group is deleted with the model
+                raise  # while it is in use, the group stays until the model is deleted
 
     def sweep(self, driver: Any) -> None:
         """Delete the groups of the model."""
@@ -191,7 +192,7 @@ class CloudStack(CloudStackDisks, Guarding):
         return ask(driver, "createSecurityGroup", name=name, description="juju group")["securitygroup"]
 
     def _groups(self, driver: Any, machine: str) -> list[str]:
-        """Return the ids of a machine's groups, which are there afterwards."""
+        """Return the ids of a machine's security groups; make the missing groups."""
         with self.lock:
             shared = self._ensure(driver, self._group_name())
             mates = [Rule(item, 1, 65535, group=shared["name"]) for item in ("tcp", "udp")]
@@ -206,7 +207,7 @@ class CloudStack(CloudStackDisks, Guarding):
                 ask(driver, "deleteSecurityGroup", id=str(item["id"]))
 
     def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
-        """Let exactly these be the rules of a machine's group; IPv6 sources are left out."""
+        """Set the rules of a machine's group to exactly these; IPv6 sources are left out."""
         group = self._find(driver, self._group_name(machine))
         if group:
             self._set(driver, group, _outside(rules))
@@ -252,7 +253,7 @@ def _body(rule: Rule, account: str) -> dict[str, str]:
 
 
 def _outside(rules: MachineRules) -> set[Rule]:
-    """Return what a machine's own group lets in."""
+    """Return the rules of a machine's own group."""
     found = set()
     for item in rules.ingress:
         icmp = item.range.protocol == "icmp"

@@ -1,4 +1,4 @@
-"""CloudStack's API: signed forms over libcloud's connection, pages, jobs. Blocking."""
+"""Requests to CloudStack's API: signed forms over libcloud's connection, paged lists, jobs. Blocking."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, place, secret
 
 _GONE = re.compile(r"entity does not exist|unable to find", re.IGNORECASE)
-_REFUSALS = range(531, 538)  # statuses that look like faults of the cloud, but are not
+_REFUSALS = range(531, 538)  # statuses of refused requests, though 5xx usually means a fault of the server
 _ROOT = "/client/api"
 _PAGE = 500
 _JOB_S, _LOOK_S = 60.0, 0.5
@@ -25,7 +25,7 @@ _DONE, _FAILED = 1, 2
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver whose requests `ask` signs; makes none."""
+    """Return a driver whose requests `ask` signs; send no request."""
     key, hidden = secret(site, "api-key", "secret-key")
     common, module = library("common.cloudstack"), library("compute.drivers.cloudstack")
     errors = library("common.exceptions")
@@ -58,7 +58,7 @@ def connect(site: Site, timeout_s: float) -> Any:
 
 
 def ask(driver: Any, command: str, **wanted: str) -> Any:
-    """Return what a command answers; everything is in a signed form."""
+    """Return the answer to a command; all parameters are in a signed form."""
     connection = driver.connection
     form = {**wanted, "command": command, "response": "json", "apiKey": connection.user_id}
     form["signature"] = signature(form, connection.key)
@@ -68,14 +68,14 @@ def ask(driver: Any, command: str, **wanted: str) -> Any:
 
 
 def signature(form: Mapping[str, str], key: str) -> str:
-    """Return the signature of a form: names in order, values as Java encodes them, all in lower case."""
+    """Return the signature of a form: sorted names, values as Java encodes them, all in lower case."""
     pairs = sorted((name.lower(), quote(value, safe="*").replace("~", "%7E")) for name, value in form.items())
     text = "&".join(f"{name}={value}" for name, value in pairs).lower()
     return base64.b64encode(hmac.new(key.encode(), text.encode(), hashlib.sha1).digest()).decode()
 
 
 def every(driver: Any, command: str, key: str, **wanted: str) -> list[Any]:
-    """Return all items of a list."""
+    """Return all items of a list, from all pages."""
     found: list[Any] = []
     while True:
         page = str(len(found) // _PAGE + 1)
@@ -86,7 +86,7 @@ def every(driver: Any, command: str, key: str, **wanted: str) -> list[Any]:
 
 
 def zone_of(driver: Any, site: Site) -> str:
-    """Return the id of the zone that is the region."""
+    """Return the id of the zone that has the name of the cloud's region."""
     listed = every(driver, "listZones", "zone", available="true")
     for item in listed:
         if site.cloud.region in (item["name"], item["id"]):
@@ -98,7 +98,7 @@ def zone_of(driver: Any, site: Site) -> str:
 
 
 def tag(driver: Any, kind: str, name: str, tags: Mapping[str, str]) -> Any:
-    """Give a resource tags; returns the job."""
+    """Set the tags of a resource, and return the job."""
     form = {"resourceids": name, "resourcetype": kind}
     for number, (key, value) in enumerate(sorted(tags.items())):
         form |= {f"tags[{number}].key": key[:255], f"tags[{number}].value": value[:255]}
@@ -106,7 +106,7 @@ def tag(driver: Any, kind: str, name: str, tags: Mapping[str, str]) -> Any:
 
 
 def wait(driver: Any, answer: Any) -> None:
-    """Wait until a job is done."""
+    """Wait until a job has ended."""
     end = time.monotonic() + _JOB_S
     while True:
         job = ask(driver, "queryAsyncJobResult", jobid=str(answer["jobid"]))
@@ -120,12 +120,12 @@ def wait(driver: Any, answer: Any) -> None:
 
 
 def failure(job: Any) -> str:
-    """Return why a job failed; empty when the job went well or gives no reason."""
+    """Return why a job failed; empty when the job succeeded or gives no reason."""
     return str((job.get("jobresult") or {}).get("errortext") or "")
 
 
 def reason(status: int, body: Any) -> tuple[int, str]:
-    """Return the status that an error means, and what it says; the answer may be none of the API's."""
+    """Return the status and the text of an error, whose body may not come from the API at all."""
     try:
         (found,) = json.loads(body).values()
         text, code = str(found["errortext"]), int(found.get("errorcode") or status)

@@ -1,7 +1,7 @@
 """Data disks of CloudStack as volumes. Blocking.
 
-What a volume was made for is in its name, which is there from the first moment. Whose it is after it was let
-go or taken in is in a tag, since volumes of older versions cannot be renamed.
+The identity of a volume is in its name, which exists from the start. The model that took over or released a
+volume is in a tag, because older versions cannot rename volumes.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 
 _NAME = re.compile(r"juju-([0-9a-f-]{36})-(.+)")
 _NOBODY = "nobody"
-_READY = ("Allocated", "Ready")  # without a place on a host's storage yet, and with one
+_READY = ("Allocated", "Ready")  # not yet placed on a storage pool, and placed
 _GONE = ("Destroy", "Destroyed", "Expunging", "Expunged")
-_SERIAL = 20  # letters of the id that KVM gets
+_SERIAL = 20  # characters of the id that KVM passes to the machine
 
 
 class CloudStackDisks(Adapter, HasVolumes):
-    """The part of the adapter that makes volumes."""
+    """The part of the adapter that works with volumes."""
 
     def volumes(self, driver: Any) -> Sequence[Volume]:
-        """Return the data disks of the zone that are the model's."""
+        """Return the model's data disks in the zone."""
         zone = zone_of(driver, self.site)
         listed = every(driver, "listVolumes", "volume", zoneid=zone, type="DATADISK")
         found = [_volume(item) for item in listed if item["state"] not in _GONE]
         return [item for item in found if item.model == self.site.model.uuid]
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a data disk by its id."""
+        """Return a data disk by its id, or None when there is none."""
         listed = every(driver, "listVolumes", "volume", id=name, type="DATADISK")
         return next((_volume(item) for item in listed if item["state"] not in _GONE), None)
 
@@ -56,25 +56,25 @@ class CloudStackDisks(Adapter, HasVolumes):
         return _volume(shown)
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Attach it; the machine goes on running."""
+        """Attach a data disk to a running machine."""
         wait(driver, ask(driver, "attachVolume", id=volume.id, virtualmachineid=instance))
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:  # noqa: ARG002
-        """Detach it; the machine goes on running."""
+        """Detach a data disk from a running machine."""
         wait(driver, ask(driver, "detachVolume", id=volume.id))
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
         ask(driver, "deleteVolume", id=volume.id)
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Exchange the tag of the model, which has more weight than the name."""
+        """Set the tag of the model, which overrides the model in the name."""
         if MODEL_TAG in _tags(volume.raw):
             old = {"resourceids": volume.id, "resourcetype": "Volume", "tags[0].key": MODEL_TAG}
             wait(driver, ask(driver, "deleteTags", **old))
         wait(driver, tag(driver, "Volume", volume.id, {MODEL_TAG: model or _NOBODY}))
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return what KVM tells the machine, the first letters of the id, or where Xen puts the disk."""
+        """Return the serial number with KVM (the start of the id), or the device name with Xen."""
         serial = volume.id.replace("-", "")[:_SERIAL]
         heads = ("virtio-", "scsi-0QEMU_QEMU_HARDDISK_")
         paths = tuple(f"/dev/disk/by-id/{head}{serial}" for head in heads)
@@ -84,7 +84,7 @@ class CloudStackDisks(Adapter, HasVolumes):
 
 
 def _offering(driver: Any, zone: str, wanted: str, gib: int) -> Any:
-    """Return a disk offering: the chosen one, else one of any size, else the smallest that is enough."""
+    """Return a disk offering: the chosen one, one of any size, or else the smallest large enough."""
     listed = every(driver, "listDiskOfferings", "diskoffering", zoneid=zone)
     found = [item for item in listed if not wanted or wanted in (item["id"], item["name"])]
     if wanted and not found:

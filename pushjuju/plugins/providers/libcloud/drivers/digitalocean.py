@@ -1,4 +1,4 @@
-"""DigitalOcean: droplets and volumes. Blocking."""
+"""The adapter of DigitalOcean: droplets and volumes. Blocking."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _VOLUME = "pushjuju-volume"
 
 
 class DigitalOcean(Adapter, HasVolumes):
-    """Droplets of one region, known by their tags, which are single words."""
+    """The droplets of one region, found by their tags, which are single words."""
 
     errors: ClassVar[ErrorWords] = ErrorWords(
         quota=("exceed your droplet limit", "droplet limit", "volume limit", "storage limit"),
@@ -41,14 +41,14 @@ class DigitalOcean(Adapter, HasVolumes):
     )
 
     def connect(self) -> Any:
-        """Return a driver of API v2."""
+        """Return a driver for API v2."""
         (token,) = secret(self.site, "token")
         driver = library("compute.drivers.digitalocean").DigitalOceanNodeDriver(token, api_version="v2")
         lead(driver.connection, self.site, self.timeout_s)
         return driver
 
     def check(self, driver: Any) -> str:
-        """Ask whose account it is, and whether the region is there."""
+        """Return the account's name, and check that the region exists."""
         account = driver.ex_account_info()
         regions = {str(item.id) for item in driver.list_locations()}
         if self.site.cloud.region not in regions:
@@ -72,11 +72,11 @@ class DigitalOcean(Adapter, HasVolumes):
     # --- droplets -----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for a droplet; its key keeps the cloud from sending a password by mail."""
+        """Request a droplet, with an SSH key, because the cloud mails a password for droplets without one."""
         base = library("compute.base")
         region = self.site.cloud.region
         image = base.NodeImage("", "", driver)
-        image.id = self._image(driver, order)  # a number stays one, which the library would turn into text
+        image.id = self._image(driver, order)  # libcloud would turn a number into text, so it is set here
         node = driver.create_node(
             name=order.name,
             size=base.NodeSize(order.size.name, order.size.name, 0, 0, 0, 0, driver),
@@ -91,7 +91,7 @@ class DigitalOcean(Adapter, HasVolumes):
         return self._seen(node)
 
     def _image(self, driver: Any, order: Order) -> Any:
-        """Return the slug or number of an image."""
+        """Return the slug or the number of an image."""
         form = _SLUGS.get(order.base.os)
         slug = order.image or (form.format(order.base.track.replace(".", "-")) if form else "")
         problem = f"no image for base {order.base.display}: name one with the constraint image-id"
@@ -106,7 +106,7 @@ class DigitalOcean(Adapter, HasVolumes):
         return int(slug) if slug.isdigit() else slug
 
     def _key(self, driver: Any, line: str) -> int:
-        """Return the number of a public key in the account, which is put there when it is not."""
+        """Return the number of a public key in the account; add the key when the account does not have it."""
         text = " ".join(line.split()[:2])
         with self.lock:
             for pair in driver.list_key_pairs():
@@ -120,7 +120,7 @@ class DigitalOcean(Adapter, HasVolumes):
         return f"juju-{self.site.model.uuid}"
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the droplets with the model's tag, or the machine's among them."""
+        """Return the droplets with the tag of the model, or only those of a machine."""
         tag = word(MODEL_TAG, self.site.model.uuid)
         found = driver._paginated_request(f"/v2/droplets?tag_name={quote(tag)}", "droplets")
         seen = [self._seen(driver._to_node(item)) for item in found]
@@ -143,7 +143,7 @@ class DigitalOcean(Adapter, HasVolumes):
         )
 
     def settle(self, driver: Any, seen: Seen, constraints: Any) -> Seen | None:  # noqa: ARG002
-        """Wait for the public address; the private one comes first and leads nowhere."""
+        """Wait for the public address; the private address comes first but cannot be reached."""
         return seen if any(item.scope == "public" for item in seen.addresses) else None
 
     def end(self, driver: Any, seen: Seen) -> None:
@@ -151,7 +151,7 @@ class DigitalOcean(Adapter, HasVolumes):
         driver.destroy_node(seen.node)
 
     def sweep(self, driver: Any) -> None:
-        """Take the key from the account, and the tags that nothing has any more."""
+        """Delete the SSH key from the account, and the tags that nothing uses any more."""
         for pair in driver.list_key_pairs():
             if pair.name == self._key_name:
                 driver.delete_key_pair(pair)
@@ -187,7 +187,7 @@ class DigitalOcean(Adapter, HasVolumes):
         )
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:  # noqa: ARG002
-        """Ask for a volume; libcloud's own call cannot give it tags."""
+        """Request a volume. libcloud's own call cannot set tags."""
         wanted = {**item.tags, MODEL_TAG: self.site.model.uuid, _VOLUME: item.uuid}
         body = {
             "name": f"juju-{item.uuid}",
@@ -199,7 +199,7 @@ class DigitalOcean(Adapter, HasVolumes):
         return self._volume(answer.object["volume"])
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Attach it; complete when the volume names the droplet."""
+        """Attach a volume; the attachment is complete when the volume lists the droplet."""
         self._act(driver, volume, "attach", instance)
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
@@ -214,7 +214,7 @@ class DigitalOcean(Adapter, HasVolumes):
         driver.connection.request(f"/v2/volumes/{quote(volume.id, safe='')}", method="DELETE")
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Exchange the tag of the model."""
+        """Change the tag of the model."""
         resources = {"resources": [{"resource_id": volume.id, "resource_type": "volume"}]}
         if volume.model and volume.model != model:
             url = f"/v2/tags/{quote(word(MODEL_TAG, volume.model))}/resources"
@@ -226,6 +226,6 @@ class DigitalOcean(Adapter, HasVolumes):
             driver.connection.request(url, data=json.dumps(resources), method="POST")
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return the link and the serial number, which are the volume's name."""
+        """Return the link and the serial number of a volume; both are its name."""
         name = str(volume.raw["name"])
         return StorageSeen(serial=name, paths=(f"/dev/disk/by-id/scsi-0DO_Volume_{name}",))

@@ -1,7 +1,7 @@
-"""The marks of an instance that say what it was made for: tags, words or its name. Pure.
+"""The identity of an instance: model, machine and request, written as tags, words or the name. Pure.
 
-A start that is repeated finds the instance of the first one by this. The nonce of the request is kept as a
-digest, since few clouds take every letter.
+By its identity, a repeated start finds the instance of the first start. The identity contains a digest of the
+request's nonce, since few clouds accept every character.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _NAME = re.compile(r"juju-([0-9a-f]{32})-([0-9a-z-]+?)-([0-9a-f]{16}|none)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Model, machine and request of an instance.
+    """The model, the machine and the request for which an instance was made.
 
     Attributes:
-        nonce: Digest of the request, unlike any other; an instance without a nonce is never found by it.
+        nonce: A digest that is unique for the request; an instance without a nonce is never found.
     """
 
     model: str
@@ -34,13 +34,13 @@ class Identity:
         return cls(model=model, machine=machine, nonce=found if nonce else "")
 
     def tags(self) -> dict[str, str]:
-        """Return it as keys and values of lower-case letters, digits and dashes."""
+        """Return the identity as tags with lower-case letters, digits and dashes."""
         machine = self.machine.replace("/", "-")
         return {MODEL_TAG: self.model, MACHINE_TAG: machine, NONCE_TAG: self.nonce}
 
     @classmethod
     def from_tags(cls, tags: Mapping[str, str]) -> Identity:
-        """Read `tags`; what is not there is empty."""
+        """Return the identity that `tags` wrote; missing parts are empty."""
         return cls(
             model=tags.get(MODEL_TAG, ""),
             machine=tags.get(MACHINE_TAG, "").replace("-", "/"),
@@ -48,22 +48,22 @@ class Identity:
         )
 
     def words(self) -> list[str]:
-        """Return it for clouds whose tags are single words: `key:value`."""
+        """Return the identity as `key:value`, for clouds whose tags are single words."""
         return [word(key, value) for key, value in self.tags().items()]
 
     @classmethod
     def from_words(cls, words: Iterable[str]) -> Identity:
-        """Read `words` among others."""
+        """Return the identity that `words` wrote; other words are ignored."""
         return cls.from_tags(dict(item.split(":", 1) for item in words if ":" in item))
 
     def name(self) -> str:
-        """Return it as the name of an instance, where a cloud has nothing but names: 63 letters at most."""
+        """Return the identity as an instance's name of at most 63 characters, for clouds without tags."""
         machine = self.machine.replace("/", "-")
         return f"juju-{self.model.replace('-', '')}-{machine}-{self.nonce or 'none'}"
 
     @classmethod
     def from_name(cls, text: str) -> Identity:
-        """Read `name`; any other name belongs to no model."""
+        """Return the identity that `name` wrote; any other name has an empty identity."""
         found = _NAME.fullmatch(text)
         if not found:
             return cls(model="", machine="", nonce="")

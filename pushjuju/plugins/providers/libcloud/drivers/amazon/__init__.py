@@ -1,1 +1,1 @@
-"""Amazon EC2 and EBS."""
+"""The adapter of Amazon EC2 and EBS."""

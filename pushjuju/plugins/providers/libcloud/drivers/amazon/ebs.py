@@ -1,7 +1,7 @@
-"""Volumes of EC2, and what a pool may say. Blocking.
+"""Volumes of EC2 (EBS), and the attributes of their pools. Blocking.
 
-A volume is known by its tags, which it has from the request that makes it: the model, and the item (`uuid`)
-that it was made for. Mirrors: juju provider/ec2/ebs.go (3.6)
+A volume gets its tags in the request that makes it: the model, and the item (`uuid`) for which it was made.
+By these tags it is found again. Mirrors: juju provider/ec2/ebs.go (3.6)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ALIASES = {
     "optimized-hdd": "st1",
     "cold-storage": "sc1",
 }
-# type -> GiB at least and at most
+# type -> least and greatest size in GiB
 _SIZES = {
     "standard": (1, 1024),
     "gp2": (1, 16384),
@@ -39,12 +39,12 @@ _SIZES = {
 }
 _MOST_RATIO = {"io1": 50, "io2": 500, "gp3": 500}  # IOPS per GiB
 _MOST_IOPS = {"io1": 64000, "io2": 64000, "gp3": 16000}
-_LETTERS = "fghijklmnop"  # what Amazon recommends for volumes
+_LETTERS = "fghijklmnop"  # the letters that Amazon recommends for volumes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """Where a volume is; `state` in EC2's words: attaching, attached, detaching, busy."""
+    """The instance that has a volume; `state` is EC2's word: attaching, attached, detaching, busy."""
 
     instance: str
     device: str
@@ -53,7 +53,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disk:
-    """A volume; `size` in GiB, `state` in EC2's words: creating, available, in-use, deleting, error."""
+    """A volume; `size` in GiB; `state` is EC2's word: creating, available, in-use, deleting, error."""
 
     id: str
     size: int
@@ -64,10 +64,10 @@ class Disk:
 
 
 class Ebs(Adapter, HasVolumes):
-    """The part of the adapter that makes volumes."""
+    """The part of the adapter that works with volumes."""
 
     def volumes(self, driver: Any) -> Sequence[Volume]:
-        """Return the volumes of the model, without those that broke while they were made."""
+        """Return the volumes of the model, without volumes whose creation failed."""
         found = disks(driver, {f"tag:{MODEL_TAG}": self.site.model.uuid})
         return _shown(driver, [item for item in found if item.state != "error"])
 
@@ -75,7 +75,7 @@ class Ebs(Adapter, HasVolumes):
         return next(iter(_shown(driver, disks(driver, {}, [name]))), None)
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
-        """Make a volume with its tags, in one request; the same item again gives the same volume."""
+        """Make a volume with its tags in one request; the same item gives the same volume again."""
         params = wanted(item.size, item.attributes)
         if item.instance_id and holder is None:
             raise NotFound(f"instance {item.instance_id} not found")
@@ -94,11 +94,11 @@ class Ebs(Adapter, HasVolumes):
         }
         made = _disk(ask(driver, "CreateVolume", params))
         if not made.id:
-            raise ProviderError("the cloud made a volume and did not name it")
+            raise ProviderError("the cloud made a volume, but its answer has no id")
         return _shown(driver, [made])[0]
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Ask for a volume to be attached, under the first name that is free."""
+        """Request the attachment of a volume, under the first free device name."""
         (node,) = nodes(driver, {"instance-id": instance}) or (None,)
         if node is None:
             raise NotFound(f"instance {instance} not found")
@@ -113,7 +113,7 @@ class Ebs(Adapter, HasVolumes):
         attach(driver, volume.id, instance, device)
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Ask for a volume to be detached, unless it is on its way."""
+        """Request the detachment of a volume, unless it is being detached."""
         if not any(one.state in ("attached", "attaching") for one in volume.raw.attachments):
             return
         try:
@@ -127,7 +127,7 @@ class Ebs(Adapter, HasVolumes):
         delete(driver, volume.id)
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Note the model, or take off all that notes a model and its storage."""
+        """Set the tag of the model, or remove all tags of the model and its storage."""
         marks = sorted(name for name in volume.raw.tags if name.startswith(("juju-", "pushjuju-")))
         if model:
             tag(driver, volume.id, {MODEL_TAG: model})
@@ -136,7 +136,7 @@ class Ebs(Adapter, HasVolumes):
             ask(driver, "DeleteTags", {"ResourceId.1": volume.id, **keys})
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return where a machine finds a volume: NVMe by its serial, Xen by the name that it was given."""
+        """Return how a machine finds a volume: NVMe by its serial number, Xen by its device name."""
         serial, device = volume.id.replace("-", ""), volume.raw.attachments[0].device
         name = device.removeprefix("/dev/").removeprefix("sd").removeprefix("xvd")
         link = f"/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_{serial}"
@@ -144,7 +144,7 @@ class Ebs(Adapter, HasVolumes):
 
 
 def _shown(driver: Any, found: Sequence[Disk]) -> list[Volume]:
-    """Return volumes as adapters do; one that hangs on an ended instance is free in a moment."""
+    """Return volumes in the adapter's form; a volume of an ended instance counts as free."""
     named = sorted({one.instance for disk in found for one in disk.attachments})
     alive = {str(node.id) for node in nodes(driver, {"instance-id": named})} if named else set()
     return [_volume(disk, alive) for disk in found]
@@ -167,10 +167,10 @@ def _volume(disk: Disk, alive: set[str]) -> Volume:
 
 
 def wanted(size: int, attributes: Mapping[str, Any]) -> dict[str, str]:
-    """Return the parameters of a volume.
+    """Return the request parameters of a new volume, and check them against EC2's limits.
 
     Args:
-        size: MiB; the volume has whole GiB.
+        size: The size in MiB, rounded up to whole GiB.
         attributes: The attributes of the pool.
     """
     said = str(attributes.get("volume-type") or "gp2")
@@ -222,10 +222,10 @@ def _truth(attributes: Mapping[str, Any], name: str) -> bool:
 
 
 def disks(driver: Any, filters: Mapping[str, str], ids: Sequence[str] = ()) -> list[Disk]:
-    """Return the volumes that match; volumes that are being deleted do not count.
+    """Return the volumes that match the filters, without those that are being deleted.
 
     Raises:
-        Exception: The library's, `InvalidVolume.NotFound` for an id that is not there.
+        Exception: An error of the library, `InvalidVolume.NotFound` for an unknown id.
     """
     params = {f"VolumeId.{number}": name for number, name in enumerate(ids, 1)}
     for number, (key, value) in enumerate(sorted(filters.items()), 1):
@@ -251,7 +251,7 @@ def _disk(item: Element) -> Disk:
 
 
 def attach(driver: Any, volume: str, instance: str, device: str) -> None:
-    """Ask for a volume to be attached."""
+    """Request the attachment of a volume."""
     ask(driver, "AttachVolume", {"VolumeId": volume, "InstanceId": instance, "Device": device})
 
 
@@ -261,7 +261,7 @@ def delete(driver: Any, volume: str) -> None:
 
 
 def free_device(taken: set[str]) -> str:
-    """Return the first device name that is not taken."""
+    """Return the first free device name."""
     ends = {name[-1:] for name in taken if name.startswith(("/dev/sd", "/dev/xvd"))}
     for letter in _LETTERS:
         if letter not in ends:

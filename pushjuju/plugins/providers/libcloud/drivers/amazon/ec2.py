@@ -1,4 +1,7 @@
-"""Amazon EC2: instances of one region, known by their tags. Blocking. Mirrors: juju provider/ec2 (3.6)"""
+"""The adapter of Amazon EC2: instances of one region, found by their tags. Blocking.
+
+Mirrors: juju provider/ec2 (3.6)
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ from pushjuju.plugins.providers.libcloud.drivers.library import library
 
 T = TypeVar("T")
 
-BELIEVED_S = 300.0  # how long images, subnets and groups are taken to be there
-_MOST_ENDED = 100  # instances that one order may have had
+BELIEVED_S = 300.0  # seconds after which images, subnets and groups are looked up again
+_MOST_ENDED = 100  # instances that may have ended for one order
 _STATUS = {
     "pending": InstanceStatus.PENDING,
     "running": InstanceStatus.RUNNING,
@@ -58,24 +61,24 @@ class Ec2(Ebs, Guarding):
         return connect(self.site, self.timeout_s)
 
     def check(self, driver: Any) -> str:
-        """Ask for the zones of the region."""
+        """Request the zones of the region, and return the account's name."""
         self.zones(driver)
         return ""
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the instance types of the region; the cloud is asked for them once a day."""
+        """Return the instance types of the region, which are requested from the cloud once a day."""
         cloud, services = self.site.cloud, self.site.services
         end = hashlib.sha256((cloud.endpoint or cloud.region).encode()).hexdigest()[:12]
         file = services.data_dir / "libcloud" / f"ec2-types-{cloud.region}-{end}.json"
         return ec2_types.known(driver, file, services.clock)
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
-        """Return (zone, whether it is available)."""
+        """Return (zone, True when it is available)."""
         found = driver.ex_list_availability_zones(only_available=False)
         return [(str(zone.name), zone.zone_state in ("available", None)) for zone in found]
 
     def zone_of(self, driver: Any, place: str) -> str:
-        """Return the zone of a subnet."""
+        """Return the zone of a subnet, the place of the directive `subnet`."""
         found = ec2_network.subnet(driver, ec2_network.network(driver, self._vpc), "", place)
         return str(found.extra["zone"])
 
@@ -86,11 +89,11 @@ class Ec2(Ebs, Guarding):
         try:
             return _seen(run(driver, self._wanted(driver, order), _token(order)))
         except Exception:
-            self._known.clear()  # an image or a group may be gone
+            self._known.clear()  # the image or a group may have been deleted
             raise
 
     def _wanted(self, driver: Any, order: Order) -> dict[str, object]:
-        """Return what libcloud's `create_node` is called with."""
+        """Return the arguments for libcloud's `create_node`."""
         vpc = self._once(("network",), lambda: ec2_network.network(driver, self._vpc))
         chosen = self._once(
             ("image", order.base.display, order.arch, order.image),
@@ -116,7 +119,7 @@ class Ec2(Ebs, Guarding):
         }
 
     def _once(self, key: tuple[str, ...], function: Callable[[], T]) -> T:
-        """Return what many machines that start at once need; it is looked for again after some minutes."""
+        """Return the result of a lookup, cached for some minutes for machines that start at the same time."""
         with self.lock:
             now = time.monotonic()
             if now - self._known_at > BELIEVED_S:
@@ -134,7 +137,7 @@ class Ec2(Ebs, Guarding):
         return [_seen(node) for node in nodes(driver, filters)]
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """End an instance; its group may be in use for a while, then it is deleted with the model."""
+        """End an instance. Its security group may be in use for a while; then it goes with the model."""
         terminate(driver, [seen.id])
         try:
             ec2_network.drop_groups(driver, {"group-name": self._group(seen.identity.machine)})
@@ -156,7 +159,7 @@ class Ec2(Ebs, Guarding):
         return f"juju-{self.site.model.uuid}" + (f"-{machine.replace('/', '-')}" if machine else "")
 
     def _groups(self, driver: Any, vpc: str, machine: str) -> list[str]:
-        """Return the groups of a machine: the model's, whose members reach each other, and its own."""
+        """Return the groups of a machine: the model's group, whose members reach each other, and its own."""
         shared = self._once(("group",), lambda: self._shared(driver, vpc))
         return [shared, self._ensure(driver, vpc, machine)]
 
@@ -171,13 +174,13 @@ class Ec2(Ebs, Guarding):
         return shared
 
     def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
-        """Let a machine's own group have these rules and no others."""
+        """Set the rules of a machine's own group to exactly these rules."""
         for group in ec2_network.groups(driver, {"group-name": self._group(machine)}):
             ec2_network.set_permissions(driver, group, ec2_network.outside(rules))
 
 
 def image(driver: Any, base: Base, arch: str, chosen: str) -> Any:
-    """Return the image of a base: the chosen one, or the newest of its maker."""
+    """Return the image of a base: the chosen image, or the newest image of the base's maker."""
     if chosen:
         found = driver.list_images(ex_image_ids=[chosen])
     else:
@@ -195,9 +198,9 @@ def image(driver: Any, base: Base, arch: str, chosen: str) -> Any:
 
 
 def run(driver: Any, wanted: Mapping[str, Any], token: str) -> Any:
-    """Start an instance and return its node; the same token again gives the same instance, unless it ended.
+    """Start an instance and return its node; the same token gives the same instance, until it ends.
 
-    EC2 answers with an instance that ended for a day after its end, so the next request is another one.
+    For a day after its end, EC2 still answers with the ended instance; then another token is tried.
     """
     for _ in range(_MOST_ENDED):
         node = driver.create_node(**wanted, ex_clienttoken=token)

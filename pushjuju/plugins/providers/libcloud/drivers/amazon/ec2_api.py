@@ -1,4 +1,7 @@
-"""EC2's API by libcloud's connection, for what libcloud has no call that every server takes. Blocking."""
+"""Requests to EC2's API through libcloud's connection, where libcloud's own calls do not suit every server.
+
+Blocking.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from pushjuju.core.errors import NotValid
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
 
-MOST_ADDRESS = 4000  # bytes of a request's address that every server takes
+MOST_ADDRESS = 4000  # bytes of a request's URL that every server accepts
 ALIVE = ["pending", "running", "stopping", "stopped"]
 _NAMESPACE = re.compile(rb'xmlns="http://ec2\.amazonaws\.com/doc/[^"]*"')
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver; it makes no request."""
+    """Return a driver; send no request."""
     ec2 = library("compute.drivers.ec2")
     keys = secret(site, "access-key", "secret-key")
 
@@ -30,14 +33,14 @@ def connect(site: Site, timeout_s: float) -> Any:
             return super().parse_body()
 
         def parse_error(self) -> Any:
-            """Return what went wrong, also where the answer has another shape than Amazon's."""
+            """Return the error text, also of an answer that differs from Amazon's form."""
             return said(_bytes(vars(self)["body"])) or super().parse_error()
 
     class Connection(ec2.EC2Connection):  # type: ignore[misc, name-defined]
         responseCls = Response  # noqa: N815 - libcloud's name
 
         def request(self, action: str, params: Any = None, **more: Any) -> Any:
-            """Send what is too long for an address (user data) as a form."""
+            """Send a request that is too long for a URL (user data) as a form."""
             form = urlencode({**(params or {}), "Version": self.version})
             if len(form) <= MOST_ADDRESS or more:
                 return super().request(action, params=params, **more)
@@ -62,7 +65,7 @@ def _bytes(body: str | bytes) -> bytes:
 def said(body: bytes) -> str:
     """Return `Code: message` of an answer that reports an error; empty for any other answer."""
     try:
-        found = ElementTree.fromstring(body)  # noqa: S314 - as libcloud reads all answers of the cloud
+        found = ElementTree.fromstring(body)  # noqa: S314 - libcloud parses all answers so
     except ElementTree.ParseError:
         return ""
     words = {item.tag.rpartition("}")[2]: (item.text or "").strip() for item in found.iter()}
@@ -70,12 +73,12 @@ def said(body: bytes) -> str:
 
 
 def ask(driver: Any, action: str, params: Mapping[str, str] | None = None) -> Any:
-    """Return the document that answers an action of the API."""
+    """Return the document that the cloud answers to an action of the API."""
     return driver.connection.request(driver.path, params={"Action": action, **(params or {})}).object
 
 
 def every(element: Element, path: str) -> list[Element]:
-    """Return the elements at a path below another one, whatever the namespace is."""
+    """Return the elements at a path below an element, in any namespace."""
     return element.findall("/".join(f"{{*}}{step}" for step in path.split("/")))
 
 
@@ -85,7 +88,7 @@ def text(element: Element, path: str) -> str:
 
 
 def tags_as(head: str, tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of tags; libcloud counts them from 0, which not every server takes."""
+    """Return the request parameters of tags. libcloud counts them from 0, which not every server accepts."""
     pairs = [(f"{head}.{number}", item) for number, item in enumerate(sorted(tags.items()), 1)]
     return {f"{name}.{part}": item[part == "Value"] for name, item in pairs for part in ("Key", "Value")}
 
@@ -96,12 +99,12 @@ def tag(driver: Any, resource: str, tags: Mapping[str, str]) -> None:
 
 
 def nodes(driver: Any, filters: Mapping[str, Any]) -> list[Any]:
-    """Return the instances that are not terminated and match."""
+    """Return the matching instances that are not terminated."""
     return list(driver.list_nodes(ex_filters={**filters, "instance-state-name": ALIVE}))
 
 
 def terminate(driver: Any, ids: Sequence[str]) -> None:
-    """End instances; of several, of which one is gone, EC2 ends none."""
+    """End instances. When one of several does not exist any more, EC2 ends none of them."""
     if ids:
         ask(
             driver, "TerminateInstances", {f"InstanceId.{number}": name for number, name in enumerate(ids, 1)}

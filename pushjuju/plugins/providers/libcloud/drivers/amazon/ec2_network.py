@@ -1,4 +1,4 @@
-"""Networks, subnets and security groups of EC2. Blocking."""
+"""VPCs, subnets and security groups of EC2. Blocking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2_api import ask, ever
 
 
 def network(driver: Any, vpc: str) -> str:
-    """Return the id of the network: the named one, or the account's default."""
+    """Return the id of a VPC: the given one, or the account's default VPC."""
     if vpc:
         return vpc
     found = driver.ex_list_networks(filters={"isDefault": "true"})
@@ -22,7 +22,7 @@ def network(driver: Any, vpc: str) -> str:
 
 
 def subnet(driver: Any, vpc: str, zone: str, wanted: str = "") -> Any:
-    """Return a subnet of a network in a zone: the default one, or the one that was asked for.
+    """Return a subnet of a VPC in a zone: the requested subnet, or the default subnet.
 
     Raises:
         ProviderError: The zone has no subnet; another zone may have one.
@@ -46,7 +46,7 @@ class Permission:
 
 
 def outside(rules: MachineRules) -> set[Permission]:
-    """Return what a machine's own group lets in."""
+    """Return the permissions of a machine's own group."""
     return {
         Permission(item.range.protocol, item.range.from_port, item.range.to_port, source)
         for item in rules.ingress
@@ -55,7 +55,7 @@ def outside(rules: MachineRules) -> set[Permission]:
 
 
 def ensure_group(driver: Any, name: str, vpc: str, tags: Mapping[str, str]) -> str:
-    """Return the id of a security group, made when it is not there."""
+    """Return the id of a security group; make the group when it does not exist."""
     params = {
         "GroupName": name,
         "GroupDescription": "juju group",
@@ -72,12 +72,12 @@ def ensure_group(driver: Any, name: str, vpc: str, tags: Mapping[str, str]) -> s
 
 
 def groups(driver: Any, filters: Mapping[str, str]) -> list[str]:
-    """Return the ids of security groups."""
+    """Return the ids of the matching security groups."""
     return [str(item.id) for item in driver.ex_get_security_groups(filters=dict(filters))]
 
 
 def drop_groups(driver: Any, filters: Mapping[str, str]) -> None:
-    """Delete security groups, whose permissions may name each other."""
+    """Delete the matching security groups, also when their permissions refer to each other."""
     found = groups(driver, filters)
     for group in found:
         set_permissions(driver, group, ())
@@ -100,7 +100,7 @@ def permissions(driver: Any, group: str) -> set[Permission]:
 
 
 def set_permissions(driver: Any, group: str, wanted: Iterable[Permission]) -> None:
-    """Let exactly these permissions be those of a security group."""
+    """Set the permissions of a security group to exactly these."""
     now, then = permissions(driver, group), set(wanted)
     for action, changes in (
         ("AuthorizeSecurityGroupIngress", then - now),
@@ -110,7 +110,7 @@ def set_permissions(driver: Any, group: str, wanted: Iterable[Permission]) -> No
             try:
                 ask(driver, action, {"GroupId": group, **_params(sorted(changes))})
             except Exception as error:
-                if "InvalidPermission." not in str(error):  # another process was faster
+                if "InvalidPermission." not in str(error):  # another process has made the change already
                     raise
 
 

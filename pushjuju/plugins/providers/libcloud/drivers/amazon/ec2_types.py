@@ -1,4 +1,4 @@
-"""The instance types of EC2: the region's list, with the prices of libcloud. Blocking.
+"""The instance types of EC2: those of the region, with the prices of libcloud's table. Blocking.
 
 Mirrors: juju provider/ec2/instance_information.go (3.6)
 """
@@ -21,8 +21,8 @@ from pushjuju.core.instance_types import InstanceType
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2_api import ask, every, text
 from pushjuju.plugins.providers.libcloud.drivers.library import keep
 
-FRESH = timedelta(days=1)  # how long the region's answer is reused
-_PAGES = 100  # more of them means that the answers go round in circles
+FRESH = timedelta(days=1)  # how long the region's types are cached
+_PAGES = 100  # pages; more mean that the server repeats pages
 _ARM = re.compile(r"(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\.")
 _OLD = re.compile(
     r"(t1|t2|m1|m2|m3|m4|c1|c3|c4|cc[0-9]|cg1|cr1|hi1|hs1|g2|i2|r3|r4|mac[0-9a-z-]*|.*metal.*)(\.|$)"
@@ -31,17 +31,17 @@ _ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
 
 
 def described(driver: Any) -> list[InstanceType]:
-    """Return the types that the region offers now, with prices where libcloud knows them.
+    """Return the types that the region offers now, with the prices that libcloud knows.
 
     Raises:
-        Exception: The library's; an endpoint need not know this request.
+        Exception: An error of the library; not every endpoint supports this request.
     """
     prices = {item.name: item.cost for item in listed(driver)}
     return [replace(item, cost=prices.get(item.name, float("inf"))) for item in _told(driver)]
 
 
 def listed(driver: Any) -> list[InstanceType]:
-    """Return the types of libcloud's table, with their prices; makes no request."""
+    """Return the types of libcloud's table, with their prices; send no request."""
     return [
         InstanceType(
             name=size.id,
@@ -67,7 +67,7 @@ def _told(driver: Any) -> Iterator[InstanceType]:
 
 
 def _read(item: Element) -> Iterator[InstanceType]:
-    """Yield an instance type, unless a model's machines cannot have that type."""
+    """Yield an instance type, unless it does not suit machines of a model."""
     spoken = [one.text or "" for one in every(item, "processorInfo/supportedArchitectures/item")]
     arches = tuple(_ARCHES[word] for word in spoken if word in _ARCHES)
     name, mem = text(item, "instanceType"), text(item, "memoryInfo/sizeInMiB")
@@ -78,13 +78,13 @@ def _read(item: Element) -> Iterator[InstanceType]:
 
 
 def known(driver: Any, file: Path, clock: Clock) -> list[InstanceType]:
-    """Return the types of a region: kept for a day in a file, asked for, or libcloud's own table.
+    """Return the types of a region, at most a day old: from a file, the cloud, or libcloud's table.
 
     Args:
-        file: The file of the types; one for each endpoint and region.
+        file: The cache file of the endpoint and region.
 
     Raises:
-        Exception: The library's, when the cloud is away or does not know us; `calls` tells.
+        Exception: An error of the library, when the cloud does not answer or refuses the credential.
     """
     found = _kept(file, clock)
     if found:
@@ -101,7 +101,7 @@ def known(driver: Any, file: Path, clock: Clock) -> list[InstanceType]:
 
 
 def _is_unknown(error: Exception) -> bool:
-    """Return True when this request is refused though others may work: by the endpoint or the credential."""
+    """Return True when endpoint or credential refuse this request, although others may succeed."""
     text = str(getattr(error, "message", "") or error)
     head = text.split(":", maxsplit=1)[0]
     return head in ("InvalidAction", "UnauthorizedOperation", "UnsupportedOperation", "Unsupported") or (
@@ -115,7 +115,7 @@ def _kept(file: Path, clock: Clock) -> list[InstanceType]:
         rows = json.loads(file.read_text()) if abs(age) < FRESH.total_seconds() else []
         return [_of(row) for row in rows]
     except (OSError, ValueError, TypeError, KeyError):
-        return []  # it is asked for again
+        return []  # the caller requests the types again
 
 
 def _of(row: dict[str, Any]) -> InstanceType:
@@ -127,5 +127,5 @@ def _keep(file: Path, found: Iterable[InstanceType]) -> None:
     rows = [asdict(item) for item in found]
     for row in rows:
         row["cost"] = None if row["cost"] == float("inf") else row["cost"]
-    with suppress(ProviderError):  # without it the next command asks again
+    with suppress(ProviderError):  # without the file, the next command requests the types again
         keep(file, json.dumps(rows))

@@ -1,1 +1,1 @@
-"""Google Compute Engine."""
+"""The adapter of Google Compute Engine."""

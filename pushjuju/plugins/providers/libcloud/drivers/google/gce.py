@@ -1,7 +1,7 @@
-"""Google Compute Engine: instances of one region, firewalls, disks. Blocking.
+"""The adapter of Google Compute Engine: instances of one region, firewalls, disks. Blocking.
 
-libcloud's connection makes the requests. Its own calls look up each instance's disks and zone one by one, and
-wait for minutes; requests here are plain ones of the API.
+The requests go through libcloud's connection, but not through its calls: those look up disks and zone of each
+instance one by one, and wait for minutes.
 Mirrors: juju provider/gce (3.6)
 """
 
@@ -29,17 +29,17 @@ from pushjuju.plugins.providers.libcloud.drivers.library import library
 
 Json = dict[str, Any]
 
-_USUAL = "us-central1"  # libcloud's table has not every region
-_LEAST_DISK = 10  # GiB, what the images need
+_USUAL = "us-central1"  # for regions that libcloud's table of prices does not have
+_LEAST_DISK = 10  # GiB; the images need so much
 _STATUS = {
     "PROVISIONING": InstanceStatus.ALLOCATING,
     "STAGING": InstanceStatus.ALLOCATING,
     "RUNNING": InstanceStatus.RUNNING,
-    "TERMINATED": InstanceStatus.STOPPED,  # with its disk; what is deleted is not listed
+    "TERMINATED": InstanceStatus.STOPPED,  # stopped; a deleted instance is not listed
 }
 _ARM = re.compile(r"(t2a|c4a|n4a)-")
 _OLD = re.compile(r"(n1|f1|g1|m1)-")
-_HYPERDISK = re.compile(r"(c4|c4a|c4d|n4|n4a|n4d|x4|m4|h4d)-")  # families that take no persistent disk
+_HYPERDISK = re.compile(r"(c4|c4a|c4d|n4|n4a|n4d|x4|m4|h4d)-")  # families that only accept hyperdisks
 _IMAGES = {
     "ubuntu": ("ubuntu-os-cloud", ("ubuntu-{}-lts-{arch}", "ubuntu-{}-lts", "ubuntu-{}-{arch}")),
     "debian": ("debian-cloud", ("debian-{}-{arch}", "debian-{}")),
@@ -48,7 +48,7 @@ _IMAGES = {
 
 
 class Gce(GceDisks, Adapter, Guarding):
-    """Instances of one project in one region, known by their labels and called by their names."""
+    """The instances of one project in one region, found by their labels."""
 
     unsupported: ClassVar[frozenset[str]] = frozenset({"tags", "virt-type", "cpu-power", "root-disk-source"})
     arches: ClassVar[tuple[str, ...]] = ("amd64", "arm64")
@@ -81,7 +81,7 @@ class Gce(GceDisks, Adapter, Guarding):
         return self.site.cloud.region
 
     def check(self, driver: Any) -> str:
-        """Ask for the region."""
+        """Look up the region with one request."""
         regions = [str(item["name"]) for item in self._api(driver).all("/regions")]
         if self._region not in regions:
             raise NotValid(f"region {self._region} is not one of {', '.join(sorted(regions))}")
@@ -95,7 +95,7 @@ class Gce(GceDisks, Adapter, Guarding):
         return [(str(item["name"]), item["status"] == "UP") for item in found]
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the machine types of all zones; one that a zone lacks is refused there."""
+        """Return the machine types of all zones; a zone that lacks a type refuses it at the start."""
         prices = library("pricing").get_pricing(driver_type="compute", driver_name="gce_instances")
         found: dict[str, InstanceType] = {}
         for zone, usable in self.zones(driver):
@@ -124,14 +124,14 @@ class Gce(GceDisks, Adapter, Guarding):
     # --- instances ----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for an instance and wait for what becomes of it; the same request again makes no second one."""
+        """Request an instance and wait for the result; a repeated request makes no second instance."""
         zone = order.zone or next((name for name, usable in self.zones(driver) if usable), "")
         network = self._network(driver)
         self._ensure_firewalls(driver, str(network["network"]))
         body = self._body(driver, order, zone, network)
         seen = self._seen(self._api(driver).insert(f"/zones/{zone}/instances", body))
         if seen.identity != order.identity:
-            raise ProviderError(f"there is an instance {seen.id} already that is not of this model")
+            raise ProviderError(f"the instance {seen.id} exists already and belongs to another model")
         return seen
 
     def _body(self, driver: Any, order: Order, zone: str, network: Json) -> Json:
@@ -162,7 +162,7 @@ class Gce(GceDisks, Adapter, Guarding):
         }
 
     def _network(self, driver: Any) -> Json:
-        """Return the network, and its subnetwork in the region where it is not made for every region."""
+        """Return the network and, unless it has subnetworks in every region, its subnetwork of the region."""
         name = str(self.site.config.get("vpc-id") or self.site.cloud.config.get("vpc-id") or "")
         network = {"network": f"global/networks/{name or 'default'}"}
         if not name:
@@ -177,7 +177,7 @@ class Gce(GceDisks, Adapter, Guarding):
         return {**network, "subnetwork": f"regions/{self._region}/subnetworks/{min(found)}"}
 
     def _image(self, driver: Any, order: Order) -> Json:
-        """Return an image: the chosen one, or the newest of its family."""
+        """Return an image: the chosen image, or the newest image of the base's family."""
         problem = f"no image for base {order.base.display}: name one with the constraint image-id"
         paths = (
             [_image_path(order.image, driver.project)] if order.image else _families(order.base, order.arch)
@@ -193,7 +193,7 @@ class Gce(GceDisks, Adapter, Guarding):
         raise NotValid(f"{problem} ({order.image} is not there)" if order.image else problem)
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the instances with the model's label that are not being deleted."""
+        """Return the instances with the model's label, without those that are being deleted."""
         wanted = f"labels.{MODEL_TAG}={self.site.model.uuid}"
         found = [
             self._seen(item)
@@ -221,14 +221,14 @@ class Gce(GceDisks, Adapter, Guarding):
         )
 
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:  # noqa: ARG002
-        """Wait for the public address, where one was asked for."""
+        """Wait for the public address, if the instance shall have one."""
         cards = seen.node.get("networkInterfaces") or ()
         awaits_public = any(card.get("accessConfigs") for card in cards)
         public = any(item.scope == "public" for item in seen.addresses)
         return seen if seen.addresses and (public or not awaits_public) else None
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Delete an instance and the firewalls that were its own."""
+        """Delete an instance and its own firewalls."""
         driver.connection.request(f"/zones/{seen.zone}/instances/{seen.id}", method="DELETE")
         own = gce_network.machine_tag(self.site.model.uuid, seen.identity.machine)
         for item in self._firewalls(driver):
@@ -263,7 +263,7 @@ class Gce(GceDisks, Adapter, Guarding):
                 self._api(driver).run("PATCH", f"/global/firewalls/{body['name']}", body)
 
     def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
-        """Let exactly these be the firewalls for a machine's tag."""
+        """Set the firewalls for a machine's tag to exactly these."""
         own = gce_network.machine_tag(self.site.model.uuid, machine)
         network = str(self._network(driver)["network"])
         wanted = gce_network.wanted(self.site.model.uuid, machine, network, rules)
@@ -275,20 +275,20 @@ class Gce(GceDisks, Adapter, Guarding):
 
 
 def _name(hostname: str, identity: Identity) -> str:
-    """Return the name of an instance, which is its id: another one for each request.
+    """Return the name of an instance, which is its id. It differs for each request.
 
-    One that ends keeps its name for a while.
+    An ended instance keeps its name for a while, so the name cannot be used again at once.
     """
     return f"{hostname[:56]}-{identity.nonce[:6] or uuid.uuid4().hex[:6]}"
 
 
 def _price(known: Mapping[str, Any], region: str) -> float:
-    """Return the price in a region, or in the one that most others cost as much as."""
+    """Return the price in a region; for an unknown region, the price of most regions."""
     return float((known.get(region) or known[_USUAL])["price"])
 
 
 def _families(base: Base, arch: str) -> list[str]:
-    """Return the paths of image families that may have a base, the likeliest first."""
+    """Return the paths of image families that may have a base, the most likely first."""
     project, forms = _IMAGES.get(base.os, ("", ()))
     track = base.track.replace(".", "") if base.os == "ubuntu" else base.track
     usable = [form for form in forms if arch == "amd64" or "{arch}" in form]
@@ -296,7 +296,7 @@ def _families(base: Base, arch: str) -> list[str]:
 
 
 def _image_path(chosen: str, project: str) -> str:
-    """Return the path below `projects/` of an image that is named in one of Google's ways."""
+    """Return the path below `projects/` of an image, which may be written in any of Google's forms."""
     text = re.sub(r"^https://[^/]+/(compute/v1/)?", "", chosen).removeprefix("projects/")
     if "/global/images/" in text:
         return text
@@ -307,6 +307,6 @@ def _image_path(chosen: str, project: str) -> str:
 
 
 def _elsewhere(driver: Any, path: str) -> str:
-    """Return the address of something in another project; libcloud keeps its path alone."""
+    """Return the URL of a resource in another project; libcloud would only keep its path."""
     above = str(driver.connection.request_path).rpartition("/")[0]
     return f"https://google{above}/{path}"

@@ -15,11 +15,11 @@ OPERATION_S = 180.0
 
 
 class Api:
-    """The requests of one driver.
+    """Sends the requests of one driver.
 
     Args:
-        driver: libcloud's; one thread uses it.
-        look_s: Seconds between looks at an operation.
+        driver: libcloud's driver; only one thread uses it.
+        look_s: Seconds between polls of an operation.
     """
 
     def __init__(self, driver: Any, look_s: float) -> None:
@@ -27,7 +27,7 @@ class Api:
         self._look_s = look_s
 
     def get(self, path: str, **params: str) -> Json:
-        """Return something by its path below the project."""
+        """Return a resource by its path below the project."""
         found: Json = self._connection.request(path, params=params).object
         return found
 
@@ -43,10 +43,10 @@ class Api:
             query["pageToken"] = str(page["nextPageToken"])
 
     def run(self, method: str, path: str, body: Json | None = None, **params: str) -> None:
-        """Ask for a change, and wait until it is done.
+        """Request a change, and wait until the operation is done.
 
         Raises:
-            ProviderError: It takes too long; libcloud's error says what failed.
+            ProviderError: The operation takes too long; an error of libcloud says what failed.
         """
         operation = self._connection.request(path, params=params, data=body, method=method).object
         scope, end = _scope(operation), time.monotonic() + OPERATION_S
@@ -57,7 +57,7 @@ class Api:
             operation = self.get(f"{scope}/operations/{operation['name']}")
 
     def insert(self, path: str, body: Json) -> Json:
-        """Make a resource and return it; one of that name exists when an earlier request made it."""
+        """Make a resource and return it, or return the resource that an earlier request made."""
         try:
             self.run("POST", path, body)
         except Exception as error:
@@ -66,7 +66,7 @@ class Api:
         return self.get(f"{path}/{body['name']}")
 
     def delete(self, path: str) -> None:
-        """Delete something; what is gone is no error."""
+        """Delete a resource; a missing resource is no error."""
         try:
             self.run("DELETE", path)
         except Exception as error:
@@ -82,12 +82,12 @@ def _scope(operation: Mapping[str, Any]) -> str:
 
 
 def last(url: Any) -> str:
-    """Return the last part of an URL, which is a name."""
+    """Return the last part of a URL: the name of a resource."""
     return str(url).rpartition("/")[2]
 
 
 def labels_of(tags: Mapping[str, str]) -> dict[str, str]:
-    """Return tags as labels: lower case, 63 letters at most; a name begins with a letter."""
+    """Return tags as labels: lower case, at most 63 characters; a name begins with a letter."""
     found = {}
     for key, value in tags.items():
         name, text = (re.sub(r"[^a-z0-9_-]", "_", item.lower()) for item in (key, value))

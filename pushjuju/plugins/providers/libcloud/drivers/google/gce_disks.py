@@ -1,4 +1,4 @@
-"""Persistent disks of Google Compute Engine as volumes; an id is `zone/name`. Blocking."""
+"""Persistent disks of Google Compute Engine as volumes; the id of a volume is `zone/name`. Blocking."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ID = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
 
 
 class GceDisks(Adapter, HasVolumes):
-    """The part of the adapter that makes volumes."""
+    """The part of the adapter that works with volumes."""
 
     def volumes(self, driver: Any) -> Sequence[Volume]:
         """Return the disks with the model's label that were made as volumes."""
@@ -31,7 +31,7 @@ class GceDisks(Adapter, HasVolumes):
         return _volume(Api(driver, self.look_s).get(_disk_path(name))) if _ID.fullmatch(name) else None
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
-        """Ask for a disk in the zone of the instance."""
+        """Request a disk in the zone of the instance."""
         zone = holder.zone if holder else next(name for name, usable in self.zones(driver) if usable)
         wanted = {**item.tags, MODEL_TAG: self.site.model.uuid, VOLUME_LABEL: item.uuid}
         kind = str(item.attributes.get("disk-type") or "pd-standard")
@@ -44,7 +44,7 @@ class GceDisks(Adapter, HasVolumes):
         return _volume(Api(driver, self.look_s).insert(f"/zones/{zone}/disks", body))
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Attach it under its own name."""
+        """Attach a disk; its name becomes the device name."""
         zone, _, name = volume.id.partition("/")
         body = {
             "source": f"projects/{driver.project}/zones/{zone}/disks/{name}",
@@ -72,7 +72,7 @@ class GceDisks(Adapter, HasVolumes):
         Api(driver, self.look_s).run("POST", f"{_disk_path(volume.id)}/setLabels", body)
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return the links that are made of the name of the device."""
+        """Return the links on the machine that contain the device name."""
         name = volume.id.partition("/")[2]
         links = tuple(f"/dev/disk/by-id/{word}{name}" for word in ("google-", "scsi-0Google_PersistentDisk_"))
         return StorageSeen(serial=name, paths=links)

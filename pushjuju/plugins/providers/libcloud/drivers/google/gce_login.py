@@ -1,8 +1,8 @@
-"""Logging in to Google Compute Engine by a service account. Blocking.
+"""Logs in to Google Compute Engine with a service account. Blocking.
 
-libcloud writes its token into the home directory, under the project's name alone, and asks for one whenever a
-driver is made. Here a token is kept in memory, belongs to one credential, and serves all threads; it is asked
-for where the account's key says.
+libcloud stores its token in the home directory, in a file named after the project only, and requests a token
+for each driver. Here, a token stays in memory, belongs to one credential, and serves all threads. It is
+requested from the URL that the account's key names.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def account(site: Site) -> Account:
     """Return the service account of a credential.
 
     Raises:
-        NotValid: The credential lacks something; the message holds no value of it.
+        NotValid: The credential is incomplete; the message contains none of its values.
     """
     if site.credential.auth_type == "oauth2":
         email, key, project = secret(site, "client-email", "private-key", "project-id")
@@ -69,7 +69,7 @@ def account(site: Site) -> Account:
 
 
 def _from_file(site: Site, value: str) -> Mapping[str, str]:
-    """Read a key file, of which the path or the text is given."""
+    """Return the content of a key file, for its path or its text."""
     try:
         return keyfiles.read(value)
     except NotValid as error:
@@ -79,7 +79,7 @@ def _from_file(site: Site, value: str) -> Mapping[str, str]:
 
 
 class Token:
-    """The token of an account, shared by threads; libcloud asks for `access_token`."""
+    """The token of an account, which threads share; libcloud reads `access_token`."""
 
     def __init__(self, site: Site, who: Account, timeout_s: float) -> None:
         self._site = site
@@ -91,7 +91,7 @@ class Token:
 
     @property
     def access_token(self) -> str:
-        """Return a token that is valid for a while."""
+        """Return a token that stays valid for a while; request a new one when needed."""
         with self._lock:
             if time.time() > self._until - _GRACE_S:
                 found = self._new()
@@ -100,7 +100,7 @@ class Token:
             return self._text
 
     def forget(self, text: str) -> None:
-        """Ask for a new token next time, unless another thread has done so."""
+        """Drop the given token, so that a new one is requested, unless another thread has replaced it."""
         with self._lock:
             if self._text == text:
                 self._until = 0.0
@@ -125,13 +125,13 @@ class Token:
 
 
 def assertion(who: Account, now: int) -> str:
-    """Return the signed claim that a token is asked for with: a JWT."""
+    """Return the signed claim, a JWT, with which a token is requested."""
     try:
         key = load_pem_private_key(who.key.encode(), password=None)
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, RSAPrivateKey):
-        raise NotValid(f"the private key of {who.email} is no RSA key in PEM form")
+        raise NotValid(f"the private key of {who.email} is not an RSA key in PEM form")
     claims = {
         "iss": who.email,
         "scope": SCOPE,
@@ -148,7 +148,7 @@ def _part(raw: bytes) -> str:
 
 
 def connect(site: Site, who: Account, token: Token, timeout_s: float) -> Any:
-    """Return a driver; makes no request."""
+    """Return a driver; send no request."""
     gce = library("compute.drivers.gce")
     base = library("common.base")
 
@@ -167,7 +167,7 @@ def connect(site: Site, who: Account, token: Token, timeout_s: float) -> Any:
             except gce.GoogleBaseError as error:
                 if error.http_code != 401:
                     raise
-                token.forget(used)  # it was withdrawn
+                token.forget(used)  # the token was revoked
             return super().request(*args, **kwargs)
 
     class Driver(gce.GCENodeDriver):  # type: ignore[misc, name-defined]

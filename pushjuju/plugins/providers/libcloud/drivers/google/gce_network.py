@@ -1,4 +1,4 @@
-"""Firewalls of Google Compute Engine: rules of the network that hold for tags. Blocking.
+"""Firewalls of Google Compute Engine: rules of a network that apply to instances with a tag. Blocking.
 
 Mirrors: juju provider/gce/{environ_firewall,google/network}.go (3.6)
 """
@@ -25,7 +25,7 @@ def machine_tag(model: str, machine: str) -> str:
 
 
 def shared(model: str, network: str) -> list[Json]:
-    """Return the firewalls of a model: its machines reach each other, SSH is open to all addresses."""
+    """Return the firewalls of a model: its machines reach each other, and SSH is open to all addresses."""
     tag = model_tag(model)
     common = {"network": network, "direction": "INGRESS", "targetTags": [tag]}
     mates = [{"IPProtocol": protocol} for protocol in ("tcp", "udp", "icmp")]
@@ -41,7 +41,7 @@ def shared(model: str, network: str) -> list[Json]:
 
 
 def wanted(model: str, machine: str, network: str, rules: MachineRules) -> list[Json]:
-    """Return the firewalls of a machine: one for each set of sources. Sources of IPv6 are left out."""
+    """Return the firewalls of a machine, one for each set of sources; IPv6 sources are left out."""
     tag = machine_tag(model, machine)
     groups: dict[tuple[str, ...], list[IngressRule]] = {}
     for item in rules.ingress:
@@ -75,7 +75,7 @@ def _allowed(items: Sequence[IngressRule]) -> list[Json]:
 
 
 def is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return True when two firewalls let in the same traffic."""
+    """Return True when two firewalls allow the same traffic."""
 
     def what(item: Mapping[str, Any]) -> Any:
         allowed = [
