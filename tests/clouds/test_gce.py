@@ -108,9 +108,9 @@ async def test_credentials(bench: GceBench, tmp_path: Path) -> None:
     broken = json.loads(bench.fake.key_file())
     for text, problem in (
         ("{}", "is a key file without client_email"),
-        (str(tmp_path / "none"), "is no key file of a service account"),
-        ('{"type": "authorized_user"}', "is no key file of a service account"),
-        (json.dumps({**broken, "private_key": "hunter2"}), "is no RSA key in PEM form"),
+        (str(tmp_path / "none"), "is not a key file of a service account"),
+        ('{"type": "authorized_user"}', "is not a key file of a service account"),
+        (json.dumps({**broken, "private_key": "hunter2"}), "is not an RSA key in PEM form"),
     ):
         with pytest.raises(NotValid, match=problem) as caught:
             await bench.open(credential=_file(text)).list()

@@ -81,7 +81,7 @@ async def test_images_of_bases(bench: LinodeBench) -> None:
 
 
 async def test_a_region_that_gives_no_user_data(bench: LinodeBench) -> None:
-    with pytest.raises(NotValid, match="region us-old gives no user data to machines"):
+    with pytest.raises(NotValid, match="region us-old does not pass user data to machines"):
         await bench.open(region="us-old").check()
 
 

@@ -305,7 +305,7 @@ async def test_the_life_of_a_disk(bench: VsphereBench, fake: VsphereFaults) -> N
     )
     await _storage(bench).detach(item)
     for refused in (_storage(bench).release(item), _storage(bench).find(made.provider_id, Kind.BLOCK)):
-        with pytest.raises(NotSupported, match="disks of vSphere go with their machine"):
+        with pytest.raises(NotSupported, match="disks of vSphere belong to their machine"):
             await refused
     for _ in range(2):
         await _storage(bench).destroy(replace(item, instance_id=""))
@@ -325,7 +325,7 @@ async def test_a_machine_that_does_not_tell_its_disks_apart(bench: VsphereBench,
     fake.releases = ["8.0.2.0"]
     one = (await bench.open().start(bench.request())).instance.id
     fake.releases = ["8.0.3.0"]  # vCenter was made newer
-    with pytest.raises(NotValid, match=r"set disk\.enableUUID of it"):
+    with pytest.raises(NotValid, match=r"set disk\.enableUUID on it"):
         await _storage(bench).create(_disk(one))
     assert len(fake.vms[one]["disks"]) == 1
 

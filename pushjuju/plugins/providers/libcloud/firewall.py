@@ -1,4 +1,4 @@
-"""The firewall of clouds: each machine has a security group of its own."""
+"""The firewall of clouds with security groups: each machine has a group of its own."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ class HasGroups(Protocol):
     """A provider with security groups."""
 
     async def set_ingress(self, machine_id: str, rules: MachineRules) -> None:
-        """Let a machine's own group have these rules and no others."""
+        """Set the rules of a machine's own group to exactly these."""
         ...
 
 
 class SecurityGroups:
-    """Keeps machines of one model from being reached, by their security groups."""
+    """The firewall for the machines of one model, by their security groups."""
 
     def __init__(self, provider: HasGroups) -> None:
         self._provider = provider
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
-        """Let these rules be the group's; members of the model reach each other by another group.
+        """Set the rules of the machine's group; by another group, the model's machines reach each other.
 
         Raises:
-            RemoteFailed: The cloud did not take them.
+            RemoteFailed: The cloud refused the rules.
         """
         try:
             await self._provider.set_ingress(machine.machine_id, rules)
@@ -38,5 +38,5 @@ class SecurityGroups:
             ) from error
 
     async def clear(self, machine: GuardedMachine) -> None:
-        """Close everything but SSH."""
+        """Close every port except SSH."""
         await self.apply(machine, MachineRules())

@@ -1,4 +1,4 @@
-"""Key files of Google's service accounts. Standard library only."""
+"""Reads key files of Google's service accounts. Standard library only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEEDED = ("client_email", "private_key", "project_id")
 
 
 def read(value: str) -> Mapping[str, str]:
-    """Return what a key file says, of which the path or the text is given.
+    """Return the fields of a key file, for its path or its text.
 
     Raises:
         NotValid: The file is not a private key; the message never quotes the file.
@@ -24,7 +24,7 @@ def read(value: str) -> Mapping[str, str]:
         found = None
     if not isinstance(found, dict) or found.get("type", "service_account") != "service_account":
         raise NotValid(
-            "no key file of a service account",
+            "not a key file of a service account",
             hint="gcloud iam service-accounts keys create key.json --iam-account=...",
         )
     missing = [name for name in _NEEDED if not found.get(name)]

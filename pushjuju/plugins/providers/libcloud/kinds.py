@@ -1,4 +1,4 @@
-"""The types of cloud behind libcloud: credentials, questions, public clouds. Data only.
+"""The types of cloud that libcloud supports: credentials, questions, public clouds. Data only.
 
 Mirrors: juju provider/{ec2,openstack,gce,azure,vsphere}/credentials.go, cloud/fallback_public_cloud.go (3.6)
 """
@@ -200,7 +200,7 @@ _AZURE_KIND = ProviderType(
 def _by_token(
     name: str, summary: str, token: str, *, title: str, regions: list[str], endpoint: str
 ) -> ProviderType:
-    """Return a type of one public cloud of its own name, whose credential is a token."""
+    """Return the type of a public cloud whose credential is a token."""
     known = {"description": title, "regions": {region: {} for region in regions}, "endpoint": endpoint}
     return ProviderType(
         name=name,
@@ -304,7 +304,7 @@ _IMAGES = Attr(name="images", summary="base -> image to start from", type="attrs
 
 
 def _with_keys(kind: ProviderType, *, of_models: bool = False) -> ProviderType:
-    """Return a type with the keys of its cloud's table; `of_models`: those of models may stand there, too."""
+    """Return a type with keys for the cloud's table; with `of_models`, also the keys of its models."""
     return replace(kind, cloud_schema=(_IMAGES, *(kind.config_schema if of_models else ())))
 
 

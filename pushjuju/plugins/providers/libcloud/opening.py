@@ -1,4 +1,4 @@
-"""Providers, firewalls and volumes of the clouds that libcloud drives, opened."""
+"""Opens the providers, firewalls and volumes of the clouds that libcloud supports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pushjuju.plugins.providers.libcloud.vspherestorage import VsphereStorage
 
 
 class Opening:
-    """What the hooks of the plugin open."""
+    """Functions that open the objects for the plugin's hooks."""
 
     @staticmethod
     def provider(
@@ -36,7 +36,7 @@ class Opening:
 
     @staticmethod
     def firewall(provider: Provider) -> Firewall | None:
-        """Return the security groups of a provider."""
+        """Return the firewall with the security groups of a provider."""
         return SecurityGroups(provider) if isinstance(provider, CloudProvider) else None
 
     @staticmethod
@@ -52,5 +52,5 @@ class Opening:
 
     @staticmethod
     def detect(cloud_type: str, environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
-        """Return what the clouds' own tools left in files and variables."""
+        """Return the credentials in the files and variables of the clouds' own tools."""
         return FINDERS[cloud_type](environ) if cloud_type in FINDERS else ()

@@ -1,4 +1,4 @@
-"""The types of storage behind libcloud: what pools may say. Data only.
+"""The types of storage of libcloud's clouds, and the attributes of their pools. Data only.
 
 Mirrors: juju provider/{ec2/ebs,openstack/cinder,gce/disks,azure/storage}.go (3.6)
 """
@@ -40,7 +40,7 @@ _AZURE_DISKS = replace(
 )
 _VSPHERE_DISKS = StorageType(
     name="vsphere",
-    summary="disks of machines, which go with them; vCenter 8.0 Update 3",
+    summary="disks that end with their machine; needs vCenter 8.0 Update 3",
     kinds=frozenset({Kind.BLOCK}),
     scope=Scope.MACHINE,
 )
@@ -53,9 +53,9 @@ _EBS = replace(
             summary="gp2 (default), gp3, io1, io2, st1, sc1, standard",
             choices=_SPEEDS,
         ),
-        Attr(name="iops", summary="I/O operations a second for each GiB, of io1, io2 and gp3", type="int"),
-        Attr(name="throughput", summary="MiB a second, of gp3", type="int"),
-        Attr(name="encrypted", summary="whether it is encrypted", type="bool"),
+        Attr(name="iops", summary="I/O operations per second and GiB, for io1, io2 and gp3", type="int"),
+        Attr(name="throughput", summary="MiB per second, for gp3", type="int"),
+        Attr(name="encrypted", summary="whether the volume is encrypted", type="bool"),
         Attr(name="kms-key-id", summary="the key of an encrypted volume; the account's own when not set"),
     ),
     pools={"ebs-ssd": {"volume-type": "ssd"}},
@@ -98,4 +98,4 @@ STORAGE: Mapping[str, tuple[StorageType, ...]] = {
         _volumes("cinder", "volumes of OpenStack", Attr(name="volume-type", summary="a type of Cinder's")),
     ),
 }
-"""Type of cloud -> what its adapter makes of storage."""
+"""Type of cloud -> the types of storage that its adapter provides."""

@@ -1,6 +1,6 @@
-"""Storage of every cloud whose adapter has volumes.
+"""Storage for every cloud whose adapter has volumes.
 
-A volume is known by the item's uuid, so that a step which was cut off is found and not done twice.
+A volume is found by the item's uuid, so that a step that was interrupted is not done twice.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Seen, Volume
 
 READY_S = 180.0
-INSTANCE_LOOKS = 5  # after so many looks at a volume the instance that waits for it is looked at
+INSTANCE_LOOKS = 5  # polls of a volume between two checks of the instance that waits for it
 
 
 class CloudVolumes:
-    """Volumes of one model.
+    """The volumes of one model.
 
     Args:
-        adapter: The provider's, which has volumes.
+        adapter: The provider's adapter, which has volumes.
     """
 
     def __init__(self, provider: CloudProvider, adapter: HasVolumes) -> None:
@@ -34,7 +34,7 @@ class CloudVolumes:
         self._look_s = provider.adapter.look_s
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Make a volume, or find the one that was made for this item."""
+        """Make a volume, or return the volume that an earlier call made for this item."""
         found = await self._made(item)
         if found is None:
             holder = await self._provider.seen(item.instance_id) if item.instance_id else None
@@ -47,7 +47,7 @@ class CloudVolumes:
 
         def once(driver: object) -> Volume:
             nonlocal tried
-            if tried:  # an answer that was lost may have been a yes
+            if tried:  # an earlier request may have succeeded although its answer was lost
                 for volume in self._adapter.volumes(driver):
                     if volume.uuid == item.uuid:
                         return volume
@@ -61,7 +61,7 @@ class CloudVolumes:
         return next((volume for volume in listed if item.uuid and volume.uuid == item.uuid), None)
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Attach it."""
+        """Attach a volume to its instance, and wait until it is attached."""
         volume = await self._volume(item.provider_id)
         others = [name for name in volume.holders if name != item.instance_id]
         if others:
@@ -79,7 +79,7 @@ class CloudVolumes:
         )
 
     async def detach(self, item: StorageItem) -> None:
-        """Take it from the machine; what is gone is no error."""
+        """Detach a volume from its instance; a missing volume or instance is no error."""
         try:
             volume = await self._volume(item.provider_id)
             if item.instance_id in volume.holders:
@@ -91,26 +91,26 @@ class CloudVolumes:
             return
 
     async def destroy(self, item: StorageItem) -> None:
-        """Delete it with its data; what is gone is no error."""
+        """Delete a volume with its data; a missing volume is no error."""
         try:
             volume = await self._volume(item.provider_id) if item.provider_id else await self._made(item)
             if volume is None:
                 return
             if volume.holders:
                 raise Conflict(f"volume {volume.id} is attached to instance {volume.holders[0]}")
-            if not volume.ready:  # its machine went, and the cloud has not taken note of that yet
+            if not volume.ready:  # the cloud has not noticed yet that the instance ended
                 await self._until(volume.id, lambda now: now.ready)
             await self._provider.ask(lambda driver: self._adapter.delete_volume(driver, volume))
         except NotFound:
             return
 
     async def release(self, item: StorageItem) -> None:
-        """Take the model's marks from the volume, so that any model can import the volume."""
+        """Remove the model's marks from a volume, so that any model can import the volume."""
         volume = await self._volume(item.provider_id)
         await self._provider.ask(lambda driver: self._adapter.own_volume(driver, volume, ""))
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Take in a volume that no model holds.
+        """Return a volume that belongs to no model, and mark it as the model's.
 
         Raises:
             NotFound: The volume does not exist.
@@ -135,10 +135,10 @@ class CloudVolumes:
         return found
 
     async def _until(self, name: str, holds: Callable[[Volume], bool], instance: str = "") -> Volume:
-        """Wait until something holds for a volume.
+        """Poll a volume until a condition holds, and return the volume.
 
         Args:
-            instance: The instance that waits for the volume, if one does: when it is gone, nothing comes.
+            instance: The instance that waits for the volume; when it ends, the wait fails. Empty for none.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + READY_S

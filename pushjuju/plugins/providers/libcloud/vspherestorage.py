@@ -1,4 +1,4 @@
-"""Disks of machines in vSphere as storage: they live on their machine, and go with it."""
+"""Disks of vSphere machines as storage, which belongs to a machine and ends with it."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from pushjuju.plugins.providers.libcloud.calls import Gone
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_disks import VmDisks
 
-_STAYS = "disks of vSphere go with their machine: they cannot be released or imported"
+_STAYS = "disks of vSphere belong to their machine and cannot be released or imported"
 
 
 class VsphereStorage:
-    """Disks of one model's machines."""
+    """The disks of one model's machines."""
 
     def __init__(self, provider: CloudProvider, disks: VmDisks) -> None:
         self._provider = provider
         self._disks = disks
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Add a disk to the machine, or find the one that was made for this item."""
+        """Add a disk to the machine, or return the disk that an earlier call made for this item."""
         vm = item.instance_id
         if not vm or await self._provider.seen(vm) is None:
             raise NotFound(f"machine {vm or 'of the disk'} not found")
         return await self._provider.ask(lambda driver: self._disks.make(driver, vm, item))
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Return where the machine sees it; it is there since it was made."""
+        """Return how the machine finds the disk; a disk is attached since it was made."""
         return self._disks.see(item.provider_id)
 
     async def detach(self, item: StorageItem) -> None:
-        """Leave it: it is the machine's until it is destroyed."""
+        """Do nothing: the disk stays with its machine until it is destroyed."""
 
     async def destroy(self, item: StorageItem) -> None:
-        """Detach a volume from its machine and delete it; a volume that is gone already is no error."""
+        """Remove a disk from its machine and delete it; a missing disk is no error."""
         vm = item.instance_id or item.provider_id.partition("/")[0]
         if not vm or await self._provider.seen(vm) is None:
-            return  # it went with its machine
+            return  # the disk ended with its machine
         try:
             await self._provider.ask(lambda driver: self._disks.drop(driver, vm, item))
         except Gone:
             return
 
     async def release(self, item: StorageItem) -> None:  # noqa: ARG002
-        """Refuse."""
+        """Refuse: a disk cannot leave its machine."""
         raise NotSupported(_STAYS)
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:  # noqa: ARG002
-        """Refuse."""
+        """Refuse: disks of other machines cannot be imported."""
         raise NotSupported(_STAYS)

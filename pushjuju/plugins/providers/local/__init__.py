@@ -1,4 +1,4 @@
-"""The built-in plugin `local`: machines on this host. Imports its parts only when used."""
+"""The built-in plugin `local`: machines on this host, by systemd-nspawn."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PUSHJUJU_API = (1, 1)
 
 _CONFIG = (
     Attr(name="subnet", summary="IPv4 network of the machines; a free 10.x.y.0/24 when not set"),
-    Attr(name="zones", summary="names of zones that machines are spread over, all on this host", type="list"),
-    Attr(name="machines-dir", summary="where machines are kept; the controller's directory when not set"),
+    Attr(name="zones", summary="names of zones for the machines, all on this host", type="list"),
+    Attr(name="machines-dir", summary="directory for the machines; by default the controller's"),
     Attr(
         name="stand-in",
         summary="whether this host's own release may replace a base",
@@ -33,7 +33,7 @@ _CONFIG = (
 
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
-    """Name the cloud type `local`; a cloud of that name is always there."""
+    """Return the cloud type `local`; a cloud of that name always exists."""
     return [
         ProviderType(
             name="local",
@@ -55,7 +55,7 @@ def pushjuju_open_provider(
     config: Mapping[str, Any],  # noqa: ARG001
     services: Services,
 ) -> Provider | None:
-    """Return the provider of a local cloud."""
+    """Return the provider of a local cloud, or None for another type."""
     if cloud.type != "local":
         return None
     return _opening().provider(cloud, model, services)
@@ -63,7 +63,7 @@ def pushjuju_open_provider(
 
 @hookimpl
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
-    """Name the storage that outlives local machines."""
+    """Return the type of storage that outlives local machines."""
     if cloud_type != "local":
         return []
     return [
@@ -81,14 +81,14 @@ def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
 def pushjuju_open_storage(
     type_name: str, provider: Provider | None
 ) -> StorageProvider | MachineStorage | None:
-    """Return the storage of a local cloud."""
+    """Return the storage of a local cloud, or None for another type."""
     if type_name != "local":
         return None
     return _opening().storage(provider)
 
 
 def _opening() -> type[Opening]:
-    # Plugins are loaded by commands for all clouds.
+    # Commands for any cloud load this plugin, so the import waits until a local cloud is used.
     from pushjuju.plugins.providers.local.opening import Opening
 
     return Opening

@@ -1,7 +1,7 @@
-"""Root file systems of bases: found in the cache, or built into it once.
+"""Root file systems of bases: finds them in the cache, or builds them there.
 
-A build happens under a lock into a hidden folder that gets its name only when it is whole, so a broken one is
-never used. A cached base never changes: another recipe has another name.
+A build works under a lock in a hidden folder, which is renamed when the root is complete, so that an
+incomplete root is never used. A cached root never changes: another recipe gets another name.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from pushjuju.plugins.providers.local.sources import KEYRINGS, BasesConfig, Sour
 from pushjuju.plugins.providers.local.system import locked, open_folder, remove_tree, run
 
 _PROBE_S = 5
-# The release pocket of Ubuntu 24.04 keeps this file; it is trusted by its hash, not by the way it comes.
+# This file comes from the release pocket of Ubuntu 24.04, over any connection: its hash is checked.
 _UBUNTU_KEYRING = "pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb"
 _UBUNTU_KEYRING_SHA256 = "36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8"
 
 
 def host_arch() -> str:
-    """Return Juju's word for this host's processor."""
+    """Return Juju's name of this host's architecture."""
     return juju_arch(platform.machine())
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Return where bases are kept: `$PUSHJUJU_CACHE`, else one place for all users (root builds them)."""
+    """Return the cache folder for bases: `$PUSHJUJU_CACHE`, else one for all users (root builds bases)."""
     return Path(environ.get("PUSHJUJU_CACHE") or "/var/cache/pushjuju")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseRoot:
-    """A root that machines can be put on.
+    """A root file system on which machines can run.
 
     Attributes:
-        base: The base of this root; it differs from the wanted base when the host's stands in.
-        prepared: Whether `prepare_root` was done to it already.
-        warning: A warning for the user, or empty.
+        base: The base of this root; the host's own base when that replaces the wanted base.
+        prepared: True when `prepare_root` has been applied to the root.
+        warning: A warning for the user; empty without one.
     """
 
     base: str
@@ -60,7 +60,7 @@ class BaseRoot:
 
 
 def find_cached(config: BasesConfig, base: Base, cache: Path) -> BaseRoot | None:
-    """Return the root of a base when it is there already, else None. Needs no rights and takes no time."""
+    """Return the root of a base when it exists, else None. Needs no root rights and takes no time."""
     source = config.source(base, host_arch())
     if source is None:
         return None
@@ -71,10 +71,10 @@ def find_cached(config: BasesConfig, base: Base, cache: Path) -> BaseRoot | None
 
 
 def ensure_base(config: BasesConfig, base: Base, cache: Path, progress: Progress) -> BaseRoot:
-    """Return the root of a base, building it when it is not there.
+    """Return the root of a base; build it when it does not exist.
 
     Args:
-        cache: Where built bases are kept.
+        cache: The folder for built bases.
     """
     found = find_cached(config, base, cache)
     if found:
@@ -89,7 +89,7 @@ def ensure_base(config: BasesConfig, base: Base, cache: Path, progress: Progress
         raise NotFound(f"no root file system for base {base.display}: {problem}", hint=hint)
     instead = ensure_base(BasesConfig(tables=config.tables, stand_in=False), own, cache, progress)
     warning = (
-        f"{base.display} cannot be had ({problem}); local machines use {own.display} of this host instead"
+        f"{base.display} is not available ({problem}); local machines use {own.display} of this host instead"
     )
     return BaseRoot(base=instead.base, root=instead.root, prepared=instead.prepared, warning=warning)
 
@@ -105,7 +105,7 @@ def _folder(cache: Path, base: Base, source: Source) -> Path:
 
 
 def _why_not(source: Source | None) -> str:
-    """Return why a source cannot be used now, or an empty text."""
+    """Return why a source cannot be used now; empty when it can be used."""
     if source is None:
         return "its archive is not known"
     if source.kind == "tarball":
@@ -118,7 +118,7 @@ def _reachable(url: str) -> bool:
     if not url.startswith(("http:", "https:")):
         return True
 
-    # apt's own downloader knows the proxies of this host.
+    # apt's own downloader uses the proxies of this host.
     options = (
         "-o",
         f"Acquire::http::Timeout={_PROBE_S}",
@@ -144,7 +144,7 @@ def _build(base: Base, source: Source, cache: Path, progress: Progress) -> BaseR
         for left in folder.parent.glob(f".{folder.name}.*.part"):
             with suppress(
                 OSError
-            ):  # a child of a killed builder may still write there; a later build deletes it
+            ):  # a process of a killed build may still write there; a later build deletes it
                 remove_tree(left)
         part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
         open_folder(part)
@@ -154,7 +154,7 @@ def _build(base: Base, source: Source, cache: Path, progress: Progress) -> BaseR
             remove_tree(part / "keyring")
             info = {"base": str(base), "source": source.kind, "from": source.suites or source.location}
             (part / "base.json").write_text(json.dumps(info), encoding="utf-8")
-            # Else a base might have its name when the power fails, and not all of its files.
+            # Otherwise, a power failure could leave a base with its final name but without some files.
             run(["sync", "--file-system", str(part)])
             part.rename(folder)
         except BaseException:
@@ -238,7 +238,7 @@ def _unpack(root: Path, source: Source) -> None:
 
 
 def host_apt_options() -> list[str]:
-    """Return what apt needs on this host to reach its archives: proxies and relaxed date checks."""
+    """Return the options with which apt on this host reaches its archives: proxies, relaxed date checks."""
     wanted = (
         "Acquire::http::Proxy",
         "Acquire::https::Proxy",

@@ -1,4 +1,4 @@
-"""What this host has and lacks for local machines."""
+"""Checks what this host has, and what it lacks, for local machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pushjuju.plugins.providers.local.network import nameservers
 from pushjuju.plugins.providers.local.system import PATH, run, which
 from pushjuju.plugins.providers.nspawn.cgroups import hierarchies
 
-# command, package, what for, whether nothing works without it
+# command, package, purpose, True when nothing works without the command
 _COMMANDS = (
     ("systemd-nspawn", "systemd-container", "boots the machines", True),
     ("ip", "iproute2", "makes bridges and namespaces", True),
@@ -33,10 +33,10 @@ _KEYRINGS = (
 
 
 def look_at_host(environ_user: str = "") -> list[Finding]:
-    """Return the findings that need no rights.
+    """Return the findings that need no root rights.
 
     Args:
-        environ_user: The user's name for messages.
+        environ_user: A text with the user's name, which messages end with.
     """
     findings = [_command(*item) for item in _COMMANDS]
     for path, package, use in _KEYRINGS:
@@ -65,19 +65,19 @@ def look_at_host(environ_user: str = "") -> list[Finding]:
 
 
 def forward_finding(problem: str) -> Finding:
-    """Return whether the host lets machines' packets through; `problem` comes from `forwarding_problem`."""
+    """Return the finding on forwarded packets; `problem` is the text of `forwarding_problem`."""
     return Finding(
         name="forwarding",
         ok=not problem,
-        message=problem or "packets of machines are let through",
+        message=problem or "packets of machines are forwarded",
         required=False,
     )
 
 
 def forwarding_problem() -> str:
-    """Return which firewall of this host drops forwarded packets, or an empty text. Needs root.
+    """Return the firewall of this host that drops forwarded packets, or an empty text. Needs root.
 
-    An accept in our own table does not overrule a drop in another one.
+    A rule that accepts packets in pushjuju's table does not overrule another table that drops them.
     """
     if which("nft") is None:
         return ""
@@ -86,7 +86,7 @@ def forwarding_problem() -> str:
         chain = item.get("chain", {})
         if chain.get("hook") == "forward" and chain.get("policy") == "drop":
             table = f"{chain['family']} {chain['table']}"
-            return f"nftables table {table} drops forwarded packets: machines reach nothing beyond this host"
+            return f"nftables table {table} drops forwarded packets: machines reach only this host"
     return ""
 
 
@@ -101,15 +101,15 @@ def _cgroup_text(there: bool) -> str:
 
 
 def rights(*, sudo: bool) -> Finding:
-    """Return whether we can become root.
+    """Return the finding on root rights.
 
     Args:
-        sudo: Whether sudo lets us in without asking.
+        sudo: True when sudo works without a password.
     """
     if os.geteuid() == 0:
         return Finding(name="root rights", ok=True, message="running as root")
     if sudo:
-        return Finding(name="root rights", ok=True, message="sudo lets you in")
+        return Finding(name="root rights", ok=True, message="sudo works without a password")
     there = which("sudo") is not None
     return Finding(
         name="root rights",
@@ -119,7 +119,7 @@ def rights(*, sudo: bool) -> Finding:
     )
 
 
-# name, what for, the command that tries it, its package, the kernel module
+# name, purpose, the command that tries the feature, its package, the kernel module
 _PROBES = (
     ("overlay", "mount points of type overlay", "mount", "mount", "overlay"),
     ("bridge", "network bridges", "ip", "iproute2", "bridge"),
@@ -130,13 +130,13 @@ _NAT = "table inet probe { chain c { type nat hook postrouting priority srcnat; 
 
 
 def probe_kernel(folder: Path) -> dict[str, str]:
-    """Try what machines need of the kernel, in namespaces that go at once. Needs root.
+    """Try the kernel features that machines need, in temporary namespaces. Needs root.
 
     Args:
-        folder: A directory on the file system where machines will live; its nearest existing parent is used.
+        folder: A directory on the machines' file system; the nearest existing parent is used.
 
     Returns:
-        Name of each probe -> what went wrong, empty if it works.
+        Name of each probe -> the error text, empty when the feature works.
     """
     while not folder.is_dir():
         folder = folder.parent
@@ -163,9 +163,9 @@ def _try(argv: Sequence[str], cwd: str = children.NEUTRAL) -> str:
 
 
 def kernel_findings(problems: dict[str, str]) -> list[Finding]:
-    """Turn the answers of `probe_kernel` into findings.
+    """Return the findings for the result of `probe_kernel`.
 
-    A probe whose command is missing says nothing about the kernel: its fix is the command's package.
+    When the command of a probe is missing, the kernel is unknown, and the fix is the command's package.
     """
     return [_kernel_finding(*probe, problem=problems.get(probe[0], "")) for probe in _PROBES]
 

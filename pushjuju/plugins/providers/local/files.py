@@ -1,7 +1,7 @@
-"""The files that make one machine itself: name, keys, addresses, apt.
+"""Writes the files that differ between machines: name, keys, addresses, apt.
 
-They are written through the mounted root: files put into the upper layer behind the overlay's back were seen
-stale.
+The files are written through the mounted overlay: with a write to the upper layer itself, machines have seen
+old content.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ STORAGE = "var/lib/juju/storage"
 
 
 def new_host_key() -> tuple[bytes, str]:
-    """Return a new SSH host key: private part in OpenSSH's form, public part as one line."""
-    from pushjuju.plugins.providers.local import host_key  # cryptography: only for machines that are made
+    """Return a new SSH host key: the private key in OpenSSH's format, and the public key as one line."""
+    from pushjuju.plugins.providers.local import host_key  # importing cryptography takes long
 
     return host_key.new_host_key()
 
@@ -33,12 +33,12 @@ def write_identity(
     nameservers: Sequence[str],
     apt_options: Sequence[str],
 ) -> None:
-    """Write everything that differs between machines of one base.
+    """Write all files that differ between machines of one base.
 
     Args:
-        host_key: Private host key.
-        authorized_keys: Who may log in as `ubuntu` and `root`.
-        apt_options: Lines that apt needs on this host.
+        host_key: The private host key.
+        authorized_keys: Public keys that may log in as `ubuntu` and `root`.
+        apt_options: Lines of configuration that apt needs on this host.
     """
     name = record.hostname
     put_file(root, "etc/hostname", f"{name}\n")

@@ -1,4 +1,4 @@
-"""SSH host keys of new machines."""
+"""Makes SSH host keys for new machines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 
 def new_host_key() -> tuple[bytes, str]:
-    """Return a new SSH host key: private part in OpenSSH's form, public part as one line."""
+    """Return a new SSH host key: the private key in OpenSSH's format, and the public key as one line."""
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)

@@ -1,4 +1,4 @@
-"""How many machines the limits of this host's kernel let run at once."""
+"""Computes how many machines can run at once under the limits of this host's kernel."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pathlib import Path
 
 from pushjuju.plugins.api.findings import Finding, Fix
 
-MACHINES = 250  # what fits into the /24 that a controller takes by itself
-_MEMORY_MIB = 30  # of an idle machine
+MACHINES = 250  # the most in the /24 that a controller chooses by itself
+_MEMORY_MIB = 30  # MiB of an idle machine
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit.
+    """A limit of the kernel.
 
     Attributes:
-        name: As `sysctl` has it.
-        each: The use of one machine, as measured.
-        base: The use of the host itself.
-        wanted: A value that is enough for `MACHINES`.
-        raised: The first machine's start raises it by itself.
-        what: The consequence of going beyond it.
+        name: The limit's name in `sysctl`.
+        each: How much one machine uses, as measured.
+        base: How much the host itself uses.
+        wanted: A value that suffices for `MACHINES`.
+        raised: True when the start of the first machine raises the limit.
+        what: What happens beyond the limit.
     """
 
     name: str
@@ -35,11 +35,11 @@ class Limit:
 
     @property
     def path(self) -> Path:
-        """Its file below /proc/sys."""
+        """The limit's file below /proc/sys."""
         return Path("/proc/sys", *self.name.split("."))
 
     def room(self, value: int) -> int:
-        """Return how many machines a value lets run."""
+        """Return how many machines can run with a value of the limit."""
         return max(int((value - self.base) / self.each), 0)
 
 
@@ -47,14 +47,14 @@ LIMITS = (
     Limit("fs.inotify.max_user_instances", 8, 8, 8192, "further machines hang while they boot", raised=True),
     Limit("fs.inotify.max_user_watches", 60, 4096, 65536, "further machines hang while they boot"),
     Limit("kernel.pid_max", 25, 1000, 32768, "nothing can be started any more"),
-    Limit("net.ipv4.neigh.default.gc_thresh3", 1, 16, 1024, "machines lose sight of each other"),
+    Limit("net.ipv4.neigh.default.gc_thresh3", 1, 16, 1024, "machines cannot reach each other"),
     Limit("kernel.keys.root_maxkeys", 20, 200, 20000, "services in machines do not start"),
-    Limit("kernel.pty.max", 4, 64, 4096, "nobody gets a terminal"),
+    Limit("kernel.pty.max", 4, 64, 4096, "no terminal can be opened"),
 )
 
 
 def values(limits: Sequence[Limit] = LIMITS) -> dict[str, int]:
-    """Return the limits that this kernel has: name -> value."""
+    """Return the values of the limits that this kernel has, by name."""
     found = {}
     for limit in limits:
         try:
@@ -65,7 +65,7 @@ def values(limits: Sequence[Limit] = LIMITS) -> dict[str, int]:
 
 
 def changeable() -> bool:
-    """Return True when limits can be changed here; inside most containers they cannot."""
+    """Return True when this process can change limits; inside most containers it cannot."""
     try:
         return not os.statvfs("/proc/sys/fs").f_flag & os.ST_RDONLY
     except OSError:
@@ -73,12 +73,12 @@ def changeable() -> bool:
 
 
 def findings(known: Mapping[str, int], memory_mib: int, *, can_change: bool) -> list[Finding]:
-    """Return what bounds the number of machines, each with the command that lifts it.
+    """Return a finding for each limit on the number of machines, with the command that raises the limit.
 
     Args:
-        known: As `values` returns it.
-        memory_mib: Memory of this host.
-        can_change: As `changeable` returns it.
+        known: The result of `values`.
+        memory_mib: The memory of this host.
+        can_change: The result of `changeable`.
     """
     found = []
     for limit in LIMITS:

@@ -1,7 +1,7 @@
-"""Making, ending and restarting machines: the steps that need root.
+"""Makes, ends and restarts machines: the steps that need root rights.
 
-Every function here blocks. As root the provider calls them in threads, else through the sudo helper;
-arguments and results are therefore plain data.
+Every function blocks. For root, the provider calls the functions in threads; for other users, through the
+sudo helper. Therefore arguments and results are plain data.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from pushjuju.plugins.providers.nspawn.cgroups import Cgroup, send
 from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 
 _GRACE_S = 5.0
-LOOPS = ".loop"  # where storage of type `loop` has its files, below a machine's storage directory
+LOOPS = ".loop"  # folder for the files of storage type `loop`, in a machine's storage directory
 _FOLDERS = ("up", "work", "root", "vol")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpec:
-    """What a machine shall be.
+    """The specification of a machine.
 
     Attributes:
-        subnet: The cloud's `subnet`, or empty for a free one.
-        created: Present moment as text.
-        user_data: Shell script for the first boot, or empty.
+        subnet: The cloud's `subnet`; empty for a free subnet.
+        created: The present time as text.
+        user_data: A shell script for the first boot; may be empty.
     """
 
     id: str
@@ -63,14 +63,14 @@ class MachineSpec:
 
 
 def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
-    """Make a machine and start it; it boots when this returns.
+    """Make a machine and start it; return while it still boots.
 
-    One that runs already for the same request (its nonce tells) is returned as it is: two controller
-    processes may ask, of which the first does not know that it was frozen meanwhile. What is left of any
-    other machine with the same id is removed first.
+    When a machine with the same id and nonce runs already, it is returned: two controller processes may make
+    the same request when the first one was suspended for a while. Remains of any other machine with the id
+    are removed first.
 
     Raises:
-        ProviderError: A step failed; nothing of the machine is left then.
+        ProviderError: A step failed; everything of the machine has been removed.
     """
     try:
         with _alone(layout, spec.id):
@@ -81,12 +81,12 @@ def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
 
 
 def _alone(layout: Layout, instance_id: str) -> AbstractContextManager[None]:
-    """Lock a machine against other processes that would make or remove it."""
+    """Lock a machine against other processes that make or remove it."""
     return locked(layout.lock.with_name(f"{layout.lock.name}-{instance_id}"))
 
 
 def _adopt(layout: Layout, spec: MachineSpec) -> Record | None:
-    """Return the machine that an earlier call made for the same request, or None when no such one runs."""
+    """Return the running machine of an earlier call with the same request, or None when there is none."""
     found = layout.read(spec.id)
     if found and found.model_uuid != spec.model_uuid:
         raise Conflict(f"instance {spec.id} belongs to another model")
@@ -94,7 +94,7 @@ def _adopt(layout: Layout, spec: MachineSpec) -> Record | None:
         return None
     if not Cgroup.of(layout.cgroup(spec.id)).populated():
         return None
-    # It is the latest call's from now on (`discard`); one that stood still since must not take it away again.
+    # The machine belongs to this call now. A suspended earlier call must not `discard` it later.
     record = replace(found, created=max(found.created, spec.created))
     layout.write(record)
     return record
@@ -129,7 +129,7 @@ def _create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
 
 
 def discard(layout: Layout, instance_id: str, created: str) -> None:
-    """Remove a machine that is no longer waited for, unless another call has taken it."""
+    """Remove a machine that no call waits for, unless a later call has adopted it."""
     with _alone(layout, instance_id):
         found = layout.read(instance_id)
         if found is not None and found.created == created:
@@ -138,7 +138,7 @@ def discard(layout: Layout, instance_id: str, created: str) -> None:
 
 
 def _reserve(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
-    """Take an address and write the first record: what happens next is known to list and remove."""
+    """Reserve an address and write the first record: from now on, list and remove know the machine."""
     with locked(layout.lock):
         layout.state.parent.mkdir(parents=True, exist_ok=True)
         open_folder(layout.state)
@@ -177,7 +177,7 @@ def _mount(folder: Path, base: Path) -> None:
         run(["mount", "--bind", "vol", "vol"], cwd=folder)
         run(["mount", "--make-shared", "vol"], cwd=folder)
     if not mounts_below(folder / "root"):
-        # Relative names: a path with a comma or colon would end the option.
+        # Relative names: a comma or colon in an absolute path would end the mount option.
         lower = folder / "base"
         lower.unlink(missing_ok=True)
         lower.symlink_to(base)
@@ -192,7 +192,7 @@ def _boot(layout: Layout, record: Record) -> None:
 
 
 def resume(layout: Layout, instance_id: str) -> None:
-    """Boot a machine that was switched off, or that went down with this host; running already is fine."""
+    """Boot a machine that was powered off, or that stopped with this host; a running one stays as it is."""
     record = layout.read(instance_id)
     if record is None or not record.ready:
         raise NotFound(f"instance {instance_id} not found")
@@ -214,13 +214,14 @@ def resume(layout: Layout, instance_id: str) -> None:
 
 
 def remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
-    """End a machine and delete everything of it; nothing there is fine.
+    """End a machine and delete everything of it; a missing machine is no error.
 
     Args:
-        grace_s: Seconds that it has to shut down in order.
+        grace_s: Seconds for an orderly shutdown.
 
     Raises:
-        ProviderError: Something stays; what is left is still listed, so that it can be tried again.
+        ProviderError: Something could not be deleted; the machine is still listed, so a new attempt is
+        possible.
     """
     with _alone(layout, instance_id):
         _remove(layout, instance_id, grace_s)
@@ -242,17 +243,17 @@ def _remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None
 
 
 def _free_loops(volumes: Path) -> None:
-    """Free the loop devices of a machine's own files: they are this host's, and outlive the machine."""
+    """Detach the loop devices of a machine's files: they belong to the host and outlive the machine."""
     for file in volumes.glob(f"{LOOPS}/*"):
         for device in run(["losetup", "-n", "-O", "NAME", "-j", str(file)], check=False).split():
             run(["losetup", "-d", device], check=False)
 
 
 def halt(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
-    """Shut a machine down in order, and end by force what is left after the grace time."""
+    """Shut a machine down, and kill its remaining processes after the grace time."""
     cgroup = Cgroup.of(layout.cgroup(instance_id))
     supervisors = cgroup.supervisor_pids()
-    # systemd-nspawn tells the machine to power off and ends with 0, after which its loop ends by itself.
+    # systemd-nspawn powers the machine off and exits with 0, after which its supervisor ends by itself.
     send(cgroup.nspawn_pids(), signal.SIGTERM)
     deadline = time.monotonic() + grace_s
     while cgroup.machine_populated() and time.monotonic() < deadline:
@@ -264,7 +265,7 @@ def halt(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
 
 
 def _tidy(layout: Layout) -> None:
-    """Take the bridge and the folders away when no machine is left."""
+    """Remove the bridge and the folders when no machine is left."""
     with locked(layout.lock):
         if layout.machines.is_dir() and any(layout.machines.iterdir()):
             return
@@ -276,14 +277,14 @@ def _tidy(layout: Layout) -> None:
 
 
 def remove_model(layout: Layout, model_uuid: str) -> None:
-    """End all machines of a model; the network goes when no other model has machines."""
+    """End all machines of a model; remove the network when no other model has machines."""
     for record in layout.records():
         if record.model_uuid == model_uuid:
             remove(layout, record.id)
 
 
 def remove_all(layout: Layout, ids: Sequence[str]) -> None:
-    """End machines one after the other; all are tried before the first error is raised."""
+    """End machines one after the other; try all of them before the first error is raised."""
     problem: ProviderError | None = None
     for instance_id in ids:
         try:

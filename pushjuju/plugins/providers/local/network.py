@@ -1,6 +1,6 @@
-"""Bridge, addresses, namespaces and NAT of the machines of one controller.
+"""The bridge, addresses, namespaces and NAT for the machines of one controller.
 
-The bridge and its nft table come with the first machine and go with the last.
+The first machine creates the bridge and its nftables table; the last machine removes them.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from pushjuju.plugins.providers.nspawn.layout import Layout
 
 _HOST_LOCK = Path("/run/lock/pushjuju-network.lock")
 _INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")
-_INOTIFY_WANTED = 8192  # with the usual 128 about 15 machines boot and the next ones hang
+_INOTIFY_WANTED = 8192  # with the default of 128, machines hang at boot after about 15
 _FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
 
 IPv4Network = ipaddress.IPv4Network
 
 
 def choose_subnet(key: str, taken: Iterable[str]) -> IPv4Network:
-    """Return a 10.x.y.0/24 that nothing on this host uses.
+    """Return a 10.x.y.0/24 network that this host does not use.
 
     Args:
-        key: Text that spreads controllers over the range, so that one gets the same subnet again.
-        taken: Networks and addresses in use (routes, addresses, name servers).
+        key: A text that decides where the search begins, so that a controller gets the same subnet again.
+        taken: Networks and addresses in use (from routes, addresses, name servers).
     """
     used = [ipaddress.IPv4Network(item, strict=False) for item in taken]
     first = int(key, 16)
@@ -41,7 +41,7 @@ def choose_subnet(key: str, taken: Iterable[str]) -> IPv4Network:
 
 
 def parse_subnet(text: str) -> IPv4Network:
-    """Read the cloud's `subnet`."""
+    """Return the cloud's `subnet` as a network."""
     try:
         subnet = IPv4Network(text)
     except ValueError as error:
@@ -52,13 +52,13 @@ def parse_subnet(text: str) -> IPv4Network:
 
 
 def ensure_network(layout: Layout, wanted: IPv4Network | None) -> IPv4Network:
-    """Make the bridge, forwarding and NAT of the controller where they are missing; return the subnet.
+    """Make the missing parts of the controller's bridge, forwarding and NAT; return the subnet.
 
     The caller holds the layout's lock.
 
     Args:
         layout: Names and folders of the controller.
-        wanted: The subnet that the user asked for; when None, the subnet used before, or a free subnet.
+        wanted: The subnet that the user chose, or None for the subnet used before, or a free one.
     """
     kept = _kept_subnet(layout)
     if kept and Path("/sys/class/net", layout.bridge).exists():
@@ -94,7 +94,7 @@ def _routes() -> list[str]:
 
 
 def nameservers() -> list[str]:
-    """Return the IPv4 name servers that machines can use: those of the host, without its loopback stubs."""
+    """Return the host's IPv4 name servers without loopback stubs, which machines cannot reach."""
     for path in ("/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"):
         found = _nameservers_in(path)
         if found:
@@ -112,7 +112,7 @@ def _nameservers_in(path: str) -> list[str]:
 
 
 def _make_bridge(layout: Layout, subnet: IPv4Network) -> None:
-    # A fixed hardware address: otherwise it follows the lowest of the ports and changes with each machine.
+    # Without a fixed MAC address, the bridge takes the lowest of its ports', which changes with each machine.
     mac = hardware_address(layout.prefix[2:], 1)
     lines = [] if Path("/sys/class/net", layout.bridge).exists() else [
         f"link add {layout.bridge} address {mac} type bridge"
@@ -126,14 +126,14 @@ def _make_bridge(layout: Layout, subnet: IPv4Network) -> None:
 
 
 def hardware_address(key: str, index: int) -> str:
-    """Return the locally administered hardware address that belongs to an IP address.
+    """Return the locally administered MAC address for an IP address.
 
-    The next machine with the same IP address has it too: neighbours that still know the earlier one reach it
-    at once.
+    The next machine with the same IP address gets the same MAC address, so that neighbours with the old entry
+    in their ARP table reach it at once.
 
     Args:
-        key: Six hexadecimal digits of the controller.
-        index: Number of the address in the subnet; 1 is the bridge.
+        key: Six hexadecimal digits that identify the controller.
+        index: The number of the address in the subnet; 1 is the bridge.
     """
     digits = f"02{key}{index:04x}"
     return ":".join(digits[at : at + 2] for at in range(0, 12, 2))
@@ -141,7 +141,7 @@ def hardware_address(key: str, index: int) -> str:
 
 def _raise_limits() -> None:
     if int(_INOTIFY.read_text(encoding="ascii")) < _INOTIFY_WANTED:
-        with contextlib.suppress(OSError):  # read-only here: some machines run all the same; doctor warns
+        with contextlib.suppress(OSError):  # read-only in containers: a few machines still run; doctor warns
             _INOTIFY.write_text(str(_INOTIFY_WANTED), encoding="ascii")
     if _FORWARD.read_text(encoding="ascii").strip() != "1":
         try:
@@ -152,7 +152,7 @@ def _raise_limits() -> None:
 
 
 def nat_rules(bridge: str, subnet: IPv4Network) -> str:
-    """Return the nft program that replaces the controller's table as a whole."""
+    """Return the nft script that replaces the controller's table atomically."""
     return f"""table inet {bridge}
 delete table inet {bridge}
 table inet {bridge} {{
@@ -170,7 +170,7 @@ table inet {bridge} {{
 
 
 def remove_network(layout: Layout) -> None:
-    """Take the bridge and the table away; gone already is fine. The caller holds the layout's lock."""
+    """Remove the bridge and the table, if they exist. The caller holds the layout's lock."""
     if Path("/sys/class/net", layout.bridge).exists():
         run(["ip", "link", "del", layout.bridge], check=False)
     run(["nft", "delete", "table", "inet", layout.bridge], check=False)
@@ -178,7 +178,7 @@ def remove_network(layout: Layout) -> None:
 
 
 def free_index(subnet: IPv4Network, used: Sequence[int]) -> int:
-    """Return the lowest number of an address that no machine has."""
+    """Return the lowest number of an address that no machine uses."""
     taken = set(used)
     for index in range(2, subnet.num_addresses - 1):
         if index not in taken:
@@ -187,7 +187,7 @@ def free_index(subnet: IPv4Network, used: Sequence[int]) -> int:
 
 
 def make_namespace(layout: Layout, index: int, subnet: IPv4Network) -> None:
-    """Make a machine's network namespace with `eth0` on the bridge. The caller holds the layout's lock."""
+    """Make a machine's network namespace, with `eth0` on the bridge. The caller holds the layout's lock."""
     name = layout.namespace(index)
     mac = hardware_address(layout.prefix[2:], index)
     remove_namespace(layout, index)
@@ -207,7 +207,7 @@ def make_namespace(layout: Layout, index: int, subnet: IPv4Network) -> None:
 
 
 def remove_namespace(layout: Layout, index: int) -> None:
-    """Take a machine's namespace and device away; gone already is fine."""
+    """Remove a machine's namespace and network device, if they exist."""
     name = layout.namespace(index)
     if Path("/sys/class/net", name).exists():
         run(["ip", "link", "del", name], check=False)

@@ -1,4 +1,4 @@
-"""The provider of machines on this host and their storage, opened."""
+"""Opens the provider of machines on this host, and their storage."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pushjuju.plugins.providers.local.storage import LocalStorage
 
 
 class Opening:
-    """What the hooks of the plugin open."""
+    """Functions that open the objects for the plugin's hooks."""
 
     @staticmethod
     def provider(cloud: CloudSpec, model: ModelInfo, services: Services) -> Provider:
-        """Return the provider of a cloud."""
+        """Return the provider of a local cloud."""
         return LocalProvider(cloud=cloud, model=model, services=services)
 
     @staticmethod
     def storage(provider: Provider | None) -> StorageProvider | None:
-        """Return the storage of a provider of this plugin."""
+        """Return the storage of a provider of this plugin, or None for another provider."""
         return LocalStorage(provider) if isinstance(provider, LocalProvider) else None

@@ -1,7 +1,7 @@
-"""The privileged steps by name, with plain data in and out.
+"""The steps that need root rights, called by name, with plain data as arguments and results.
 
-As root they run in the controller's own threads; else `sudo -n` runs this module, which reads one request on
-standard input and answers with one JSON line per progress report and a last one with the result.
+For root, they run in the controller's own threads. For other users, `sudo -n` runs this module, which reads
+one request from standard input and writes a line of JSON for each progress report, and one for the result.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ OPERATIONS: Mapping[str, Callable[[Data, Progress], Data]] = {
 
 
 def main() -> int:
-    """Answer the one request on standard input; return the exit code."""
+    """Answer the request on standard input, and return the exit code."""
     os.umask(0o022)
     request = json.loads(sys.stdin.read())
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")

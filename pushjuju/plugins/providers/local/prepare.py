@@ -1,6 +1,6 @@
-"""Makes a root file system fit to be a machine: accounts, masks, nothing that is one machine's own.
+"""Prepares a root file system for machines: adds accounts, masks units, removes the identity of its origin.
 
-Done once to each base that we build, and to each machine on top of a directory that the user keeps.
+This is done once for each base that pushjuju builds, and for each machine on a directory of the user.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from pushjuju.plugins.providers.local.system import make_folder, put_file, put_link, run
 
 USER = "ubuntu"
-# Units that a container cannot run or that only cost time at boot.
+# Units that do not work in a container, or only take time at boot.
 MASKED = (
     "systemd-udevd.service", "systemd-udevd-kernel.socket", "systemd-udevd-control.socket",
     "systemd-udev-trigger.service", "systemd-udev-settle.service", "systemd-networkd-wait-online.service",
@@ -18,13 +18,14 @@ MASKED = (
     "sys-kernel-tracing.mount", "sys-kernel-config.mount", "systemd-pstore.service", "console-getty.service",
     "getty.target", "systemd-timesyncd.service", "systemd-firstboot.service",
 )  # fmt: skip
-# Not masked, because a charm may turn them on; they would hold apt's lock or work on the host's disks.
+# Units that are disabled, not masked, because a charm may enable them; they would lock apt or use the host's
+# disks.
 NOT_STARTED = (
     "apt-daily.timer", "apt-daily-upgrade.timer", "e2scrub_all.timer", "e2scrub_reap.service", "fstrim.timer",
     "systemd-networkd.service", "systemd-networkd.socket", "unattended-upgrades.service",
     "snapd.seeded.service",
 )  # fmt: skip
-# With the host's own root below, the host's services would all start a second time.
+# On the host's own root, the services of the host would run a second time.
 _KEPT_ON_HOST_ROOT = ("ssh.service", "dbus.service", "cron.service", "rsyslog.service", "remote-fs.target")
 _GROUPS = ("adm", "cdrom", "dialout", "dip", "floppy", "audio", "netdev", "plugdev", "sudo", "video")
 _SSHD = """HostKey /etc/ssh/ssh_host_ed25519_key
@@ -34,10 +35,10 @@ PermitRootLogin prohibit-password
 
 
 def prepare_root(root: Path, *, host_root: bool = False) -> None:
-    """Change a root in place so that systemd-nspawn boots it into a machine with sshd.
+    """Change a root in place, so that systemd-nspawn can boot it as a machine with sshd.
 
     Args:
-        host_root: Whether it is this host's own root (as the lower layer of an overlay).
+        host_root: True for this host's own root (the lower layer of an overlay).
     """
     _forget_identity(root)
     _set_units(root, host_root=host_root)
@@ -49,7 +50,7 @@ def prepare_root(root: Path, *, host_root: bool = False) -> None:
     put_file(root, "etc/default/locale", "LANG=C.UTF-8\n")
     if (root / "etc/cloud").is_dir():
         put_file(root, "etc/cloud/cloud-init.disabled", "")
-    # Newer than /usr: systemd has nothing to bring up to date (linker cache, catalogue, accounts) at first
+    # When /etc is newer than /usr, systemd skips its updates (linker cache, catalogue, accounts) at the first
     # boot.
     for folder in ("etc", "var"):
         put_file(root, f"{folder}/.updated", "")
@@ -83,10 +84,10 @@ def _set_sshd(root: Path) -> None:
     text = main.read_text(encoding="utf-8", errors="replace") if main.exists() else ""
     if "Include /etc/ssh/sshd_config.d/" not in text:
         put_file(root, "etc/ssh/sshd_config", f"Include /etc/ssh/sshd_config.d/*.conf\n{text}")
-    # A listening socket would start one sshd per connection; the service answers sooner.
+    # With a listening socket, each connection would start an sshd; the service answers sooner.
     system = root / "etc/systemd/system"
     for folder in (*system.glob("*.wants"), system / "ssh.service.requires"):
-        (folder / "ssh.socket").unlink(missing_ok=True)  # its target need not exist on this computer
+        (folder / "ssh.socket").unlink(missing_ok=True)  # its target may not exist on this computer
     unit = next(
         (path for path in ("usr/lib", "lib") if (root / path / "systemd/system/ssh.service").exists()),
         "usr/lib",
@@ -94,7 +95,7 @@ def _set_sshd(root: Path) -> None:
     put_link(
         root, "etc/systemd/system/multi-user.target.wants/ssh.service", f"/{unit}/systemd/system/ssh.service"
     )
-    # sshd asks for its folder before tmpfiles could have made it on bases with /run on the image.
+    # On bases with /run in the image, sshd needs its folder before systemd-tmpfiles makes it.
     put_file(root, "usr/lib/tmpfiles.d/pushjuju-sshd.conf", "d /run/sshd 0755 root root\n")
 
 
@@ -110,7 +111,7 @@ def _add_user(root: Path) -> None:
 
 
 def account(root: Path, name: str) -> tuple[int, str] | None:
-    """Return a user's id and home directory (without leading slash) inside a root, or None."""
+    """Return (user id, home directory without leading slash) of a user inside a root, or None."""
     for line in _lines(root / "etc/passwd"):
         fields = line.split(":")
         if fields[0] == name:

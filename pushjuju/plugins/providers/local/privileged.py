@@ -1,4 +1,4 @@
-"""Runs the privileged steps: here when we are root, else through sudo."""
+"""Runs the steps that need root rights: directly for root, through sudo for other users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pushjuju.plugins.providers.local.system import which
 
 Call = Callable[[str, Data, Progress], Data]
 
-# The same modules as here, wherever they come from; sudo drops PYTHONPATH.
+# sudo drops PYTHONPATH, so the helper gets the module path of this process.
 _HELPER = """import sys
 sys.path[:] = sys.argv[1:]
 from pushjuju.plugins.providers.local.operations import main
@@ -25,7 +25,7 @@ sys.exit(main())
 
 
 def caller() -> Call:
-    """Return what runs a privileged step for this user; blocks while it runs."""
+    """Return the function that runs such a step for this user; it blocks."""
     return _direct if os.geteuid() == 0 else _through_sudo
 
 
@@ -34,13 +34,13 @@ def _direct(operation: str, args: Data, progress: Progress) -> Data:
 
 
 def sudo_works() -> bool:
-    """Return True when sudo works now without asking for a password."""
+    """Return True when sudo works now without a password."""
     sudo = which("sudo")
     return sudo is not None and not children.run([sudo, "-n", "true"]).returncode
 
 
 def _let_in() -> str:
-    """Return the path of sudo, after the user was asked for a password if sudo needs a password."""
+    """Return the path of sudo; sudo may ask the user for a password here."""
     sudo = which("sudo")
     if sudo is None:
         raise errors.SudoRefused(

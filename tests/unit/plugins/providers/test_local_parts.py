@@ -161,7 +161,7 @@ class TestBases:
         found = bases.ensure_base(BasesConfig(), NOBLE, tmp_path, no_progress)
         assert found.base == "debian@12/stable"
         assert found.warning == (
-            "ubuntu@24.04 cannot be had (no answer from http://archive.ubuntu.com/ubuntu); "
+            "ubuntu@24.04 is not available (no answer from http://archive.ubuntu.com/ubuntu); "
             "local machines use debian@12 of this host instead"
         )
 

@@ -1,4 +1,4 @@
-"""libcloud, loaded when it is first needed, and its connections led to the right place."""
+"""Imports libcloud when it is first needed, and sets the endpoints and certificates of its connections."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 
 
 def library(module: str) -> Any:
-    """Return a module of libcloud, which has no types of its own: `compute.drivers.gce`."""
+    """Return a module of libcloud by its name, such as `compute.drivers.gce`; libcloud has no types."""
     return import_module(f"libcloud.{module}")
 
 
 def secret(site: Site, *names: str) -> list[str]:
-    """Return attributes of the credential."""
+    """Return the values of these attributes of the credential."""
     found = [site.credential.attributes.get(name, "") for name in names]
     if not all(found):
         raise NotValid(
@@ -32,20 +32,20 @@ def secret(site: Site, *names: str) -> list[str]:
 
 
 def place(endpoint: str) -> tuple[str, int, bool, str]:
-    """Return (host, port, whether TLS, path) of an endpoint; the host is empty when no host is named."""
+    """Return (host, port, True for TLS, path) of an endpoint; the host is empty when the text has none."""
     try:
         end = urlsplit(endpoint)
         secure = end.scheme != "http"
         return end.hostname or "", end.port or (443 if secure else 80), secure, end.path.rstrip("/")
     except ValueError:
-        raise NotValid(f"not an URL: {endpoint}") from None
+        raise NotValid(f"not a URL: {endpoint}") from None
 
 
 def lead(connection: Any, site: Site, timeout_s: float, endpoint: str | None = None) -> None:
-    """Let a connection of libcloud go to the cloud's endpoint, with its certificates and a time limit.
+    """Set the endpoint, the certificates and the timeout of a connection of libcloud.
 
     Args:
-        endpoint: An endpoint other than the cloud's; empty for the driver's own.
+        endpoint: An endpoint other than the cloud's; an empty text keeps the driver's own endpoint.
     """
     host, port, secure, path = place(site.cloud.endpoint if endpoint is None else endpoint)
     if host:
@@ -57,16 +57,16 @@ def lead(connection: Any, site: Site, timeout_s: float, endpoint: str | None = N
 
 
 def trusting(cloud: CloudSpec, data_dir: Path) -> Any:
-    """Return the class of connections that trust the cloud's certificates besides the system's.
+    """Return a class of connections that trust the cloud's certificates in addition to the system's.
 
     Args:
-        data_dir: The controller's own directory, where the library finds them.
+        data_dir: The controller's directory, which gets a file with the certificates.
     """
     plain = import_module("libcloud.http").LibcloudConnection
     file = _bundle(cloud, data_dir)
     if not file and not cloud.skip_tls_verify:
         return plain
-    if cloud.skip_tls_verify:  # the user turned verification off; the library would warn at each request
+    if cloud.skip_tls_verify:  # else the library warns at each request that the user turned verification off
         import_module("urllib3").disable_warnings()
 
     class Trusting(plain):  # type: ignore[misc, valid-type]
@@ -80,7 +80,7 @@ def trusting(cloud: CloudSpec, data_dir: Path) -> Any:
 
 
 def _bundle(cloud: CloudSpec, data_dir: Path) -> str:
-    """Return a file with the cloud's certificates and the usual ones; empty for a cloud without its own."""
+    """Return a file with the cloud's and the system's certificates; empty for a cloud without its own."""
     if not cloud.ca_certificates:
         return ""
     text = "\n".join([import_module("certifi").contents(), *cloud.ca_certificates])
@@ -91,10 +91,10 @@ def _bundle(cloud: CloudSpec, data_dir: Path) -> str:
 
 
 def keep(file: Path, text: str) -> None:
-    """Write a file of the provider's, whole or not at all: other threads and processes read it.
+    """Write a file of the provider atomically, because other threads and processes read it.
 
     Raises:
-        ProviderError: The disk refuses it.
+        ProviderError: The file cannot be written.
     """
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

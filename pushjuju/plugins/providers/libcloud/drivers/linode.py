@@ -1,7 +1,7 @@
-"""Linode (Akamai): instances and volumes. Blocking.
+"""The adapter of Linode (Akamai): instances and volumes. Blocking.
 
-Tags have 50 letters at most, so the label of an instance holds its identity. Labels are unique in an account:
-sending a request again makes nothing twice.
+Tags have at most 50 characters, so the identity of an instance is in its label. Labels are unique in an
+account, so a repeated request makes no second instance.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _STATUS = {
     "offline": InstanceStatus.STOPPED,
 }
 _ENDING = ("deleting", "shutting_down")
-_TAG = 50  # letters
+_TAG = 50  # characters
 _LEAST = 10  # GiB of a volume
 _NAME, _MODEL, _UUID = "juju-name", "juju-model", "juju-volume"
 
 
 class Linode(Adapter, HasVolumes):
-    """Instances of one region."""
+    """The instances of one region."""
 
     most_user_data: ClassVar[int] = 16384
     errors: ClassVar[ErrorWords] = ErrorWords(
@@ -54,7 +54,7 @@ class Linode(Adapter, HasVolumes):
     )
 
     def connect(self) -> Any:
-        """Return a driver of API v4, whose errors carry their status."""
+        """Return a driver for API v4 whose errors carry their status."""
         (token,) = secret(self.site, "token")
         linode, common = library("compute.drivers.linode"), library("common.linode")
         errors = library("common.exceptions")
@@ -77,7 +77,7 @@ class Linode(Adapter, HasVolumes):
         return driver
 
     def check(self, driver: Any) -> str:
-        """Ask whose account it is, and whether the region is there and takes user data."""
+        """Return the account's name; check that the region exists and passes user data to instances."""
         account = driver.connection.request("/v4/profile").object
         regions = {str(item["id"]): item for item in driver._paginated_request("/v4/regions", "data")}
         mine = regions.get(self.site.cloud.region)
@@ -85,12 +85,12 @@ class Linode(Adapter, HasVolumes):
             raise NotValid(f"region {self.site.cloud.region} is not one of {', '.join(sorted(regions))}")
         if "Metadata" not in (mine.get("capabilities") or ()):
             raise NotValid(
-                f"region {self.site.cloud.region} gives no user data to machines: take another one"
+                f"region {self.site.cloud.region} does not pass user data to machines: choose another region"
             )
         return str(account.get("email") or "")
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the types; those with graphics cards only by name."""
+        """Return the types; those with graphics cards are only chosen by name."""
         return [
             InstanceType(
                 name=str(item["id"]),
@@ -106,7 +106,7 @@ class Linode(Adapter, HasVolumes):
     # --- instances ----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Create an instance; its random password is not kept anywhere."""
+        """Create an instance with a random password that is stored nowhere."""
         wanted = {_NAME: order.name, **order.tags}
         body: dict[str, object] = {
             "label": order.identity.name(),
@@ -142,7 +142,7 @@ class Linode(Adapter, HasVolumes):
         return name
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the instances whose label names the model, or the machine's among them."""
+        """Return the instances whose label names the model, or only those of a machine."""
         listed = driver._paginated_request("/v4/linode/instances", "data")
         seen = [_seen(item) for item in listed if item["status"] not in _ENDING]
         mine = [item for item in seen if item.identity.model == self.site.model.uuid]
@@ -170,7 +170,7 @@ class Linode(Adapter, HasVolumes):
         return _volume(driver.connection.request(f"/v4/volumes/{name}").object)
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:  # noqa: ARG002
-        """Ask for a volume; its label is the item's uuid, which no other has."""
+        """Request a volume; its label is the item's uuid, so a repeated request makes no second volume."""
         body = {
             "label": item.uuid.replace("-", "")[:32],
             "size": max(-(-item.size // 1024), _LEAST),
@@ -191,20 +191,20 @@ class Linode(Adapter, HasVolumes):
         driver.connection.request(f"/v4/volumes/{volume.id}", method="DELETE")
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Exchange the tag of the model."""
+        """Change the tag of the model."""
         others = [item for item in volume.raw["tags"] if not str(item).startswith(f"{_MODEL}:")]
         owned = [word(_MODEL, model.replace("-", ""))] if model else []
         body = json.dumps({"tags": [*others, *owned]})
         driver.connection.request(f"/v4/volumes/{volume.id}", data=body, method="PUT")
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return the link that the cloud reports, and the serial number, which is the label."""
+        """Return the link that the cloud reports, and the serial number, which is the volume's label."""
         path = str(volume.raw["filesystem_path"])
         return StorageSeen(serial=str(volume.raw["label"]), paths=(path,))
 
 
 def _reason(body: Any) -> str:
-    """Return what an error says; the answer may be none of the API's."""
+    """Return the text of an error, whose body may not come from the API at all."""
     try:
         found = json.loads(body)["errors"]
         return "; ".join(": ".join(filter(None, (item.get("field"), item["reason"]))) for item in found)
@@ -217,7 +217,7 @@ def _owned(model: str, uuid: str) -> dict[str, str]:
 
 
 def _tags(tags: Mapping[str, str]) -> list[str]:
-    """Return tags as single words; what is too long is left out, since nothing is known by it."""
+    """Return tags as single words, without tags that are too long: no adapter needs those."""
     words = [word(key, value) for key, value in sorted(tags.items())]
     return [item for item in words if len(item) <= _TAG]
 
@@ -255,7 +255,7 @@ def _volume(data: Any) -> Volume:
 
 
 def _dashed(raw: str) -> str:
-    """Return a UUID as it is written elsewhere."""
+    """Return a UUID with its dashes, which the label of a volume leaves out."""
     if len(raw) != 32:
         return raw
     return "-".join((raw[:8], raw[8:12], raw[12:16], raw[16:20], raw[20:]))

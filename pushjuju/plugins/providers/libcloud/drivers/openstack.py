@@ -1,4 +1,4 @@
-"""OpenStack: servers, their networks and groups, Cinder's volumes. Blocking.
+"""The adapter of OpenStack: servers, networks, security groups, and volumes of Cinder. Blocking.
 
 Mirrors: juju provider/openstack (3.6)
 """
@@ -40,16 +40,16 @@ _STATUS = {
     "ERROR": InstanceStatus.PROVISIONING_ERROR,
 }
 _ARCHES = {"amd64": ("x86_64", "amd64"), "arm64": ("aarch64", "arm64"), "ppc64el": ("ppc64le", "ppc64el")}
-_LEAST_VOLUME = 30  # GiB of a root disk that is a volume, as in Juju
+_LEAST_VOLUME = 30  # GiB of a root disk on a volume, as in Juju
 _VOLUME_SOURCE = "volume"
 
 
 class OpenStack(Adapter, Guarding, HasVolumes):
-    """Servers of one project in one region, known by their metadata."""
+    """The servers of one project in one region, found by their metadata."""
 
     unsupported: ClassVar[frozenset[str]] = frozenset({"tags", "cpu-power", "virt-type"})
     arches: ClassVar[tuple[str, ...]] = tuple(_ARCHES)
-    most_user_data: ClassVar[int] = 49149  # 64 KiB less one byte as base64
+    most_user_data: ClassVar[int] = 49149  # 64 KiB less one byte, in base64
     currency: ClassVar[str] = ""
     errors: ClassVar[ErrorWords] = ErrorWords(
         quota=("quota exceeded", "exceeded for quota", "quotaexceeded"), forbidden=False
@@ -59,7 +59,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         super().__init__(site)
         self._tokens = openstack_login.Tokens()
         self._flavors: dict[str, str] = {}
-        """Name of a type -> its id, once the types were asked for."""
+        """Name of a flavor -> its id, after the flavors were requested."""
 
     def _setting(self, key: str) -> str:
         return str(self.site.config.get(key) or self.site.cloud.config.get(key) or "")
@@ -70,11 +70,11 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return openstack_login.connect(self.site, self._tokens, self.timeout_s)
 
     def check(self, driver: Any) -> str:
-        """Ask for a token, and look whether the region is there."""
+        """Log in, and check that the region exists."""
         connection, region = driver.connection, self.site.cloud.region
         try:
             connection.get_service_catalog()
-        except Exception:  # the region's endpoint is not there, or several are
+        except Exception:  # there is no endpoint for the region, or there are several
             if connection.service_catalog is None:
                 raise
         regions = [str(item) for item in connection.service_catalog.get_regions("compute")]
@@ -85,7 +85,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return str((connection.auth_user_info or {}).get("name") or "")
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the flavors; a server may have any architecture, its image decides."""
+        """Return the flavors. They have every architecture, because the image decides on that."""
         sizes = [size for size in driver.list_sizes() if not size.extra.get("disabled")]
         self._flavors = {str(size.name): str(size.id) for size in sizes}
         return [
@@ -105,19 +105,19 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return [(str(item["zoneName"]), bool(item["zoneState"]["available"])) for item in found]
 
     def sizing(self, constraints: Constraints) -> Constraints:
-        """Leave the disk out where it is a volume of any size."""
+        """Leave out `root-disk` when the root disk is a volume, which can have any size."""
         if constraints.get("root-disk-source") != _VOLUME_SOURCE:
             return constraints
         return {key: value for key, value in constraints.items() if key != "root-disk"}
 
     def vocabulary(self) -> Mapping[str, Sequence[Any]]:
-        """Return where root disks may be."""
+        """Return the allowed values of `root-disk-source`."""
         return {"root-disk-source": ["local", _VOLUME_SOURCE]}
 
     # --- servers ------------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for a server."""
+        """Request a server."""
         base = library("compute.base")
         image = self._image(driver, order)
         neutron = Neutron(driver, self.site.model.uuid)
@@ -142,7 +142,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return self._seen(node)
 
     def _groups(self, neutron: Neutron, machine: str) -> list[str]:
-        """Return the names of a machine's groups, which are there afterwards."""
+        """Return the names of a machine's security groups; make the missing groups."""
         with self.lock:
             shared = neutron.ensure_group(neutron.group_name())
             neutron.set_rules(shared, within(shared))
@@ -152,7 +152,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return [*known, "default"] if uses_default else known
 
     def _image(self, driver: Any, order: Order) -> str:
-        """Return the id of an image: the chosen one, or the newest with the base's properties or name."""
+        """Return the id of an image: the chosen one, or the newest whose properties or name have the base."""
         listed = list(driver._paginated_request_next(
             path="/v2/images", request_method=driver.image_connection.request, response_key="images"
         ))  # fmt: skip
@@ -170,7 +170,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return str(max(found, key=lambda item: str(item.get("created_at") or ""))["id"])
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the servers of the model that are not being deleted."""
+        """Return the servers of the model, without those that are being deleted."""
         nodes = [node for node in driver.list_nodes() if node.extra.get("task_state") != "deleting"]
         seen = [self._seen(node) for node in nodes if str(node.state) != "terminated"]
         own = [item for item in seen if item.identity.model == self.site.model.uuid]
@@ -197,7 +197,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         )
 
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:
-        """Give it a floating IP where one is wanted, and wait for it."""
+        """Give a server a floating IP when it needs one, and wait until the server has an address."""
         if not seen.addresses:
             return None
         has_one = any(item.get("OS-EXT-IPS:type") == "floating" for item in _listed(seen.node))
@@ -208,7 +208,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return None
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Delete a server, its floating IPs, and its group unless Neutron still counts the server's port."""
+        """Delete a server, its floating IPs, and its security group unless Neutron still sees it in use."""
         neutron = Neutron(driver, self.site.model.uuid)
         neutron.drop_floating(seen.id)
         driver.destroy_node(seen.node)
@@ -216,16 +216,16 @@ class OpenStack(Adapter, Guarding, HasVolumes):
             neutron.drop_groups(seen.identity.machine)
         except Exception as error:
             if getattr(error, "code", 0) != 409:
-                raise  # otherwise the group is deleted with the model
+                raise  # while it is in use, the group stays until the model is deleted
 
     def sweep(self, driver: Any) -> None:
-        """Delete the model's groups and floating IPs."""
+        """Delete the model's security groups and floating IPs."""
         neutron = Neutron(driver, self.site.model.uuid)
         neutron.drop_floating()
         neutron.drop_groups()
 
     def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
-        """Let exactly these be the rules of a machine's group."""
+        """Set the rules of a machine's group to exactly these."""
         neutron = Neutron(driver, self.site.model.uuid)
         group = neutron.find_group(neutron.group_name(machine))
         if group:
@@ -238,7 +238,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return connection.request(path, method=method, data=body or "").object
 
     def volumes(self, driver: Any) -> Sequence[Volume]:
-        """Return the volumes with the model's mark."""
+        """Return the volumes whose metadata name the model."""
         found = [_volume(item) for item in driver.list_volumes()]
         return [item for item in found if item.model == self.site.model.uuid]
 
@@ -246,7 +246,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return _volume(driver.ex_get_volume(name))
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
-        """Ask for a volume; libcloud's own call cannot mark it."""
+        """Request a volume. libcloud's own call cannot set its metadata."""
         wanted = {**item.tags, MODEL_TAG: self.site.model.uuid, VOLUME_KEY: item.uuid}
         body: dict[str, object] = {
             "name": f"juju-{item.uuid}",
@@ -262,18 +262,18 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return _volume(driver._to_volume(self._cinder(driver, "POST", "/volumes", {"volume": body})))
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Ask Nova to attach it."""
+        """Ask Nova to attach a volume."""
         driver.attach_volume(_Named(instance), volume.raw)
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Ask Nova to detach it."""
+        """Ask Nova to detach a volume."""
         driver.detach_volume(volume.raw, _Named(instance))
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
         driver.destroy_volume(volume.raw)
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Change the mark of the model."""
+        """Change the model in the volume's metadata."""
         path = f"/volumes/{volume.id}/metadata"
         if model:
             self._cinder(driver, "POST", path, {"metadata": {MODEL_TAG: model}})
@@ -281,7 +281,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
             self._cinder(driver, "DELETE", f"{path}/{MODEL_TAG}")
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return what virtio and SCSI make of the volume's id; Nova's name of the device may be wrong."""
+        """Return how virtio and SCSI show the volume's id on the machine; Nova's device name may be wrong."""
         short = volume.id[:20]
         links = (
             f"virtio-{short}",
@@ -292,7 +292,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
 
 
 class _Named:
-    """What libcloud takes for a network, a group or a server: something with an id and a name."""
+    """An object with an id and a name, which libcloud accepts as a network, a group or a server."""
 
     def __init__(self, name: str) -> None:
         self.id = self.name = name
@@ -325,7 +325,7 @@ def _has_base(item: Mapping[str, Any], base: Base) -> bool:
 
 
 def _is_named_for(item: Mapping[str, Any], base: Base, arch: str) -> bool:
-    """Return True when an image's name names the base: `Ubuntu 24.04`, `debian-12-generic-amd64`."""
+    """Return True when an image's name contains the base: `Ubuntu 24.04`, `debian-12-generic-amd64`."""
     words = re.split(r"[^a-z0-9.]+", str(item.get("name") or "").lower())
     others = {word for name, known in _ARCHES.items() if name != arch for word in (name, *known)}
     release = base.track in words or (bool(base.series) and base.series in words)

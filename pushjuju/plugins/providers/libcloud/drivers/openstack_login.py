@@ -1,8 +1,8 @@
-"""Logging in to OpenStack: Keystone v3, a password or an application credential. Blocking.
+"""Logs in to OpenStack: Keystone v3, with a password or an application credential. Blocking.
 
-libcloud asks for a token on each of its six connections, knows the project's domain by its id only, wants
-the services to have their usual names, and takes a token that was withdrawn for a refused credential. None
-of that holds here: one token is shared by all threads, and a withdrawn one is asked for anew.
+libcloud requests a token for each of its six connections, accepts only an id for the project's domain,
+requires the usual names of services, and reports a revoked token as a refused credential. Here, all threads
+share one token, and a revoked token is replaced.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from pushjuju.plugins.providers.libcloud.drivers.library import library, secret,
 
 
 class Tokens:
-    """The tokens of all connections; libcloud asks for these three methods."""
+    """The tokens of all connections, in a cache with the three methods that libcloud calls."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[Any, Any] = {}
 
     def get(self, key: Any) -> Any:
-        """Return what was kept, or None."""
+        """Return the cached token, or None."""
         with self._lock:
             return self._known.get(key)
 
     def put(self, key: Any, context: Any) -> None:
-        """Keep it."""
+        """Store a token."""
         with self._lock:
             self._known[key] = context
 
     def clear(self, key: Any) -> None:
-        """Forget it."""
+        """Drop a token."""
         with self._lock:
             self._known.pop(key, None)
 
 
 def is_named(region: str) -> bool:
-    """Return True when a region is one of Keystone's; a cloud without regions has one called `default`."""
+    """Return True for a region of Keystone; a cloud without regions has the region `default`."""
     return region not in ("", "default")
 
 
 def auth_body(site: Site) -> dict[str, object]:
-    """Return what Keystone is asked with."""
+    """Return the body of the login request to Keystone."""
     given = site.credential.attributes
     if site.credential.auth_type == "access-key":
         access, key = secret(site, "access-key", "secret-key")
@@ -71,7 +71,7 @@ def auth_body(site: Site) -> dict[str, object]:
 
 
 def auth_url(site: Site) -> str:
-    """Return Keystone's address without the version, which libcloud adds."""
+    """Return Keystone's URL without the version, which libcloud appends."""
     found = (site.cloud.identity_endpoint or site.cloud.endpoint).rstrip("/")
     if not found.startswith(("http://", "https://")):
         raise NotValid(
@@ -83,7 +83,7 @@ def auth_url(site: Site) -> str:
 
 
 def connect(site: Site, tokens: Tokens, timeout_s: float) -> Any:
-    """Return a driver; makes no request."""
+    """Return a driver; send no request."""
     body, url = auth_body(site), auth_url(site)
     region = {"ex_force_service_region": site.cloud.region} if is_named(site.cloud.region) else {}
     return _driver_class(site, body)(
@@ -104,7 +104,7 @@ def _driver_class(site: Site, body: dict[str, object]) -> Any:
 
     def ours(name: str) -> Any:
         plain = getattr(openstack, name)
-        # A service is known by its type; its name does not matter.
+        # Services are found by their type, because their names differ between clouds.
         return type(name, (mixin, plain), {"service_name": None, "service_region": None})
 
     return type(
@@ -137,7 +137,7 @@ def _connection_class(site: Site, body: dict[str, object]) -> Any:
                     auth_url=auth_url(site),
                     user_id="",
                     key="",
-                    token_scope="unscoped",  # noqa: S106 - a word of libcloud's; the body has the scope
+                    token_scope="unscoped",  # noqa: S106 - libcloud's word; the body has the scope
                     timeout=mine.timeout,
                     proxy_url=mine.proxy_url,
                     parent_conn=self,
@@ -152,6 +152,6 @@ def _connection_class(site: Site, body: dict[str, object]) -> Any:
             except Exception as error:
                 if type(error).__name__ != "BaseHTTPError" or getattr(error, "code", 0) != 401:
                     raise
-            return above.request(*args, **kwargs)  # the token was withdrawn; libcloud has forgotten it
+            return above.request(*args, **kwargs)  # the token was revoked, and libcloud has dropped it
 
     return Common

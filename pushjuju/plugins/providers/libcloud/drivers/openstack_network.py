@@ -1,6 +1,6 @@
-"""Neutron: networks, security groups, floating IPs of one model. Blocking.
+"""Networks, security groups and floating IPs of one model, through Neutron. Blocking.
 
-libcloud's own calls cannot make rules for IPv6, nor give a floating IP to a port when it is made.
+libcloud's own calls can neither make rules for IPv6 nor assign a floating IP to a port in the same request.
 Mirrors: juju provider/openstack/{firewaller,networking}.go (3.6)
 """
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
-    """One ingress rule; `prefix` is a CIDR, `group` the id of a group: one of both."""
+    """One ingress rule; either `prefix` (a CIDR) or `group` (the id of a group) is set."""
 
     ethertype: str
     protocol: str = ""
@@ -28,7 +28,7 @@ class Rule:
     group: str = ""
 
     def body(self, group: str) -> Json:
-        """Return the request that makes it a rule of a group."""
+        """Return the body of the request that adds the rule to a group."""
         found: Json = {"direction": "ingress", "security_group_id": group, "ethertype": self.ethertype}
         pairs = {
             "protocol": self.protocol,
@@ -42,7 +42,7 @@ class Rule:
 
 
 def read_rule(data: Mapping[str, Any]) -> Rule:
-    """Return a rule in Neutron's form as a rule of pushjuju."""
+    """Return the rule that a document of Neutron describes."""
     return Rule(
         ethertype=str(data["ethertype"]),
         protocol=str(data.get("protocol") or ""),
@@ -54,13 +54,13 @@ def read_rule(data: Mapping[str, Any]) -> Rule:
 
 
 def within(group: str) -> set[Rule]:
-    """Return what the model's group lets in: its members, and SSH from everywhere."""
+    """Return the rules of the model's group: its members reach each other, and SSH is open to all."""
     mates = {Rule(ethertype=version, group=group) for version in ("IPv4", "IPv6")}
     return mates | {_from(cidr, "tcp", 22, 22) for cidr in EVERYWHERE}
 
 
 def outside(rules: MachineRules) -> set[Rule]:
-    """Return what a machine's own group lets in."""
+    """Return the rules of a machine's own group."""
     found = set()
     for item in rules.ingress:
         for cidr in item.sources:
@@ -77,11 +77,11 @@ def _from(cidr: str, protocol: str, first: int | None, last: int | None) -> Rule
 
 
 class Neutron:
-    """Neutron's part of a driver.
+    """The requests of one driver to Neutron.
 
     Args:
-        driver: libcloud's; one thread uses it.
-        model: UUID of the model, by which everything is named.
+        driver: libcloud's driver; only one thread uses it.
+        model: The UUID of the model, which is in the names of all its resources.
     """
 
     def __init__(self, driver: Any, model: str) -> None:
@@ -100,7 +100,7 @@ class Neutron:
         """Return the ids of the networks for a machine.
 
         Args:
-            wanted: Names or ids, with commas; empty for the only network of the project.
+            wanted: Names or ids, separated by commas; empty for the only network of the project.
         """
         listed = self._ask("GET", "networks")["networks"]
         if wanted:
@@ -114,7 +114,7 @@ class Neutron:
         return [str(item["id"]) for item in inside]
 
     def external(self, wanted: str) -> str:
-        """Return the id of the network that floating IPs come from."""
+        """Return the id of the network that provides floating IPs."""
         listed = [item for item in self._ask("GET", "networks")["networks"] if item.get("router:external")]
         if wanted:
             return self._named(listed, wanted)
@@ -137,7 +137,7 @@ class Neutron:
     # --- security groups ----------------------------------------------------------------------------------
 
     def group_name(self, machine: str = "") -> str:
-        """Return the name of the model's group, or of a machine's."""
+        """Return the name of the model's group, or of a machine's group."""
         return f"juju-{self._model}" + (f"-{machine.replace('/', '-')}" if machine else "")
 
     def find_group(self, name: str) -> str:
@@ -146,7 +146,7 @@ class Neutron:
         return min((str(item["id"]) for item in found), default="")
 
     def ensure_group(self, name: str) -> str:
-        """Return the id of a group, made when it is not there."""
+        """Return the id of a group; make the group when it does not exist."""
         found = self.find_group(name)
         if found:
             return found
@@ -154,7 +154,7 @@ class Neutron:
         return str(self._ask("POST", "security-groups", body)["security_group"]["id"])
 
     def set_rules(self, group: str, wanted: Iterable[Rule]) -> None:
-        """Let exactly these be the ingress rules of a group."""
+        """Set the ingress rules of a group to exactly these."""
         listed = self._ask("GET", "security-group-rules", security_group_id=group, direction="ingress")[
             "security_group_rules"
         ]
@@ -164,7 +164,7 @@ class Neutron:
                 self._ask("POST", "security-group-rules", rule.body(group))
             except Exception as error:
                 if getattr(error, "code", 0) != 409 or "exists" not in str(error):
-                    raise  # otherwise another process was faster
+                    raise  # else another process has made the change already
         for rule in sorted(set(now) - then, key=str):
             self._delete(f"security-group-rules/{now[rule]}")
 
@@ -172,7 +172,7 @@ class Neutron:
         """Delete a machine's group, or all groups of the model.
 
         Raises:
-            Exception: One is in use; libcloud's error.
+            Exception: A group is in use; the error is libcloud's.
         """
         name = self.group_name(machine)
         answer = (
@@ -202,7 +202,7 @@ class Neutron:
         return True
 
     def drop_floating(self, server: str = "") -> None:
-        """Give back the floating IPs of a server, or all of the model."""
+        """Delete the floating IPs of a server, or all of the model."""
         found = self._floating()
         if server and found:
             ports = {str(item["id"]) for item in self._ask("GET", "ports", device_id=server)["ports"]}

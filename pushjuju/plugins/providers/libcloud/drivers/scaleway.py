@@ -1,8 +1,8 @@
-"""Scaleway: instances of a region. Blocking.
+"""The adapter of Scaleway: instances of a region. Blocking.
 
-libcloud's driver knows an older API, and no user data; only its connection is used, with the newer API. A
-server is made stopped, gets its user data, and only then the tag that names its request: a server without the
-tag is never taken for a machine. When a later look-up finds the server stopped, the server is started.
+libcloud's driver uses an older API without user data, so only its connection is used. A server is created in
+the stopped state, gets its user data, and then the tag with its identity: without the tag, it is not taken
+for a machine yet. `settle` starts a server that it finds stopped.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _LABELS = {
     "centos@9": "centos_stream_9",
 }
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_UNREADY = "pushjuju-unready"  # has the request in it while the server is not complete
+_UNREADY = "pushjuju-unready"  # a tag with the request's identity, until the server is complete
 _LEAST_DISK = 20  # GB of a root disk on block storage
 
 
 class Scaleway(ScalewayDisks):
-    """Servers of one project in one region, known by their tags."""
+    """The servers of one project in one region, found by their tags."""
 
     arches: ClassVar[tuple[str, ...]] = ("amd64", "arm64")
     currency: ClassVar[str] = "EUR"
@@ -58,11 +58,11 @@ class Scaleway(ScalewayDisks):
     )
 
     def connect(self) -> Any:
-        """Return a driver whose connection speaks the API of today."""
+        """Return a driver whose connection uses the current API."""
         return connect(self.site, self.timeout_s)
 
     def check(self, driver: Any) -> str:
-        """List the project's servers, which needs the credential."""
+        """Check the credential by listing the project's servers."""
         url = f"/instance/v1/zones/{zones_of(self.site)[0]}/servers"
         driver.connection.request(url, params={"project": project_of(self.site), "per_page": 1})
         return f"project {project_of(self.site)}"
@@ -72,7 +72,7 @@ class Scaleway(ScalewayDisks):
         return [(name, True) for name in zones_of(self.site)]
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the types of all zones; those with graphics cards, and those of the past, only by name."""
+        """Return the types of all zones; old types and those with graphics cards are only chosen by name."""
         found: dict[str, InstanceType] = {}
         for zone in zones_of(self.site):
             url = f"/instance/v1/zones/{zone}/products/servers"
@@ -83,9 +83,9 @@ class Scaleway(ScalewayDisks):
     # --- instances ----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Make a server with its user data; `settle` starts it.
+        """Create a server with its user data; `settle` starts the server.
 
-        One that a lost answer left without these is completed instead.
+        When an earlier request made the server but not its user data, the server is completed.
         """
         zone = order.zone or zones_of(self.site)[0]
         url = f"/instance/v1/zones/{zone}/servers"
@@ -125,7 +125,7 @@ class Scaleway(ScalewayDisks):
         return driver.connection.request(url, data=json.dumps(body), method="POST").object["server"]
 
     def _image(self, driver: Any, zone: str, order: Order) -> str:
-        """Return the id of an image that the type takes: the chosen one, or the base's."""
+        """Return the id of an image that suits the type: the chosen image, or the image of the base."""
         label = order.image or _LABELS.get(order.base.display, "")
         if _UUID.fullmatch(label):
             return label
@@ -146,7 +146,7 @@ class Scaleway(ScalewayDisks):
         raise NotValid(f"{problem} ({label} is not there for type {order.size.name} in zone {zone})")
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the servers with the model's tag in all zones, or the machine's among them."""
+        """Return the servers with the model's tag in all zones, or only those of a machine."""
         wanted = {"project": project_of(self.site), "tags": word(MODEL_TAG, self.site.model.uuid)}
         seen = [
             _seen(item)
@@ -157,7 +157,7 @@ class Scaleway(ScalewayDisks):
         return [item for item in seen if not machine or item.identity.machine == machine]
 
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:  # noqa: ARG002
-        """Start a server that is stopped, and wait for its public address."""
+        """Start a stopped server, and wait for its public address."""
         if seen.word == "stopped":
             url = _url(seen)
             if driver.connection.request(url).object["server"]["state"] == "stopped":
@@ -166,7 +166,7 @@ class Scaleway(ScalewayDisks):
         return seen if any(item.scope == "public" for item in seen.addresses) else None
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Delete a server; its disk on block storage goes once it is free, at last in `sweep`."""
+        """Delete a server; its disk on block storage is deleted once it is free, at the latest in `sweep`."""
         url = _url(seen)
         if driver.connection.request(url).object["server"]["state"] == "stopped":
             driver.connection.request(url, method="DELETE")
@@ -175,16 +175,16 @@ class Scaleway(ScalewayDisks):
         self._drop_disks(driver, seen.zone)
 
     def sweep(self, driver: Any) -> None:
-        """Delete the root disks that are left.
+        """Delete the remaining root disks.
 
         Raises:
-            Exception: A server still has one; libcloud's error.
+            Exception: A server still uses a disk; the error is libcloud's.
         """
         for zone in zones_of(self.site):
             self._drop_disks(driver, zone, all_of_them=True)
 
     def _drop_disks(self, driver: Any, zone: str, *, all_of_them: bool = False) -> None:
-        """Delete the model's root disks on block storage that no server has any more."""
+        """Delete the model's root disks on block storage that no server uses any more."""
         url = f"/block/v1/zones/{zone}/volumes"
         wanted = {
             "project_id": project_of(self.site),
@@ -205,7 +205,7 @@ def _url(seen: Seen) -> str:
 
 
 def _tags(order: Order, tags: Mapping[str, str]) -> list[str]:
-    """Return tags as words, and the keys as the cloud's images read them from tags."""
+    """Return tags as single words; the images read SSH keys from tags, too."""
     keys = [f"AUTHORIZED_KEY={'_'.join(key.split()[:2])}" for key in order.keys]
     return [*(word(key, value) for key, value in sorted(tags.items())), *keys]
 

@@ -1,4 +1,4 @@
-"""Scaleway's APIs through libcloud's connection: zones, pages, errors. Blocking."""
+"""Requests to Scaleway's APIs through libcloud's connection: zones, paged lists, errors. Blocking."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, s
 ZONES: Mapping[str, tuple[str, ...]] = {
     region: tuple(f"{region}-{number}" for number in (1, 2, 3)) for region in ("fr-par", "nl-ams", "pl-waw")
 }
-"""Region -> its zones, which the API does not list."""
+"""Region -> zones of the region, which the API does not list."""
 
 GB, MIB = 10**9, 2**20
 _PAGE = 100
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver whose connection speaks the API of today, and whose errors carry their kind."""
+    """Return a driver whose connection uses the current API, and whose errors carry their kind."""
     key, _ = secret(site, "secret-key", "project-id")
     module, errors = library("compute.drivers.scaleway"), library("common.exceptions")
 
@@ -62,7 +62,7 @@ def project_of(site: Site) -> str:
 def pages(
     driver: Any, url: str, key: str, wanted: Mapping[str, str], size: str = "per_page"
 ) -> Iterator[Any]:
-    """Return all items of a list; those of an object as (name, item)."""
+    """Yield the items of a list from all pages; the items of an object come as (name, item)."""
     number = 1
     while True:
         query = {**wanted, size: _PAGE, "page": number}
@@ -74,7 +74,7 @@ def pages(
 
 
 def reason(body: Any) -> str:
-    """Return what an error says, its kind first; the answer may be none of the API's."""
+    """Return the text of an error, its kind first; the body may not come from the API at all."""
     try:
         found = json.loads(body)
         said = "; ".join(

@@ -1,4 +1,4 @@
-"""Block Storage of Scaleway as volumes; an id is `zone/uuid`. Blocking."""
+"""Block Storage of Scaleway as volumes; the id of a volume is `zone/uuid`. Blocking."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOVING = ("attaching", "detaching", "creating")
 
 
 class ScalewayDisks(Adapter, HasVolumes):
-    """The part of the adapter that makes volumes."""
+    """The part of the adapter that works with volumes."""
 
     def volumes(self, driver: Any) -> Sequence[Volume]:
         """Return the volumes with the model's tag in all zones."""
@@ -39,7 +39,7 @@ class ScalewayDisks(Adapter, HasVolumes):
         return _volume(driver.connection.request(_path(name)).object)
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
-        """Ask for a volume in the zone of the server."""
+        """Request a volume in the zone of the server."""
         iops = str(item.attributes.get("iops") or _IOPS[0])
         if iops not in _IOPS:
             raise NotValid(f'iops: expected one of {", ".join(_IOPS)}, got "{iops}"')
@@ -56,12 +56,12 @@ class ScalewayDisks(Adapter, HasVolumes):
         return _volume(driver.connection.request(url, data=json.dumps(body), method="POST").object)
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Attach it; the server goes on running."""
+        """Attach a volume to a running server."""
         body = {"volume_id": _bare(volume), "volume_type": "sbs_volume", "boot": False}
         self._act(driver, volume, instance, "attach-volume", body)
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Detach it; the server goes on running."""
+        """Detach a volume from a running server."""
         self._act(driver, volume, instance, "detach-volume", {"volume_id": _bare(volume)})
 
     def _act(self, driver: Any, volume: Volume, instance: str, action: str, body: Any) -> None:
@@ -72,13 +72,13 @@ class ScalewayDisks(Adapter, HasVolumes):
         driver.connection.request(_path(volume.id), method="DELETE")
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Exchange the tag of the model."""
+        """Change the tag of the model."""
         others = [item for item in volume.raw["tags"] if not str(item).startswith(f"{MODEL_TAG}:")]
         body = json.dumps({"tags": [*others, *([word(MODEL_TAG, model)] if model else [])]})
         driver.connection.request(_path(volume.id), data=body, method="PATCH")
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return the link and the serial number, which are made of the volume's id."""
+        """Return the link and the serial number, which contain the volume's id."""
         bare = _bare(volume)
         return StorageSeen(serial=f"volume-{bare}", paths=(f"/dev/disk/by-id/scsi-0SCW_sbs_volume-{bare}",))
 

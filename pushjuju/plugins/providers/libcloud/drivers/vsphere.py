@@ -1,8 +1,8 @@
-"""VMware vSphere: virtual machines from OVF items of content libraries. Blocking.
+"""The adapter of VMware vSphere: virtual machines from OVF items of content libraries. Blocking.
 
-libcloud's own `create_node` gives no properties to an item, and by these alone user data reaches a machine
-through the REST API of all versions; its connection is used. The API has no tags that can be set with a
-machine, so a machine is identified by its name, which is unique in its folder.
+In the REST API, user data only reach a machine as a property of its OVF item, and libcloud's `create_node`
+sets no properties. So this module builds the requests for libcloud's connection. The API cannot set tags when
+it makes a machine, so the identity of a machine is in its name, which is unique in its folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PROPERTIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """A datacenter and the folder of its machines, by id."""
+    """The ids of a datacenter and of the folder for its machines."""
 
     datacenter: str
     folder: str
@@ -51,11 +51,11 @@ class _Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Zone:
-    """A cluster, or a host that is in none.
+    """A cluster, or a host that belongs to no cluster.
 
     Attributes:
-        kind: `clusters` or `hosts`, as filters are called.
-        alone: A machine may be put there without saying on which host.
+        kind: `clusters` or `hosts`, as in the API's filters.
+        alone: True when a machine can be placed there without naming a host.
     """
 
     name: str
@@ -66,16 +66,16 @@ class _Zone:
 
 
 class Vsphere(Adapter):
-    """Machines of one datacenter.
+    """The machines of one datacenter.
 
     Attributes:
-        deploy_s: Seconds until a machine must have been made; its disk is copied meanwhile.
+        deploy_s: Seconds for making a machine, which includes the copy of its disk.
     """
 
     unsupported: ClassVar[frozenset[str]] = frozenset(
         {"tags", "virt-type", "cpu-power", "allocate-public-ip"}
     )
-    most_user_data: ClassVar[int] = 49149  # a property has 65535 letters, and it is base64
+    most_user_data: ClassVar[int] = 49149  # a property has 65535 characters of base64
     currency: ClassVar[str] = ""
     errors: ClassVar[ErrorWords] = ErrorWords(
         quota=("not enough licenses",),
@@ -92,19 +92,19 @@ class Vsphere(Adapter):
         self._found: _Place | None = None
 
     def connect(self) -> Any:
-        """Return a driver of the REST API."""
+        """Return a driver for the REST API."""
         return connect(self.site, self.timeout_s)
 
     def check(self, driver: Any) -> str:
-        """Ask whether the datacenter and the folder are there."""
+        """Check that the datacenter and the folder exist."""
         self._found = None
         self._place(driver)
         return self.site.credential.attributes.get("user", "")
 
     def _place(self, driver: Any) -> _Place:
-        """Return where machines are."""
+        """Return the datacenter and the folder for machines."""
         if self._found is None:
-            region = self.site.cloud.region.lstrip("/")  # Juju takes an inventory path, too
+            region = self.site.cloud.region.lstrip("/")  # Juju also accepts an inventory path
             listed = self._get(driver, "/rest/vcenter/datacenter")
             ids = {str(item["name"]): str(item["datacenter"]) for item in listed}
             if region not in ids:
@@ -132,19 +132,19 @@ class Vsphere(Adapter):
         found = self._get(driver, f"/rest/vcenter/{kind}", names=name, **filters)
         return str(found[0][kind.replace("-", "_")]) if found else ""
 
-    # --- what can be had ----------------------------------------------------------------------------------
+    # --- types and zones ----------------------------------------------------------------------------------
 
     def types(self, driver: Any) -> Sequence[InstanceType]:  # noqa: ARG002 - machines have any size
-        """Return steps of cores and memory; vSphere itself has no types."""
+        """Return types with rising cores and memory; vSphere has no types, and machines can have any size."""
         return _TYPES
 
     def refuse(self, driver: Any, constraints: Constraints) -> None:
-        """Refuse a size of the root disk that vCenter cannot give it."""
+        """Refuse the constraint `root-disk` when vCenter is too old to resize disks."""
         if constraints.get("root-disk"):
             self.disks.require(driver, "the constraint root-disk")
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
-        """Return the clusters and the hosts that are in none."""
+        """Return the clusters, and the hosts that belong to no cluster."""
         return [(item.name, item.usable) for item in self._zones(driver)]
 
     def _zones(self, driver: Any) -> list[_Zone]:
@@ -165,7 +165,7 @@ class Vsphere(Adapter):
     # --- machines -----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Make a machine from an item; `settle` gives it its size and starts it."""
+        """Make a machine from an item; `settle` sets its size and starts it."""
         self.refuse(driver, order.constraints)
         item, zone = self._image(driver, order), self._zone(driver, order)
         target = self._target(driver, zone, order)
@@ -194,7 +194,7 @@ class Vsphere(Adapter):
         raise ProviderError(f"no host of datacenter {self.site.cloud.region} takes machines now")
 
     def _image(self, driver: Any, order: Order) -> str:
-        """Return the id of an item of a content library, by name."""
+        """Return the id of the item of a content library with a fitting name."""
         names = [order.image] if order.image else _names(order)
         for name in names:
             found = self._vcenter.ask(
@@ -212,7 +212,7 @@ class Vsphere(Adapter):
         target = {"resource_pool_id": pool, "folder_id": self._place(driver).folder}
         if zone.kind == "hosts":
             target["host_id"] = zone.id
-        elif not zone.alone:  # the cluster does not balance its load
+        elif not zone.alone:  # a cluster without load balancing needs a host
             hosts = [item for item in self._get(driver, "/rest/vcenter/host", clusters=zone.id) if _up(item)]
             if not hosts:
                 raise ProviderError(f"no host of cluster {zone.name} takes machines now")
@@ -252,7 +252,7 @@ class Vsphere(Adapter):
         return found
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the machines of the folder whose names are of the model, or the machine's among them."""
+        """Return the folder's machines whose names have the model's identity, or only those of a machine."""
         folder = self._place(driver).folder
         listed = self._get(driver, "/rest/vcenter/vm", folders=folder)
         mine = [item for item in listed if self._is_mine(str(item["name"]), machine)]
@@ -267,25 +267,25 @@ class Vsphere(Adapter):
         return found.model == self.site.model.uuid and (not machine or found.machine == machine)
 
     def _ips(self, driver: Any, item: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the addresses that the machine's tools report; empty while they do not run."""
+        """Return the addresses that VMware Tools report; empty while the tools do not run."""
         if item["power_state"] != _ON:
             return ()
         path = f"/rest/vcenter/vm/{quote(str(item['vm']), safe='')}/guest/identity"
         try:
             found = self._get(driver, path) or {}
         except Exception as error:
-            if getattr(error, "code", 0) in (404, 503):  # it ended meanwhile; its tools do not run
+            if getattr(error, "code", 0) in (404, 503):  # the machine has ended, or its tools do not run
                 return ()
             raise
         text = str(found.get("ip_address") or "")
         return (text,) if text and not ipaddress.ip_address(text).is_link_local else ()
 
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:
-        """Give a new machine its size and its disk, and start it; then wait for its address."""
+        """Set size and disk of a new machine and start it, then wait for its address."""
         if seen.node["power_state"] != "POWERED_OFF":
             return seen if seen.addresses else None
         path = f"/rest/vcenter/vm/{quote(seen.id, safe='')}"
-        if self._get(driver, f"{path}/power")["state"] == "POWERED_OFF":  # an answer may have been lost
+        if self._get(driver, f"{path}/power")["state"] == "POWERED_OFF":  # a start may have lost its answer
             size = instance_types.pick(_TYPES, constraints, region=self.site.cloud.region)
             cores = {"count": size.cores, "cores_per_socket": 1}
             self._vcenter.ask(driver, "PATCH", f"{path}/hardware/cpu", body={"spec": cores})
@@ -303,7 +303,7 @@ class Vsphere(Adapter):
                 raise
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Stop a machine and delete it with its disks."""
+        """Stop a machine, and delete it with its disks."""
         self._power(driver, seen.id, "stop")
         self._vcenter.ask(driver, "DELETE", f"/rest/vcenter/vm/{quote(seen.id, safe='')}")
 
@@ -320,7 +320,7 @@ def _up(host: Mapping[str, Any]) -> bool:
 
 
 def _names(order: Order) -> list[str]:
-    """Return how an item for a base may be called: by the base, or as Canonical's file is."""
+    """Return the possible names of an item for a base: the base's own, and that of Canonical's file."""
     os, track = order.base.os, order.base.track
     names = [order.base.display, f"{os}-{track}"]
     if os == "ubuntu":
@@ -330,7 +330,7 @@ def _names(order: Order) -> list[str]:
 
 
 def _properties(order: Order, offer: Mapping[str, Any]) -> dict[str, object]:
-    """Return the item's properties with our values."""
+    """Return the item's properties, with pushjuju's values."""
     told = {
         "instance-id": order.identity.name(),
         "hostname": order.name,
@@ -353,7 +353,7 @@ def _properties(order: Order, offer: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _refuse(order: Order, error: Mapping[str, Any], words: ErrorWords) -> None:
-    """Raise what a deployment failed by."""
+    """Raise the error with which a deployment failed."""
     found = []
     for item in error.get("errors") or ():
         inner = (item.get("error") or {}).get("messages") or ()

@@ -1,4 +1,4 @@
-"""vCenter's REST API (6.7 and later) through libcloud's connection. Blocking."""
+"""Requests to vCenter's REST API (6.7 and later) through libcloud's connection. Blocking."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NO_OBJECT = "ManagedObjectNotFound"
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver that has not logged in yet: libcloud's own would log in at once, in each thread."""
+    """Return a driver that is not logged in: libcloud's own driver logs in at once, in each thread."""
     user, password = secret(site, "user", "password")
     vsphere, errors = library("compute.drivers.vsphere"), library("common.exceptions")
 
     class Response(vsphere.VSphereResponse):  # type: ignore[misc, name-defined]
         def parse_error(self) -> str:
             text = reason(vars(self).get("body"))
-            if text.startswith(_NO_OBJECT):  # the larger API calls this a failure of the server
+            if text.startswith(_NO_OBJECT):  # the SOAP API reports a missing object as its own failure
                 raise errors.exception_from_message(code=404, message=text)
             return text
 
@@ -50,7 +50,7 @@ def connect(site: Site, timeout_s: float) -> Any:
 
 
 def endpoint(site: Site) -> str:
-    """Return where vCenter is; Juju's definitions have an address or a URL, whose path is not used."""
+    """Return vCenter's URL. In Juju's definitions it is an address, or a URL whose path is ignored."""
     given = site.cloud.endpoint
     try:
         found = urlsplit(given if "://" in given else f"https://{given}")
@@ -67,7 +67,7 @@ def endpoint(site: Site) -> str:
 
 
 def reason(body: Any) -> str:
-    """Return what an error says, after its kind; the answer may be none of the API's."""
+    """Return the text of an error after its kind; the body may not come from the API at all."""
     try:
         found = json.loads(body)
         if "_typeName" in found:  # the older API
@@ -80,12 +80,12 @@ def reason(body: Any) -> str:
 
 
 def messages(given: Any) -> str:
-    """Return localizable messages as one text."""
+    """Return a list of localizable messages as one text."""
     return "; ".join(str(item.get("default_message") or item.get("id")) for item in given or ())
 
 
 class Vcenter:
-    """Requests to one vCenter, with one session for all threads; it is in memory only."""
+    """Sends requests to one vCenter; all threads share one session, which is only kept in memory."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -100,7 +100,7 @@ class Vcenter:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """Return the value of an answer; a session that has ended is made anew, once."""
+        """Send a request and return the value of the answer; log in again once when the session has ended."""
         answer = self.ask_plain(driver, method, path, params, body)
         return answer["value"] if isinstance(answer, Mapping) and "value" in answer else None
 
@@ -112,7 +112,7 @@ class Vcenter:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """Return a whole answer, as `ask`."""
+        """Send a request as `ask` does, and return the whole answer."""
         token = self._log_in(driver, "")
         try:
             return self._send(driver, token, method, path, params, body)
@@ -122,10 +122,10 @@ class Vcenter:
         return self._send(driver, self._log_in(driver, token), method, path, params, body)
 
     def ask_long(self, driver: Any, timeouts: tuple[float, float], path: str, body: Any) -> Any:
-        """Post what takes its time.
+        """Post a request that takes long.
 
         Args:
-            timeouts: Seconds until this request is given up, and those that hold for others.
+            timeouts: Seconds after which this request is aborted, and the seconds for other requests.
         """
         self._log_in(driver, "")
         lead(driver.connection, self._site, timeouts[0], endpoint(self._site))

@@ -1,8 +1,8 @@
-"""Disks of machines of vSphere, through the JSON form of vCenter's larger API. Blocking.
+"""Disks of vSphere machines, through the JSON form of vCenter's SOAP API. Blocking.
 
-The REST API adds disks, but neither makes one larger nor deletes one: `ReconfigVM_Task` does. It takes the
-session of the REST API since 8.0 Update 3; before that, machines have the disks that they were made with.
-Mirrors: juju provider/vsphere/internal/vsphereclient/createvm.go (3.6), what it does to the root disk
+The REST API can add a disk, but not enlarge or delete it: for that, `ReconfigVM_Task` is needed, which
+accepts the session of the REST API since 8.0 Update 3. On older versions, machines keep the disks that they
+were made with. Mirrors, for the root disk: juju provider/vsphere/internal/vsphereclient/createvm.go (3.6)
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _VIM = f"/sdk/vim25/{RELEASE}"
 _VERSIONS = "/sdk/vimServiceVersions.xml"
 _VIM25 = re.compile(r"<namespace>\s*<name>urn:vim25</name>(.*?)</namespace>", re.DOTALL)
 _VERSION = re.compile(r"<version>\s*([^<\s]+)\s*</version>")
-_TOLD = "disk.enableuuid"  # lets a machine see what its disks are called; vCenter does not mind the case
+_TOLD = "disk.enableuuid"  # shows a machine the UUIDs of its disks; vCenter ignores the case of the name
 
 Json = Mapping[str, Any]
 
 
 class VmDisks:
-    """Disks of machines in one vCenter.
+    """The disks of machines in one vCenter.
 
     Args:
-        long_s: Seconds until a change of a machine is given up: a thick disk is filled with zeros.
+        long_s: Seconds for one change of a machine; a thick disk is filled with zeros in that time.
     """
 
     def __init__(self, vcenter: Vcenter, long_s: float) -> None:
@@ -41,7 +41,7 @@ class VmDisks:
         self._usable: bool | None = None
 
     def usable(self, driver: Any) -> bool:
-        """Return True when vCenter is new enough."""
+        """Return True when vCenter accepts these requests (8.0 Update 3)."""
         if self._usable is None:
             known = _VIM25.search(self._versions(driver))
             self._usable = known is not None and RELEASE in _VERSION.findall(known[1])
@@ -56,14 +56,14 @@ class VmDisks:
             return ""
 
     def require(self, driver: Any, what: str) -> None:
-        """Refuse what vCenter is too old for."""
+        """Refuse a feature when vCenter is too old for it."""
         if not self.usable(driver):
             raise NotValid(f"{what} needs vCenter 8.0 Update 3 or later")
 
     def prepare(self, driver: Any, vm: str, root_disk: int) -> None:
-        """Give a machine that is off a root disk of so many MiB at least, and let it see names of disks.
+        """Enlarge the root disk of a stopped machine to at least so many MiB, and show its disk UUIDs.
 
-        Done already, it changes nothing. A vCenter that is too old leaves it as it is.
+        A second call changes nothing. On a vCenter that is too old, the machine stays as it is.
         """
         if not self.usable(driver):
             return
@@ -80,11 +80,11 @@ class VmDisks:
             self._reconfigure(driver, vm, spec)
 
     def make(self, driver: Any, vm: str, item: StorageItem) -> StorageMade:
-        """Add a disk to a machine, or find the one that was made for this item."""
+        """Add a disk to a machine, or return the disk that an earlier call made for this item."""
         self.require(driver, "a disk of vSphere")
         config = self._config(driver, vm)
         if not _tells(config):
-            raise NotValid(f"machine {vm} does not see what its disks are called: set disk.enableUUID of it")
+            raise NotValid(f"machine {vm} does not see the UUIDs of its disks: set disk.enableUUID on it")
         if _made_for(config, item) is None:
             body = {"spec": {"new_vmdk": {"name": _name(item), "capacity": item.size << 20}}}
             self._vcenter.ask(driver, "POST", f"{_path(vm)}/hardware/disk", body=body)
@@ -95,12 +95,12 @@ class VmDisks:
         return StorageMade(provider_id=f"{vm}/{_uuid(found)}", size=_size(found) >> 20)
 
     def see(self, name: str) -> StorageSeen:
-        """Return how a machine knows a disk: by the links that udev makes of its UUID."""
+        """Return how a machine finds a disk: by the links that udev makes of the disk's UUID."""
         bare = name.partition("/")[2].replace("-", "")
         return StorageSeen(paths=(f"/dev/disk/by-id/wwn-0x{bare}", f"/dev/disk/by-id/scsi-3{bare}"))
 
     def drop(self, driver: Any, vm: str, item: StorageItem) -> None:
-        """Take the disk that was made for an item from its machine, and delete it; none is no error."""
+        """Remove and delete the disk that was made for an item; a missing disk is no error."""
         if not self.usable(driver):
             return
         found = _made_for(self._config(driver, vm), item)
@@ -116,7 +116,7 @@ class VmDisks:
         return found
 
     def _reconfigure(self, driver: Any, vm: str, spec: Json) -> None:
-        """Change a machine, and wait until it is done."""
+        """Change a machine, and wait until the change is done."""
         path = f"{_VIM}/VirtualMachine/{quote(vm, safe='')}/ReconfigVM_Task"
         body = {"spec": {"_typeName": "VirtualMachineConfigSpec", **spec}}
         task = str(self._vcenter.ask_plain(driver, "POST", path, body=body)["value"])

@@ -1,7 +1,7 @@
-"""Vultr: cloud instances and block storage. Blocking.
+"""The adapter of Vultr: cloud instances and block storage. Blocking.
 
-libcloud sends one tag of an older API; its connection is used with the newer list. Volumes have no tags: what
-one was made for is in its label.
+libcloud can only send one tag, through an older API, so this module builds the requests for its connection.
+Volumes have no tags: the model and the item of a volume are in its label.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Iden
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
 
 _STATUS = {"pending": InstanceStatus.PENDING, "active": InstanceStatus.RUNNING}
-_HOURS = 672  # of a month, as Vultr counts
-_LEAST = {"high_perf": 10, "storage_opt": 40}  # GiB of a volume
+_HOURS = 672  # hours of a month in Vultr's prices
+_LEAST = {"high_perf": 10, "storage_opt": 40}  # least size of a volume in GiB
 _NAMES = {"ubuntu": "Ubuntu {} ", "debian": "Debian {} ", "centos": "CentOS {} Stream "}
 
 
 class Vultr(Adapter, HasVolumes):
-    """Instances of one region, known by their tags, which are single words."""
+    """The instances of one region, found by their tags, which are single words."""
 
     errors: ClassVar[ErrorWords] = ErrorWords(
         quota=("maximum monthly fee", "maximum number of", "limit your account"),
@@ -44,14 +44,14 @@ class Vultr(Adapter, HasVolumes):
     )
 
     def connect(self) -> Any:
-        """Return a driver of API v2."""
+        """Return a driver for API v2."""
         (token,) = secret(self.site, "token")
         driver = library("compute.drivers.vultr").VultrNodeDriverV2(token)
         lead(driver.connection, self.site, self.timeout_s)
         return driver
 
     def check(self, driver: Any) -> str:
-        """Ask whose account it is, and whether the region is there."""
+        """Return the account's name, and check that the region exists."""
         account = driver.connection.request("/v2/account").object["account"]
         regions = {str(item["id"]) for item in driver._paginated_request("/v2/regions", "regions")}
         if self.site.cloud.region not in regions:
@@ -59,7 +59,7 @@ class Vultr(Adapter, HasVolumes):
         return str(account.get("email") or "")
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the plans that the region offers now; those with graphics cards only by name."""
+        """Return the plans that the region offers now; those with graphics cards are only chosen by name."""
         return [
             InstanceType(
                 name=str(plan["id"]),
@@ -94,7 +94,7 @@ class Vultr(Adapter, HasVolumes):
         return self._seen(answer.object["instance"])
 
     def _image(self, driver: Any, order: Order) -> int:
-        """Return the number of an operating system: the chosen one, or the base's."""
+        """Return the number of an operating system: the chosen one, or that of the base."""
         form = _NAMES.get(order.base.os, "")
         start = form.format(order.base.track)
         for item in driver._paginated_request("/v2/os", "os"):
@@ -108,7 +108,7 @@ class Vultr(Adapter, HasVolumes):
         )
 
     def _key(self, driver: Any, line: str) -> str:
-        """Return the id of a public key in the account, which is put there when it is not."""
+        """Return the id of a public key in the account; add the key when the account does not have it."""
         text = " ".join(line.split()[:2])
         with self.lock:
             for item in driver._paginated_request("/v2/ssh-keys", "ssh_keys"):
@@ -123,7 +123,7 @@ class Vultr(Adapter, HasVolumes):
         return f"juju-{self.site.model.uuid}"
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the instances with the model's tag, or the machine's among them."""
+        """Return the instances with the model's tag, or only those of a machine."""
         tag = word(MODEL_TAG, self.site.model.uuid)
         listed = driver._paginated_request("/v2/instances", "instances", {"tag": tag})
         seen = [self._seen(item) for item in listed]
@@ -149,7 +149,7 @@ class Vultr(Adapter, HasVolumes):
         driver.connection.request(f"/v2/instances/{quote(seen.id, safe='')}", method="DELETE")
 
     def sweep(self, driver: Any) -> None:
-        """Take the key from the account."""
+        """Delete the SSH key from the account."""
         for item in driver._paginated_request("/v2/ssh-keys", "ssh_keys"):
             if item["name"] == self._key_name:
                 driver.connection.request(f"/v2/ssh-keys/{item['id']}", method="DELETE")
@@ -178,11 +178,11 @@ class Vultr(Adapter, HasVolumes):
         return _volume(answer.object["block"])
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Attach it; the instance goes on running."""
+        """Attach a volume to a running instance."""
         self._act(driver, volume, "attach", {"instance_id": instance, "live": True})
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:  # noqa: ARG002
-        """Detach it; the instance goes on running."""
+        """Detach a volume from a running instance."""
         self._act(driver, volume, "detach", {"live": True})
 
     def _act(self, driver: Any, volume: Volume, action: str, body: Any) -> None:
@@ -193,13 +193,13 @@ class Vultr(Adapter, HasVolumes):
         driver.connection.request(f"/v2/blocks/{quote(volume.id, safe='')}", method="DELETE")
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Exchange the model in the label."""
+        """Change the model in the label."""
         body = {"label": _label(model, volume.uuid or "imported")}
         url = f"/v2/blocks/{quote(volume.id, safe='')}"
         driver.connection.request(url, data=json.dumps(body), method="PATCH")
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return the serial number that the machine's kernel shows: the first letters of the mount id."""
+        """Return the serial number on the machine, which is the beginning of the mount id."""
         serial = str(volume.raw["mount_id"])[:20]
         return StorageSeen(serial=serial, paths=(f"/dev/disk/by-id/virtio-{serial}",))
 
