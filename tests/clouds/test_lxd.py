@@ -217,7 +217,7 @@ async def test_profiles_of_charms(opened: Open, lxd: StandIn) -> None:
     await opened().set_profiles("juju-eeeeee-0", (changed,), ())
     assert lxd.profiles["juju-shop-web-1"]["config"]["linux.kernel_modules"] == "nf_nat"
     assert "juju-shop-web-0" not in lxd.profiles
-    with pytest.raises(ProviderError, match='has a profile "juju-shop-web-1" of somebody else'):
+    with pytest.raises(ProviderError, match='has another profile "juju-shop-web-1"'):
         await opened(OTHER).set_profiles("x", (changed,), ())
     await opened(OTHER).set_profiles("", (), ())
     await one.stop(["juju-eeeeee-0"])
@@ -385,7 +385,7 @@ async def test_a_server_that_does_not_know_us_or_is_not_there(opened: Open, lxd:
         False,
         f"{absent.value.message}: no socket /nowhere/unix.socket; {absent.value.hint}",
     )
-    with pytest.raises(NotValid, match="no https address and no path of a socket"):
+    with pytest.raises(NotValid, match="neither an https URL nor the path of a socket"):
         await opened(endpoint="ftp://x").check()
     with pytest.raises(CredentialInvalid, match="auth type certificate"):
         await opened(endpoint="https://192.0.2.1:8443").check()

@@ -101,7 +101,7 @@ def test_a_refusal_that_is_nested_without_end(server: Server) -> None:
 
 
 def test_another_server_is_told_nothing(server: Server) -> None:
-    with pytest.raises(CredentialInvalid, match="is not the LXD server that the trust token is of"):
+    with pytest.raises(CredentialInvalid, match="is not the server that issued the trust token"):
         trust.trusted(server.endpoint, server.token("0" * 64))
     assert server.asked == []
 
@@ -110,7 +110,7 @@ def test_another_server_is_told_nothing(server: Server) -> None:
 def test_what_is_no_token_is_refused_without_being_shown(token: str) -> None:
     with pytest.raises(NotValid) as caught:
         trust.trusted("https://127.0.0.1:1", token)
-    assert caught.value.message == "the trust token is none of LXD's"
+    assert caught.value.message == "the text is not a trust token of LXD"
 
 
 def test_a_server_that_is_not_there_is_told(server: Server) -> None:

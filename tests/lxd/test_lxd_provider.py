@@ -117,5 +117,5 @@ def test_a_trust_token_becomes_a_trusted_certificate(lxd: Lxd, tmp_path: Path) -
         services=Services(data_dir=tmp_path),
     )
     assert "LXD 5" in asyncio.run(provider.check()).account
-    with pytest.raises(CredentialInvalid, match="does not take the trust token"):
+    with pytest.raises(CredentialInvalid, match="refuses the trust token"):
         trust.trusted("https://127.0.0.1:18443", token)

@@ -60,9 +60,9 @@ def test_trust_is_given_taken_and_given_again(lxd: Lxd, far: Client, tmp_path: P
     assert "cloud far needs a credential" in far.fail("bootstrap", "far", "far").error
     token = _token(lxd)
     for wrong, said in {
-        "abc": "the trust token is none of LXD's",
-        _changed(token, secret="00"): "does not take the trust token",
-        _changed(token, fingerprint="00"): "is not the LXD server that the trust token is of",
+        "abc": "the text is not a trust token of LXD",
+        _changed(token, secret="00"): "refuses the trust token",
+        _changed(token, fingerprint="00"): "is not the server that issued the trust token",
     }.items():
         refused = far.fail("add-credential", "far", "-f", _file(tmp_path, wrong))
         assert said in refused.error

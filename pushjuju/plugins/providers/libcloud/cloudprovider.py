@@ -295,7 +295,7 @@ class CloudProvider:
         return next((seen for seen in await self._machines() if seen.id == name), None)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return address and login: the user whom the user data creates, or the image's user.
+        """Return address and login: the user that the user data creates, or the user of the image.
 
         Raises:
             NotFound: The instance has ended.

@@ -1,6 +1,6 @@
-"""The provider `local`: real machines on this host through systemd-nspawn.
+"""The provider `local`: machines on this host, by systemd-nspawn.
 
-Reads (list, get, ssh_target) need no rights; everything else runs in threads, as root or through sudo.
+Reads (list, get, ssh_target) need no root rights; all other steps run in threads, as root or through sudo.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ _UNSUPPORTED = frozenset(
 
 
 class LocalProvider:
-    """Machines of one model on this host."""
+    """The machines of one model on this host."""
 
     def __init__(self, *, cloud: CloudSpec, model: ModelInfo, services: Services) -> None:
-        """Check the cloud's table; nothing on the host changes."""
+        """Read and check the cloud's table; change nothing on the host."""
         self._model = model
         self._services = services
         self._bases = BasesConfig.of(cloud.config)
@@ -81,10 +81,10 @@ class LocalProvider:
         self._warned: set[str] = set()
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
-        """Refuse what can never start here.
+        """Refuse a machine that can never start on this host.
 
         Raises:
-            NotValid: A placement, another architecture, or a virtual machine.
+            NotValid: The placement, the architecture or the virtual machine is not possible here.
         """
         if placement and placement.removeprefix("zone=") not in self._zones:
             raise unknown_placement(placement)
@@ -101,7 +101,7 @@ class LocalProvider:
             raise NotFound(f"no root file system for base {base.display}")
 
     async def rules(self) -> ConstraintRules:
-        """Return what this host makes of constraints; the disk of a machine is the host's."""
+        """Return the rules for constraints; `root-disk` is ignored: machines share the disk of the host."""
         zones = {"zones": list(self._zones)} if self._zones else {}
         return ConstraintRules(
             unsupported=_UNSUPPORTED | ({"zones"} - zones.keys()),
@@ -109,7 +109,7 @@ class LocalProvider:
         )
 
     async def zones(self) -> Sequence[Zone]:
-        """Return the zones that the cloud's table names; without any, machines have no zone."""
+        """Return the zones in the cloud's table; without any, machines have no zone."""
         return [Zone(name=name) for name in self._zones]
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
@@ -117,7 +117,7 @@ class LocalProvider:
         return [request.placement.removeprefix("zone=")] if request.placement else []
 
     async def start(self, request: StartRequest) -> Started:
-        """Make and boot a machine; returns when it boots, about half a second before it answers SSH."""
+        """Make and boot a machine; return while it boots, about half a second before it answers SSH."""
         await self.precheck(request.base, request.constraints, request.placement)
         root = await self._base(request.base, request.progress)
         spec = MachineSpec(
@@ -146,12 +146,13 @@ class LocalProvider:
         )
 
     async def _create(self, spec: MachineSpec, root: Mapping[str, Any]) -> Record:
-        """Make the machine; when the caller gives up meanwhile, end it again."""
+        """Make the machine; end it again when the caller is cancelled meanwhile."""
         making = asyncio.ensure_future(self._privileged("create", {"spec": asdict(spec), "base": root}))
         try:
             answer = await asyncio.shield(making)
         except asyncio.CancelledError:
-            # The thread cannot be stopped; what it makes must not stay, unless another controller took it.
+            # A thread cannot be stopped, so its machine is removed, unless another controller process adopted
+            # it.
             with contextlib.suppress(PushjujuError):
                 await making
                 await self._privileged("discard", {"id": spec.id, "created": spec.created})
@@ -170,14 +171,14 @@ class LocalProvider:
             self._services.warn(warning)
 
     def _instance_id(self, machine_id: str) -> str:
-        """Return Juju's name for a machine of a model: `juju-f3a1b2-0`."""
+        """Return Juju's name for the instance of a machine: `juju-f3a1b2-0`."""
         return f"juju-{self._model.uuid[-6:]}-{machine_id.replace('/', '-')}"
 
     async def _base(self, base: Base, progress: Progress) -> Mapping[str, Any]:
         found = find_cached(self._bases, base, self._cache)
         if found:
             return asdict(found)
-        # One build at a time: the others would only wait for its lock in a thread each.
+        # Builds run one at a time; others would each block a thread while they wait for the lock.
         async with self._building:
             args = {"config": asdict(self._bases), "base": str(base), "cache": str(self._cache)}
             answer = await self._privileged("base", args, progress)
@@ -186,7 +187,7 @@ class LocalProvider:
         return answer
 
     async def stop(self, ids: Sequence[str]) -> None:
-        """End machines and delete all of them; unknown ids are no error."""
+        """End machines and delete their data; unknown ids are no error."""
         known = [item for item in ids if self._layout.machine(item).exists()]
         results = await asyncio.gather(
             *(self._privileged("remove", {"ids": [item]}) for item in known), return_exceptions=True
@@ -201,7 +202,7 @@ class LocalProvider:
         return [self._seen(record) for record in records]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return the named machines; None for those that are not there or another model's."""
+        """Return machines by id, with None for machines that have ended or belong to another model."""
         found = (self._find(item) for item in ids)
         return [self._seen(record) if record else None for record in found]
 
@@ -220,10 +221,10 @@ class LocalProvider:
         return _instance(record, InstanceStatus.STOPPED, "Stopped")
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return the login as root, with the host key that we made.
+        """Return the address and the login as root, with the host key that `start` made.
 
         Raises:
-            NotFound: The machine is gone.
+            NotFound: The machine has ended.
         """
         record = self._find(instance.id)
         if record is None:
@@ -231,22 +232,22 @@ class LocalProvider:
         return SSHTarget(host=record.address, user="root", host_keys=(record.host_key,))
 
     async def resume(self, instance_id: str) -> None:
-        """Boot a machine again that was switched off, or that went down with this host."""
+        """Boot a machine again that was powered off, or that stopped with this host."""
         await self._privileged("resume", {"id": instance_id})
 
     async def volume_step(self, step: str, volume: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Do something to a volume of the model; see `volumes`."""
+        """Do one step on a volume of the model and return its result; see the module `volumes`."""
         own = {"model_uuid": self._model.uuid, "created": to_iso(self._services.clock.now())}
         return await self._privileged("volume", {**own, **args, "step": step, "volume": volume})
 
     async def destroy_model(self) -> None:
-        """End all machines of the model; bridge and nft table go when no other model has machines."""
+        """End all machines of the model; remove the network when no other model has machines."""
         await self.stop(
             [record.id for record in self._layout.records() if record.model_uuid == self._model.uuid]
         )
 
     async def doctor(self) -> Sequence[Finding]:
-        """Say what this host has and lacks for local machines."""
+        """Report what this host has, and what it lacks, for local machines."""
         sudo = os.geteuid() == 0 or await asyncio.to_thread(sudo_works)
         findings = [checks.rights(sudo=sudo), *await asyncio.to_thread(checks.look_at_host)]
         known, can_change = limits.values(), limits.changeable()
@@ -279,7 +280,7 @@ def _instance(record: Record, status: InstanceStatus, message: str) -> Instance:
 
 
 def hardware(record: Record, *, cores: int, mem: int) -> Hardware:
-    """Return what a machine has: its limits, but never more than the `cores` and `mem` (MiB) of this host."""
+    """Return a machine's hardware: its limits, but at most the `cores` and `mem` (MiB) of this host."""
     return Hardware(
         arch=record.arch,
         cores=min(record.cores or cores, cores),
@@ -290,7 +291,7 @@ def hardware(record: Record, *, cores: int, mem: int) -> Hardware:
 
 
 def _zone_names(given: object) -> tuple[str, ...]:
-    """Return the zones of a cloud's table."""
+    """Return the zones in a cloud's table."""
     if not isinstance(given, (list, tuple)) or any(not isinstance(name, str) or not name for name in given):
         raise NotValid("`zones` of a local cloud must be a list of names")
     return tuple(dict.fromkeys(given))

@@ -1,7 +1,7 @@
-"""Where the root file system of a base comes from.
+"""Finds the source of the root file system of a base.
 
-Reads the user's `[clouds.local.bases."ubuntu@24.04"]` tables and knows the archives of Debian and Ubuntu. No
-I/O except reading this host's own release and apt sources.
+Reads the user's `[clouds.local.bases."ubuntu@24.04"]` tables, and knows the archives of Debian and Ubuntu.
+The only I/O is reading this host's release and apt sources.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _SUITES = {base: name for name, base in SERIES.items() if base[0] in ("ubuntu", 
 }
 _COMPONENTS = {"ubuntu": ("main", "restricted", "universe", "multiverse"), "debian": ("main",)}
 
-# What charms find on the cloud images of Juju's clouds, without what a container cannot use.
+# Packages that charms expect from the images of Juju's clouds, without those that a container cannot use.
 PACKAGES = (
     "systemd", "systemd-sysv", "dbus", "openssh-server", "sudo", "python3", "python3-yaml", "perl-base",
     "iproute2", "ca-certificates", "lsb-release", "netbase", "curl", "kmod", "iputils-ping", "less", "gpg",
     "locales", "procps", "adduser", "e2fsprogs", "apt-utils", "tzdata", "nftables",
     "cron", "rsyslog", "logrotate", "python3-setuptools",
 )  # fmt: skip
-# What else of the manifests of Ubuntu's cloud images hooks use.
-# The tables of the documentation say what is left out.
+# More packages of Ubuntu's cloud images that hooks use.
+# The documentation lists the packages that are left out.
 UBUNTU_PACKAGES = (
     "bind9-dnsutils", "cpio", "dirmngr", "ethtool", "file", "git", "gnupg", "iptables", "iputils-tracepath",
     "libpam-systemd", "lsof", "netcat-openbsd", "openssl", "parted", "patch", "psmisc", "rsync",
@@ -47,18 +47,18 @@ UBUNTU_PACKAGES = (
     "python3-jsonschema", "python3-netifaces", "python3-requests", "python3-six",
 )  # fmt: skip
 RECIPE_VERSION = 4
-"""Raised when what we do to a base changes, so that cached ones are built anew."""
+"""A version to raise when the preparation of bases changes, so that cached bases are built again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One way to get a root: `mmdebstrap`, `tarball` or `directory`.
+    """One way to make a root: `mmdebstrap`, `tarball` or `directory`.
 
     Attributes:
-        suites: Lines for apt's sources, the first is bootstrapped from (mmdebstrap).
-        keyring: Key file, or empty: the distribution's usual one.
-        location: Path or URL (tarball), path (directory).
-        configured: Whether the user wrote it, so that nothing else may stand in for it.
+        suites: Lines for apt's sources (mmdebstrap); the bootstrap uses the first.
+        keyring: The file with the archive's keys; empty for the usual keyring of the distribution.
+        location: The path or URL of a tarball, or the path of a directory.
+        configured: True when the user configured the source; then no other base may replace it.
     """
 
     kind: str
@@ -72,18 +72,18 @@ class Source:
     configured: bool = False
 
     def digest(self) -> str:
-        """Return a short text that differs when the built root would."""
+        """Return a short text that differs for sources whose roots differ."""
         words = (RECIPE_VERSION, self.kind, self.suites, self.packages, self.location, self.sha256)
         return hashlib.sha256(repr(words).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BasesConfig:
-    """The local cloud's configuration of bases.
+    """The configuration of bases in the local cloud.
 
     Attributes:
-        tables: Base as text -> its table.
-        stand_in: Whether the host's own distribution may stand in for a base that cannot be had.
+        tables: Base as text -> its table in the configuration.
+        stand_in: True when the host's own release may replace a base that is not available.
         packages: Packages to add to every base that is built.
     """
 
@@ -93,7 +93,7 @@ class BasesConfig:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> BasesConfig:
-        """Read it from the cloud's table."""
+        """Return the configuration in the cloud's table."""
         config = _plain(config)
         tables = config.get("bases", {})
         if not isinstance(tables, Mapping):
@@ -108,7 +108,7 @@ class BasesConfig:
         return cls(tables=tables, stand_in=stand_in, packages=packages)
 
     def source(self, base: Base, arch: str) -> Source | None:
-        """Return where a base comes from, or None for an unknown base."""
+        """Return the source of a base, or None for an unknown base."""
         table = next((item for name, item in self.tables.items() if Base.parse(name).matches(base)), None)
         if table is None:
             return _archive(base, arch, {}, self.packages)
@@ -125,7 +125,7 @@ class BasesConfig:
 
 
 def _plain(value: Any) -> Any:
-    """Return TOML data as ordinary dicts, lists and texts: they travel to the helper as JSON."""
+    """Return TOML data as plain dicts, lists and texts, which can be sent to the helper as JSON."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -198,10 +198,10 @@ def _lines(os_name: str, suite: str, mirror: str, arch: str, components: str) ->
 
 
 def host_base(os_release: str | None = None) -> Base | None:
-    """Return the base of this host, or None when it does not say.
+    """Return the base of this host, or None when the host does not name one.
 
     Args:
-        os_release: Content of /etc/os-release; when None, the file is read.
+        os_release: Content of /etc/os-release; None to read the file.
     """
     if os_release is None:
         try:

@@ -1,4 +1,4 @@
-"""Storage of the local cloud, as the plugin contract wants it."""
+"""The storage of the local cloud: implements the interface of storage plugins."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class LocalStorage:
-    """Filesystems that outlive machines: images on this host."""
+    """Filesystems that outlive machines: disk images on this host."""
 
     def __init__(self, provider: LocalProvider) -> None:
-        """Take the provider, whose rights and folders are used."""
+        """Keep the provider, which runs the steps."""
         self._provider = provider
 
     async def create(self, item: StorageItem) -> StorageMade:
@@ -27,25 +27,25 @@ class LocalStorage:
         return _made(await self._provider.volume_step("create", volume_id(item.uuid), args))
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Show it inside the machine."""
+        """Mount the filesystem inside the machine."""
         args = {"instance": item.instance_id}
         answer = await self._provider.volume_step("attach", item.provider_id, args)
         return StorageSeen(source=str(answer["source"]))
 
     async def detach(self, item: StorageItem) -> None:
-        """Take it from the machine."""
+        """Unmount the filesystem from the machine."""
         await self._provider.volume_step("detach", item.provider_id, {"instance": item.instance_id})
 
     async def destroy(self, item: StorageItem) -> None:
-        """Delete it."""
+        """Delete the image with its data."""
         await self._provider.volume_step("destroy", item.provider_id or volume_id(item.uuid), {})
 
     async def release(self, item: StorageItem) -> None:
-        """Take the volume from the model, so that any model can import the volume."""
+        """Remove the model from the volume's record, so that any model can import the volume."""
         await self._provider.volume_step("release", item.provider_id, {})
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Take in one that was let go."""
+        """Return a released filesystem, and record the model as its owner."""
         if kind is not Kind.FILESYSTEM:
             raise NotValid("local storage has filesystems only")
         return _made(await self._provider.volume_step("take-in", provider_id, {}))

@@ -1,4 +1,4 @@
-"""Starts a machine's systemd-nspawn so that it outlives us and comes back after a reboot."""
+"""Starts a machine's systemd-nspawn in a loop that outlives this process and does reboots."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pushjuju.plugins.providers.local.system import which
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 
 _NSPAWN = Path("/run/systemd/nspawn")
-_ENTRY_S = 2.0  # how long the loop may take to enter the machine's cgroup
+_ENTRY_S = 2.0  # seconds in which the loop has to enter the machine's cgroup
 
-# nspawn leaves with 133 when the machine wants a reboot. Writing 0 moves the writing (sub)shell itself.
+# nspawn exits with 133 when the machine reboots. Writing 0 moves the writing (sub)shell into the cgroup.
 _LOOP = """cd /; umask 022
 groups=$1; shift
 for group in $groups; do echo 0 > "$group/supervisor/cgroup.procs" || exit 1; done
@@ -32,8 +32,8 @@ def nspawn_command(folder: Path, hostname: str, name: str) -> list[str]:
     """Return the command that boots a machine.
 
     Args:
-        folder: The machine's folder with `root` and `vol`.
-        name: Its name on this host, which no machine of another controller has; also its network namespace.
+        folder: The machine's folder, with `root` and `vol`.
+        name: The machine's name, unique on this host; its network namespace has the same name.
     """
     volumes = str(folder / "vol").replace("\\", "\\\\").replace(":", "\\:")
     return [
@@ -58,24 +58,25 @@ def nspawn_command(folder: Path, hostname: str, name: str) -> list[str]:
 
 
 def loop_devices() -> list[str]:
-    """Return this host's loop devices: with them a machine mounts its own files when it boots."""
+    """Return this host's loop devices, with which a machine mounts files of its own at boot."""
     folder = Path("/dev")
     found = sorted(str(path) for path in folder.glob("loop[0-9]*") if path.is_block_device())
     return [str(folder / "loop-control"), *found] if (folder / "loop-control").exists() else []
 
 
 def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
-    """Start the loop in a session of its own; return its pid.
+    """Start the loop in a session of its own; return its process id.
 
-    It has no tie to this process: it lives in the machine's cgroup and writes to `console.log`. It holds
-    nothing that the caller had open: a lock (`flock 9`) or a pipe of a shell would be held with it.
+    The loop lives in the machine's cgroup and writes to `console.log`. It inherits no open file of the
+    caller: otherwise it would keep a lock (`flock 9`) or a shell's pipe open.
     """
     groups = " ".join(str(item) for item in cgroup.folders)
     argv = ["sh", "-c", _LOOP, f"pushjuju-{hostname}", groups, *nspawn_command(folder, hostname, name)]
     environ = {
         **children.SYSTEM,
         "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1",
-        # The machine's network is its own, so are the kernel's settings of it: bridges need them inside.
+        # The machine has a network namespace of its own, where it may change kernel settings, as bridges
+        # need.
         "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network",
         "SYSTEMD_LOG_LEVEL": "warning",
     }
@@ -88,27 +89,27 @@ def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
     ]
     pid = children.spawn("/bin/sh", argv, environ, file_actions=actions, setsid=True)
     end = time.monotonic() + _ENTRY_S
-    while not cgroup.populated() and time.monotonic() < end:  # until then it would be listed as stopped
+    while not cgroup.populated() and time.monotonic() < end:  # before that, list shows the machine as stopped
         time.sleep(0.001)
     return pid
 
 
 def _inherited() -> list[int]:
-    """Return the descriptors past stderr that a child would get: those that our caller left open for us."""
+    """Return the file descriptors above stderr that a child would inherit from this process."""
     found = []
     for number in [int(path.name) for path in Path("/proc/self/fd").iterdir()]:
-        with contextlib.suppress(OSError):  # the one that listed them is closed by now
+        with contextlib.suppress(OSError):  # the descriptor of the listing itself is closed by now
             if number > 2 and os.get_inheritable(number):
                 found.append(number)
     return found
 
 
 def forget(root: Path, name: str) -> None:
-    """Take away what systemd-nspawn leaves of an ended machine: the lock of its root, its exchange folder.
+    """Remove what systemd-nspawn leaves of an ended machine: the lock of its root, and its exchange folder.
 
     Args:
-        root: The machine's root, still mounted (the lock is named for its device and inode).
-        name: As in `spawn`.
+        root: The machine's root, still mounted, because device and inode are part of the lock's name.
+        name: The name that was passed to `spawn`.
     """
     with contextlib.suppress(FileNotFoundError):
         seen = root.stat()
@@ -118,7 +119,7 @@ def forget(root: Path, name: str) -> None:
 
 
 def wait_if_child(pid: int) -> None:
-    """Collect one ended loop if it is our child."""
+    """Collect the exit status of an ended loop, when the loop is a child of this process."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:

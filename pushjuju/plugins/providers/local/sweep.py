@@ -1,7 +1,7 @@
-"""Finds and removes what machines of one controller left on this host.
+"""Finds and removes everything that machines of one controller left on this host.
 
-Ordinary removal leaves nothing. This is for what an interrupted removal, a killed test run or a deleted data
-directory leaves: everything is found by the controller's prefix, whether a record of it exists or not.
+A normal removal leaves nothing. An interrupted removal, a killed test run or a deleted data directory leave
+things that have no record any more; they are found by the controller's prefix.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DEVICES = Path("/sys/class/net")
 
 
 def leftovers(layout: Layout) -> list[str]:
-    """Return what is on this host under the controller's prefix or in its folder; needs root for nft."""
+    """Return what this host has with the controller's prefix or in its folder; needs root for nft."""
     found = [f"cgroup {path}" for path in _cgroups(layout)]
     found += [f"namespace {name}" for name in _named(_NETNS, layout)]
     found += [f"device {name}" for name in _named(_DEVICES, layout)]
@@ -34,7 +34,7 @@ def leftovers(layout: Layout) -> list[str]:
 
 
 def sweep(layout: Layout) -> None:
-    """End all machines of a controller and remove everything that bears its prefix. Needs root."""
+    """End all machines of a controller, and remove everything with its prefix. Needs root."""
     for folder in sorted(layout.machines.iterdir()) if layout.machines.is_dir() else []:
         if folder.is_dir():
             remove(layout, folder.name, grace_s=0)

@@ -1,6 +1,6 @@
-"""Small steps on this host: commands, locks, mounts, files.
+"""Basic steps on this host: commands, locks, mounts, files.
 
-Everything here blocks; the provider calls it in threads.
+Every function blocks; the provider calls them in threads.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def run(argv: Sequence[str], *, stdin: str = "", cwd: Path | None = None, check:
     """Run a command and return what it printed.
 
     Args:
-        argv: The command; its first word is searched in the system's own directories only.
-        stdin: Text for its standard input.
-        cwd: Where the command runs; when None, in `/`, so that no directory of the caller is kept busy.
-        check: Raise an error when the command fails; else its output is returned all the same.
+        argv: The command; its first word is only searched in the system's directories.
+        stdin: Text for the command's standard input.
+        cwd: The working directory; None for `/`, so that the command keeps no directory of the caller busy.
+        check: True to raise an error when the command fails; otherwise its output is returned.
 
     Raises:
-        ProviderError: The command is missing, or failed and `check` is set.
+        ProviderError: The command is missing, or it failed and `check` is True.
     """
     try:
         done = children.run(
@@ -46,23 +46,23 @@ def run(argv: Sequence[str], *, stdin: str = "", cwd: Path | None = None, check:
 
 
 def which(command: str) -> str | None:
-    """Return the path of a system command, or None."""
+    """Return the path of a system command, or None when it is missing."""
     candidates = (f"{folder}/{command}" for folder in PATH.split(":"))
     return next((path for path in candidates if os.access(path, os.X_OK)), None)
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock between processes and threads; its file is gone afterwards.
+    """Hold a lock between processes and threads; the lock file is deleted afterwards.
 
-    The holder deletes the file before it lets go; who gets a lock on a deleted file tries again with the new
-    one.
+    The holder deletes the file before it releases the lock. A waiter that gets the lock of a deleted file
+    tries again with a new file.
     """
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except FileNotFoundError:  # the folder went between the two calls, with the last machine
+        except FileNotFoundError:  # the folder was deleted between the two calls, with the last machine
             continue
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if _same_file(descriptor, path):
@@ -83,7 +83,7 @@ def _same_file(descriptor: int, path: Path) -> bool:
 
 
 def mounts_below(folder: Path) -> list[str]:
-    """Return the mount points at or below a folder, the deepest and latest first."""
+    """Return the mount points at or below a folder, in the order in which they can be unmounted."""
     top = os.path.realpath(folder)
     found = []
     for line in (
@@ -115,10 +115,10 @@ def unmount_below(folder: Path) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Delete a folder with all that is in it, after nothing is mounted below it any more.
+    """Delete a folder with its content, after unmounting everything below it.
 
     Raises:
-        ProviderError: Something stays mounted below it.
+        ProviderError: A mount below the folder stays.
     """
     unmount_below(folder)
     if folder.is_symlink():
@@ -128,14 +128,14 @@ def remove_tree(folder: Path) -> None:
 
 
 def put_file(root: Path, name: str, content: str | bytes, *, mode: int = 0o644, owner: int = 0) -> None:
-    """Write a file of a machine, replacing what was there; never writes through a link.
+    """Write a file of a machine and replace an old one; never write through a link.
 
     Args:
-        root: The machine's root directory as the host sees it.
-        name: Path inside the machine without a leading slash.
+        root: The machine's root directory on the host.
+        name: The path inside the machine, without a leading slash.
         content: Text or bytes.
-        mode: Permissions.
-        owner: User and group id.
+        mode: The permissions.
+        owner: The user id, which is also the group id.
     """
     path = root / name
     make_folder(root, str(Path(name).parent))
@@ -149,7 +149,7 @@ def put_file(root: Path, name: str, content: str | bytes, *, mode: int = 0o644, 
 
 
 def put_link(root: Path, name: str, target: str) -> None:
-    """Make a symbolic link of a machine, replacing what was there."""
+    """Make a symbolic link in a machine's root, and replace an old file or link."""
     make_folder(root, str(Path(name).parent))
     path = root / name
     path.unlink(missing_ok=True)
@@ -157,7 +157,7 @@ def put_link(root: Path, name: str, target: str) -> None:
 
 
 def make_folder(root: Path, name: str, *, mode: int = 0o755, owner: int = 0) -> None:
-    """Make a folder of a machine with its parents; an existing one keeps owner and mode."""
+    """Make a folder in a machine's root, with its parents; an existing folder keeps owner and mode."""
     if (root / name).is_dir():
         return
     make_folder(root, str(Path(name).parent))
@@ -167,7 +167,7 @@ def make_folder(root: Path, name: str, *, mode: int = 0o755, owner: int = 0) -> 
 
 
 def boot_id() -> str:
-    """Return the id of this host's present boot."""
+    """Return the id of the present boot of this host."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 

@@ -1,9 +1,9 @@
-"""Command lines of programs whose files need not reach the disk one by one.
+"""Runs programs whose calls of fsync do nothing, so that they need not wait for the disk.
 
-dpkg waits for the disk some thousand times while it installs a base. A base that breaks off is thrown away,
-and one that is whole is written out once, so the kernel answers these calls at once, for the program and all
-that it starts. systemd-nspawn does the same with `--suppress-sync`. Where the kernel refuses, the program
-takes longer.
+dpkg waits for the disk some thousand times while it installs a base. A base that fails is deleted, and a
+finished base is synced once, so a seccomp filter lets these calls return at once, for the program and its
+children. systemd-nspawn has `--suppress-sync` for the same purpose. Where the kernel refuses the filter, the
+program takes longer.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import struct
 import sys
 from collections.abc import Sequence
 
-# Machine -> what the kernel calls it, and its numbers of fsync, fdatasync, sync_file_range, syncfs, sync.
+# Machine -> the kernel's number of the architecture, and of fsync, fdatasync, sync_file_range, syncfs, sync.
 _CALLS = {
     "x86_64": (0xC000003E, (74, 75, 277, 306, 162)),
     "aarch64": (0xC00000B7, (82, 83, 84, 267, 81)),
 }
 _LOAD, _EQUALS, _RETURN = 0x20, 0x15, 0x06
-_ALLOW, _DONE = 0x7FFF0000, 0x00050000  # go on; do nothing and report success
-_NUMBER, _ARCH = 0, 4  # where the kernel tells these of a call
-# Gives the kernel a filter (seccomp), and becomes the program.
+_ALLOW, _DONE = 0x7FFF0000, 0x00050000  # results of the filter: allow; skip and report success
+_NUMBER, _ARCH = 0, 4  # offsets of these fields in the kernel's description of a call
+# Installs the seccomp filter and executes the program.
 _BECOME = """
 import ctypes, os, sys
 steps = bytes.fromhex(sys.argv[1])
@@ -45,7 +45,7 @@ def words(argv: Sequence[str]) -> list[str]:
 
 
 def _filter(machine: str) -> bytes:
-    """Return what the kernel is to do at each call; empty for machines that are not known."""
+    """Return the seccomp filter; empty for an unknown architecture."""
     if machine not in _CALLS:
         return b""
     arch, numbers = _CALLS[machine]

@@ -1,6 +1,6 @@
-"""User data of local machines: a script at first boot, before sshd.
+"""User data of local machines: a script that runs at the first boot, before sshd.
 
-A machine that answers SSH has its user data, as Juju's agent starts after cloud-init.
+So a machine that answers SSH has run its user data, as Juju's agent starts after cloud-init.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WantedBy=multi-user.target
 
 
 def write_user_data(root: Path, script: str) -> None:
-    """Put the script into a machine's root, to run at first boot."""
+    """Write the script into a machine's root, with a service that runs it at the first boot."""
     put_file(root, _SCRIPT, script, mode=0o700)
     put_file(root, _UNIT, _SERVICE)
     put_link(root, f"etc/systemd/system/multi-user.target.wants/{Path(_UNIT).name}", f"/{_UNIT}")

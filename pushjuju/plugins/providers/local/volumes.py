@@ -1,7 +1,7 @@
-"""Volumes of local machines: images on this host, shown inside machines.
+"""Volumes of local machines: disk images on this host, mounted inside machines.
 
-A machine's `vol` folder is shared with the machine as its storage directory: what is mounted below it on the
-host appears there at once. Everything here blocks, needs root, and may be called again for what is done.
+A machine's `vol` folder on the host is its storage directory: a mount below `vol` appears in the machine at
+once. Every function blocks, needs root, and may be called again after it succeeded.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from pushjuju.plugins.providers.local.files import STORAGE
 from pushjuju.plugins.providers.local.system import locked, mounts_below, open_folder, remove_tree, run
 from pushjuju.plugins.providers.nspawn.layout import Layout
 
-SHOWN = ".local"  # folder of a machine's storage directory; no storage can have this name
+SHOWN = ".local"  # a folder in a machine's storage directory; no storage can have this name
 _IMAGE, _RECORD = "image", "volume.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """A volume; kept as `volume.json` beside its image.
+    """A volume; its record is `volume.json` beside the image.
 
     Attributes:
-        uuid: The id of its file system, by which what an earlier call made is known.
-        model_uuid: The model that holds it; empty when no model holds it.
-        size: MiB.
-        instance: The machine that has it, or empty.
+        uuid: The UUID of the filesystem; by it, a repeated call finds the volume of an earlier call.
+        model_uuid: The model that owns the volume; empty for a released volume.
+        size: The size in MiB.
+        instance: The instance to which the volume is attached; empty for none.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Volume:
 
     @classmethod
     def from_json(cls, text: str) -> Volume:
-        """Read a record."""
+        """Return the volume that a record describes."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError) as error:
@@ -49,7 +49,7 @@ class Volume:
 
 
 def volume_id(uuid: str) -> str:
-    """Return what a volume is called."""
+    """Return the id of a volume."""
     return f"volume-{uuid}"
 
 
@@ -83,7 +83,7 @@ def _get(layout: Layout, volume: str) -> Volume:
 
 
 def create(layout: Layout, volume: Volume) -> Volume:
-    """Make a volume with an empty file system. The record comes last: a half-made volume has none."""
+    """Make a volume with an empty filesystem. The record is written last, so a half-made volume has none."""
     with locked(layout.lock):
         if (found := read(layout, volume.id)) is not None:
             return found
@@ -103,7 +103,7 @@ def create(layout: Layout, volume: Volume) -> Volume:
 
 
 def attach(layout: Layout, volume: str, instance_id: str) -> str:
-    """Show a volume inside a machine; return the directory there."""
+    """Mount a volume in a machine, and return the directory inside the machine."""
     with locked(layout.lock):
         found = _get(layout, volume)
         if layout.read(instance_id) is None:
@@ -119,7 +119,7 @@ def attach(layout: Layout, volume: str, instance_id: str) -> str:
 
 
 def _point(layout: Layout, volume: str, instance_id: str) -> Path:
-    """Return where a machine is shown a volume: a folder that the machine can write to."""
+    """Return the path where a volume is mounted for a machine. The machine can write to its parent folder."""
     shared = layout.machine(instance_id) / "vol"
     point = shared / SHOWN / volume
     if point.resolve() != shared.resolve() / SHOWN / volume:
@@ -128,7 +128,7 @@ def _point(layout: Layout, volume: str, instance_id: str) -> Path:
 
 
 def detach(layout: Layout, volume: str, instance_id: str) -> None:
-    """Take a volume from a machine; one that is gone, or has it not, is no error."""
+    """Unmount a volume from a machine; a missing volume, or one that is not attached, is no error."""
     with locked(layout.lock):
         point = _point(layout, volume, instance_id)
         for path in mounts_below(point):
@@ -141,7 +141,7 @@ def detach(layout: Layout, volume: str, instance_id: str) -> None:
 
 
 def destroy(layout: Layout, volume: str) -> None:
-    """Delete a volume with its data; one that is gone is no error."""
+    """Delete a volume with its data; a missing volume is no error."""
     with locked(layout.lock):
         found = read(layout, volume)
         if found is not None and found.instance and layout.read(found.instance) is not None:
@@ -157,7 +157,7 @@ def _tidy(layout: Layout) -> None:
 
 
 def release(layout: Layout, volume: str) -> None:
-    """Take a volume from its model, so that any model can import the volume."""
+    """Remove the model from the volume's record, so that any model can import the volume."""
     with locked(layout.lock):
         found = read(layout, volume)
         if found is not None:
@@ -165,7 +165,7 @@ def release(layout: Layout, volume: str) -> None:
 
 
 def take_in(layout: Layout, volume: str, model_uuid: str) -> Volume:
-    """Make a volume that was let go a model's own."""
+    """Record a model as the owner of a released volume, and return the volume."""
     with locked(layout.lock):
         found = _get(layout, volume)
         if found.model_uuid not in ("", model_uuid):

@@ -1,6 +1,6 @@
 """The built-in plugin `lxd`: containers and virtual machines of an LXD server or cluster.
 
-Imports its parts only when used; pylxd itself is loaded at the first call to a server.
+The parts of the plugin are imported when used; pylxd itself is imported at the first call to a server.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _KIND = ProviderType(
 
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
-    """Name the cloud type `lxd`; a cloud `localhost` is always there."""
+    """Return the cloud type `lxd`; a cloud `localhost` always exists."""
     return [_KIND]
 
 
@@ -88,7 +88,7 @@ def pushjuju_open_provider(
     config: Mapping[str, Any],
     services: Services,
 ) -> Provider | None:
-    """Return the provider of a cloud of type `lxd`."""
+    """Return the provider of a cloud of type `lxd`, or None for another type."""
     if cloud.type != "lxd":
         return None
     return _opening().provider(cloud, credential, model, config, services)
@@ -98,7 +98,7 @@ def pushjuju_open_provider(
 def pushjuju_finalize_credential(
     cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]
 ) -> tuple[str, Mapping[str, str]] | None:
-    """Let a server trust a new certificate, for the trust token that it gave."""
+    """Return a certificate that the server trusts, in exchange for a trust token of the server."""
     if cloud.type != "lxd" or auth_type != "interactive":
         return None
     return _opening().finalized(cloud.endpoint, attributes)
@@ -108,7 +108,7 @@ def pushjuju_finalize_credential(
 def pushjuju_open_containers(
     kind: str, host: ContainerHost, model: ModelInfo, config: Mapping[str, Any], services: Services
 ) -> Provider | None:
-    """Return the provider of LXD containers inside a machine."""
+    """Return the provider of LXD containers inside a machine, or None for another kind."""
     if kind != "lxd":
         return None
     return _opening().containers(host, model, config, services)
@@ -116,7 +116,7 @@ def pushjuju_open_containers(
 
 @hookimpl
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
-    """Name the storage that outlives LXD's machines."""
+    """Return the type of storage that outlives LXD's instances."""
     if cloud_type != "lxd":
         return []
     driver = Attr(
@@ -147,14 +147,14 @@ def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
 def pushjuju_open_storage(
     type_name: str, provider: Provider | None
 ) -> StorageProvider | MachineStorage | None:
-    """Return the storage of a server."""
+    """Return the storage of an LXD server, or None for another type."""
     if type_name != "lxd":
         return None
     return _opening().storage(provider)
 
 
 def _opening() -> type[Opening]:
-    # Plugins are loaded by commands for all clouds.
+    # Commands for any cloud load this plugin, so the import waits until LXD is needed.
     from pushjuju.plugins.providers.lxd.opening import Opening
 
     return Opening

@@ -1,4 +1,4 @@
-"""What we use of pylxd and of requests, which come with the extra `lxd`."""
+"""The names that this plugin uses of pylxd and requests, which the extra `lxd` installs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Containers inside a machine of the model, on that machine's own LXD.
+"""Containers inside a machine of the model, on the machine's own LXD.
 
-The LXD there is asked over the machine's SSH connection: a socket here is forwarded to LXD's own socket
-there. Nothing of pushjuju stays running on the machine.
+Requests go over the machine's SSH connection: a local socket is forwarded to the socket of LXD on the
+machine. Nothing of pushjuju keeps running there.
 
 Mirrors: juju container/lxd, worker/provisioner/lxd-broker.go (3.6)
 """
@@ -24,8 +24,8 @@ from pushjuju.plugins.api.providers import CharmProfile, Instance, ModelInfo, Se
 from pushjuju.plugins.api.targets import ContainerHost, SSHTarget
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
 
-INSTALL_S = 1800.0  # a slow line and a slow disk
-NO_LXD = 69  # exit status of the script: nothing to install LXD from
+INSTALL_S = 1800.0  # enough for a slow network and a slow disk
+NO_LXD = 69  # exit status of the script when there is no package of LXD
 _SOCKETS = ("/var/snap/lxd/common/lxd/unix.socket", "/var/lib/lxd/unix.socket")
 BRIDGE = f"""
 import os, select, socket, sys
@@ -107,7 +107,8 @@ profiles:
 END
 fi
 """
-# No program and no data: there never was an LXD, and so no container. One that is only down has some of it.
+# Without program and data, there never was an LXD, and so no container. An LXD that is down has some of
+# these.
 _NEVER_THERE = """\
 for trace in /var/snap/lxd /var/lib/lxd /snap/bin/lxd; do
   [ ! -e "$trace" ] || exit 1
@@ -117,7 +118,7 @@ done
 
 
 class HostedLxd:
-    """Containers of one model inside one machine."""
+    """The containers of one model inside one machine."""
 
     def __init__(
         self, *, host: ContainerHost, model: ModelInfo, config: Mapping[str, Any], services: Services
@@ -128,7 +129,7 @@ class HostedLxd:
         self._prepared = False
 
     async def _lxd(self) -> LxdProvider:
-        """Return the provider of the machine's LXD, as it is reached now."""
+        """Return the provider of the machine's LXD over the present SSH connection."""
         socket = await self._host.relay(BRIDGE)
         name = f"machine {self._host.machine_id}"
         return LxdProvider(
@@ -140,10 +141,10 @@ class HostedLxd:
         )
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
-        """Refuse nothing: the machine may not be there yet."""
+        """Refuse nothing: the machine may not exist yet."""
 
     async def start(self, request: StartRequest) -> Started:
-        """Make a container; the first one on a machine brings LXD along."""
+        """Make a container; before the first container of a machine, install LXD there."""
         await self._prepare(request)
         return _here(await (await self._lxd()).start(replace(request, zone="", placement="")))
 
@@ -169,11 +170,11 @@ class HostedLxd:
         return ProviderError(f"LXD cannot be prepared on machine {host}", detail="; ".join(last), hint=again)
 
     async def resume(self, instance_id: str) -> None:
-        """Start a container again that was stopped by hand, or that did not come back with its host."""
+        """Start a stopped container again, or one that did not start with its host."""
         await (await self._lxd()).resume(instance_id)
 
     async def stop(self, ids: Sequence[str]) -> None:
-        """Delete containers, and the model's profile with the last one."""
+        """Delete containers; with the last container, also the model's profile."""
         try:
             lxd = await self._lxd()
             await lxd.stop(ids)
@@ -185,7 +186,7 @@ class HostedLxd:
     async def set_profiles(
         self, instance_id: str, wanted: Sequence[CharmProfile], keep: Collection[str]
     ) -> None:
-        """Let a container have the profiles of its charms."""
+        """Set the charm profiles of a container."""
         await (await self._lxd()).set_profiles(instance_id, wanted, keep)
 
     async def list(self) -> Sequence[Instance]:
@@ -198,23 +199,23 @@ class HostedLxd:
             raise
 
     async def _never_there(self) -> bool:
-        """Return True when the machine has no LXD, so that a container that was never made can be removed."""
+        """Return True when the machine has no LXD: then a container that was never made can be removed."""
         return not self._prepared and (await self._host.run(_NEVER_THERE)).rc == 0
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return containers by id."""
+        """Return containers by id, with None for containers that do not exist."""
         found = await (await self._lxd()).get(ids)
         return [_local(item) if item is not None else None for item in found]
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return the login, as seen from the machine."""
+        """Return the address and login for SSH from the machine."""
         return await (await self._lxd()).ssh_target(instance)
 
     async def destroy_model(self) -> None:
-        """Do nothing: containers end one by one, and the LXD is the machine's."""
+        """Do nothing: containers end one by one, and the LXD belongs to the machine."""
 
     async def doctor(self) -> Sequence[Finding]:
-        """Say nothing: the machine is not this computer."""
+        """Return no findings: the machine is not this computer."""
         return []
 
 
@@ -223,5 +224,5 @@ def _here(started: Started) -> Started:
 
 
 def _local(instance: Instance) -> Instance:
-    """Return a container without the name of its LXD, which is no zone."""
+    """Return a container without a zone: the name of the machine's LXD is no zone."""
     return replace(instance, hardware=replace(instance.hardware, availability_zone=""))

@@ -1,4 +1,4 @@
-"""Instances of LXD as documents: what is asked for, and what is seen. Pure.
+"""Documents of LXD: makes requests for instances, and reads the instances in answers. Pure.
 
 Mirrors: juju provider/lxd/environ_broker.go, container/lxd/container.go (3.6)
 """
@@ -31,12 +31,12 @@ _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
 def profile_name(model: ModelInfo) -> str:
-    """Return the name of the model's profile; two models of one name share no profile."""
+    """Return the name of the model's profile; models with the same name get different profiles."""
     return f"juju-{model.name}-{model.uuid[-6:]}"
 
 
 def profile(model: ModelInfo) -> dict[str, object]:
-    """Return the model's profile."""
+    """Return the document of the model's profile."""
     config = {"boot.autostart": "true", "security.nesting": "true"}
     return {
         "name": profile_name(model),
@@ -47,10 +47,10 @@ def profile(model: ModelInfo) -> dict[str, object]:
 
 
 def of_model(listed: Iterable[Mapping[str, Any]], model_uuid: str) -> list[Mapping[str, Any]]:
-    """Return the instances of a model out of all.
+    """Return the instances of a model.
 
-    Of one whose cluster member does not answer LXD tells only the name: by that it is known then, and marked
-    `lost`, so that nobody takes it for gone.
+    When a cluster member does not answer, LXD only lists the names of its instances. These are found by name,
+    and marked as `lost`, so that they do not count as deleted.
     """
     start = f"juju-{model_uuid[-6:]}-"
     found: list[Mapping[str, Any]] = []
@@ -88,11 +88,11 @@ def order(
     root: Mapping[str, str],
     user_data: str,
 ) -> dict[str, object]:
-    """Return the document that makes an instance.
+    """Return the document of a request that makes an instance.
 
     Args:
-        source: The place of its image.
-        root: The root disk of the default profile, which `root-disk` and `root-disk-source` change.
+        source: Where LXD finds the image.
+        root: The root disk of the default profile; `root-disk` and `root-disk-source` override its values.
     """
     wanted = request.constraints
     tags = {f"user.{key}": value for key, value in request.tags.items() if key.startswith("juju-")}
@@ -129,16 +129,16 @@ def order(
 
 
 def host_keys(document: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the host keys that an instance was made with; None when none are known."""
+    """Return the host keys with which an instance was made, or None when they are unknown."""
     text = str(document["config"].get(HOST_KEYS_KEY) or "")
     return tuple(text.splitlines()) or None
 
 
 def addresses(document: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[Address, ...]:
-    """Return the addresses of an instance's own cards, IPv4 first.
+    """Return the addresses of an instance's network interfaces, IPv4 first.
 
-    The instance itself says them: bridges inside of it are not reached from here, and a text that is no
-    address is left out.
+    The instance itself reports them: bridges inside the instance are left out, because they cannot be reached
+    from outside, and so are texts that are not addresses.
     """
     config = {**(document.get("expanded_config") or {}), **document["config"]}
     own = {value for key, value in config.items() if re.fullmatch(r"volatile\..+\.hwaddr", key)}
@@ -158,13 +158,13 @@ def addresses(document: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[Ad
 
 
 def mebibytes(text: str) -> int | None:
-    """Return a size of LXD's in MiB; None for a share or nothing."""
+    """Return a size in LXD's notation as MiB, or None for a percentage or an empty text."""
     found = _SIZE.match(text.strip())
     return int(found[1]) * _UNITS[found[2] or ""] // 2**20 if found else None
 
 
 def instance(document: Mapping[str, Any], state: Mapping[str, Any], *, server: str) -> Instance:
-    """Return an instance as the controller sees it; `server`: the name of a server without a cluster."""
+    """Return an instance in the controller's form; `server` is the name of a server without a cluster."""
     config, word = document["config"], str(document.get("status") or "")
     limits = {**config, **(document.get("expanded_config") or {})}
     cores, place = str(limits.get("limits.cpu") or ""), str(document.get("location") or "none")

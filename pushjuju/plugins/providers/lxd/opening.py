@@ -1,4 +1,4 @@
-"""The providers of LXD, their storage and their trust, opened."""
+"""Opens the providers of LXD, their storage and their trust."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pushjuju.plugins.providers.lxd.trust import finalized
 
 
 class Opening:
-    """What the hooks of the plugin open."""
+    """Functions that open the objects for the plugin's hooks."""
 
     finalized = staticmethod(finalized)
 
@@ -39,5 +39,5 @@ class Opening:
 
     @staticmethod
     def storage(provider: Provider | None) -> StorageProvider | MachineStorage | None:
-        """Return the storage of a provider of this plugin."""
+        """Return the storage of a provider of this plugin, or None for another provider."""
         return provider.storage() if isinstance(provider, LxdProvider) else None

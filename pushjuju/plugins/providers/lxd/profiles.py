@@ -1,6 +1,6 @@
-"""Profiles of charms on a server: made, given to instances, taken away. Blocking.
+"""Profiles of charms on an LXD server: makes them, assigns them to instances, deletes them. Blocking.
 
-A profile names the model that it belongs to; a profile of another model is never changed.
+A profile contains the UUID of its model; a profile of another model is never changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CHARM_KEY = "user.pushjuju-charm"
 
 
 def ensure(api: Api, wanted: Sequence[CharmProfile], model: str) -> None:
-    """Make profiles that are not there, and let those that are have the right content."""
+    """Make missing profiles, and correct the content of existing profiles."""
     for item in wanted:
         document = _document(item, model)
         found = ignore_gone(lambda name=item.name: api.get(f"profiles/{name}"))  # type: ignore[misc]
@@ -26,7 +26,7 @@ def ensure(api: Api, wanted: Sequence[CharmProfile], model: str) -> None:
             continue
         if found["config"].get(MODEL_KEY) != model:
             raise ProviderError(
-                f'the LXD server has a profile "{item.name}" of somebody else', retryable=False
+                f'the LXD server has another profile "{item.name}", not of this model', retryable=False
             )
         if any(found.get(key) != value for key, value in document.items()):
             api.change("put", f"profiles/{item.name}", document)
@@ -36,7 +36,7 @@ def _make(api: Api, document: Mapping[str, Any]) -> None:
     try:
         api.change("post", "profiles", document)
     except Exception as error:
-        if "already exists" not in str(error):  # another worker was faster
+        if "already exists" not in str(error):  # another worker has made it already
             raise
 
 
@@ -50,7 +50,7 @@ def _document(item: CharmProfile, model: str) -> dict[str, object]:
 
 
 def give(api: Api, instance: str, wanted: Sequence[CharmProfile], model: str) -> None:
-    """Let an instance have these profiles of charms, and no others of the model's."""
+    """Assign exactly these charm profiles of the model to an instance."""
     ours = {str(item["name"]) for item in _of_model(api, model)}
     present = [str(name) for name in api.get(f"instances/{instance}")["profiles"]]
     others = [name for name in present if name not in ours]
@@ -60,7 +60,7 @@ def give(api: Api, instance: str, wanted: Sequence[CharmProfile], model: str) ->
 
 
 def sweep(api: Api, model: str, keep: Collection[str] = ()) -> None:
-    """Delete the profiles of charms that no instance has, but for some."""
+    """Delete the model's charm profiles that no instance uses, except those in `keep`."""
     for item in _of_model(api, model):
         if item["name"] not in keep and not item.get("used_by"):
             name = item["name"]

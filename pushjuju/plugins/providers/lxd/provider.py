@@ -1,8 +1,8 @@
-"""The provider of LXD: machines of one model, each a container or a virtual machine.
+"""The provider of LXD: the machines of one model, each a container or a virtual machine.
 
-An instance is known by `user.*` keys of its configuration: the model, the machine, and the request (`nonce`)
-that it was made for. A start that is repeated finds the instance of the first one; one with another nonce
-replaces it. Mirrors: juju provider/lxd (3.6)
+The identity of an instance is in `user.*` keys of its configuration: model, machine, and the `nonce` of the
+request that made it. A repeated start finds the instance of the first start; a start with another nonce
+replaces the instance. Mirrors: juju provider/lxd (3.6)
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, NON
 from pushjuju.plugins.providers.lxd.server import WITHOUT_LXD, Api, Gone, Server, connect, failed, ignore_gone
 from pushjuju.plugins.providers.lxd.volumes import LxdStorage
 
-ADDRESS_S = 180.0  # until an instance without an address is given up
+ADDRESS_S = 180.0  # seconds after which the start of an instance without an address fails
 LOOK_S = 0.2
 DEFAULT = "default"  # the project that every server has
 _UNSUPPORTED = frozenset({"tags", "cpu-power", "allocate-public-ip", "image-id", "container"})
@@ -53,7 +53,7 @@ _Seen = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 class LxdProvider:
-    """Machines of one model on one server or cluster."""
+    """The machines of one model on one server or cluster."""
 
     def __init__(
         self,
@@ -78,28 +78,28 @@ class LxdProvider:
     # --- the server ---------------------------------------------------------------------------------------
 
     async def _facts(self) -> Mapping[str, Any]:
-        """Return what the server says of itself."""
+        """Return the server's description of itself, cached."""
         if not self._about:
             self._about = await self._server.run(lambda api: _facts(api, self._project))
         return self._about
 
     async def check(self) -> Reached:
-        """Ask the server who it is."""
+        """Return the name and version of the server."""
         facts = await self._facts()
         return Reached(account=f'server "{_name(facts)}", LXD {facts["environment"].get("server_version")}')
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
-        """Refuse a placement that is not there, and a base without an image.
+        """Refuse an unknown placement, and a base without an image.
 
         Raises:
-            NotValid: The request has such a fault.
+            NotValid: The server cannot make such a machine.
         """
         await self._placed(placement)
         wanted = StartRequest(machine_id="", base=base, constraints=constraints)
         await self._source(wanted)
 
     async def rules(self) -> ConstraintRules:
-        """Return what LXD makes of constraints."""
+        """Return LXD's rules for constraints."""
         facts = await self._facts()
         pools = await self._server.run(
             lambda api: [item["name"] for item in api.get("storage-pools", recursion="1")]
@@ -116,7 +116,7 @@ class LxdProvider:
         )
 
     async def zones(self) -> Sequence[Zone]:
-        """Return the members of the cluster, or the one server."""
+        """Return the members of the cluster as zones, or the single server."""
         facts = await self._facts()
         if not facts["environment"].get("server_clustered"):
             return [Zone(name=_name(facts))]
@@ -126,11 +126,11 @@ class LxdProvider:
         ]
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
-        """Return the member that a placement names."""
+        """Return the cluster member that the placement names; empty for any."""
         return await self._placed(request.placement)
 
     async def _placed(self, placement: str) -> list[str]:
-        """Read `zone=MEMBER` or `MEMBER`."""
+        """Return the member in `zone=MEMBER` or `MEMBER`."""
         if not placement:
             return []
         kind, equals, value = placement.partition("=")
@@ -145,10 +145,10 @@ class LxdProvider:
     # --- starting -----------------------------------------------------------------------------------------
 
     async def start(self, request: StartRequest) -> Started:
-        """Start an instance, or find the one that this request has already.
+        """Start an instance, or return the instance that an earlier start with this request made.
 
         Raises:
-            ProviderError: The server failed, or gave no address in time; what was made is removed again.
+            ProviderError: The server failed, or gave no address in time; what was made is deleted.
         """
         found = [
             item
@@ -209,7 +209,7 @@ class LxdProvider:
             try:
                 api.change("post", "profiles", wanted)
             except Exception as late:
-                if "already exists" not in str(late):  # another start was faster
+                if "already exists" not in str(late):  # another start has made it already
                     raise
 
     async def _source(self, request: StartRequest) -> dict[str, object]:
@@ -241,7 +241,7 @@ class LxdProvider:
         """Wait until an instance has an address.
 
         Raises:
-            Gone: The instance ended by itself.
+            Gone: The instance was deleted meanwhile.
             ProviderError: The instance got no address in time.
         """
         end = asyncio.get_running_loop().time() + ADDRESS_S
@@ -256,7 +256,7 @@ class LxdProvider:
     # --- afterwards ---------------------------------------------------------------------------------------
 
     async def resume(self, instance_id: str) -> None:
-        """Start an instance again that was stopped by hand, or that did not come back with its host."""
+        """Start a stopped instance again, or one that did not start with its host."""
         await self._server.run(lambda api: self._boot_own(api, instance_id))
 
     def _boot_own(self, api: Api, name: str) -> None:
@@ -272,7 +272,7 @@ class LxdProvider:
         await self._server.run(lambda api: self._drop_own(api, name))
 
     def _drop_own(self, api: Api, name: str) -> None:
-        """Delete an instance if it is the model's."""
+        """Delete an instance when it belongs to the model."""
         for document in self._documents(api):
             if document["name"] == name:
                 _there(document)
@@ -297,17 +297,17 @@ class LxdProvider:
         return await self._server.run(look)
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return instances by id; None for those that are gone or another model's."""
+        """Return instances by id, with None for instances that were deleted or belong to another model."""
         if not ids:
             return []
         found = {item.id: item for item in await self.list()}
         return [found.get(name) for name in ids]
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return the login as `ubuntu`, which the user data makes.
+        """Return the address and the login as `ubuntu`, the user that the user data creates.
 
         Raises:
-            NotFound: The instance is not there any more, or has no address.
+            NotFound: The instance does not exist any more, or has no address.
         """
         seen = [item for item in await self._server.run(self._documents) if item["name"] == instance.id]
         if not seen:
@@ -329,7 +329,7 @@ class LxdProvider:
     async def set_profiles(
         self, instance_id: str, wanted: Sequence[CharmProfile], keep: Collection[str]
     ) -> None:
-        """Let an instance have the profiles of its charms; delete those of the model that none has."""
+        """Assign the charm profiles of an instance; delete the model's charm profiles without an instance."""
 
         def set_all(api: Api) -> None:
             if instance_id:
@@ -340,7 +340,7 @@ class LxdProvider:
         await self._server.run(set_all)
 
     async def drop_profile(self) -> None:
-        """Delete the model's profile, if no instance uses it."""
+        """Delete the model's profile, unless an instance uses it."""
         name = instances.profile_name(self._model)
 
         def drop(api: Api) -> None:
@@ -351,7 +351,7 @@ class LxdProvider:
         await self._server.run(drop)
 
     async def doctor(self) -> Sequence[Finding]:
-        """Say whether pylxd is there and the server answers."""
+        """Report whether pylxd is installed and the server answers."""
         if importlib.util.find_spec("pylxd") is None:
             fix = Fix(command=install_command("lxd"))
             text = f"pylxd is not installed; {WITHOUT_LXD}"
@@ -396,7 +396,7 @@ def _state(api: Api, name: str) -> Mapping[str, Any]:
 
 
 def _settle(api: Api, name: str) -> None:
-    """Wait for what goes on with an instance: an earlier controller's request may still be at work."""
+    """Wait until no operation works on an instance: an earlier request may still be running."""
     running = api.get("operations", recursion="1") or {}
     for item in (item for group in running.values() for item in group):
         touched = (item.get("resources") or {}).get("instances") or ()
@@ -404,7 +404,7 @@ def _settle(api: Api, name: str) -> None:
             try:
                 api.wait(str(item["id"]))
             except ProviderError:
-                continue  # its own caller heard of it
+                continue  # the request that started it has reported the error
 
 
 def _boot(api: Api, name: str) -> None:

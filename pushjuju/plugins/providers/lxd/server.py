@@ -1,6 +1,7 @@
-"""Requests to one LXD server: in threads, a connection each.
+"""Requests to one LXD server, in threads, each with a connection of its own.
 
-pylxd makes the connection (socket or TLS with a pinned certificate); what is asked is LXD's own REST API.
+pylxd opens the connection (a socket, or TLS with a pinned certificate); the requests use LXD's REST API
+directly.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from pushjuju.plugins.api.providers import Services
 T = TypeVar("T")
 
 PARALLEL = 8
-REQUEST_S = 60.0  # until a request without an answer is given up
-OPERATION_S = 900.0  # an image may have to be downloaded from a remote server
+REQUEST_S = 60.0  # after which a request without an answer is aborted
+OPERATION_S = 900.0  # seconds; an image may have to be downloaded from a remote server
 _REASONS = 3
-_WAIT_S = 20  # the server answers a wait at the latest then
+_WAIT_S = 20  # seconds after which the server ends a wait; the wait is then repeated
 _SOCKETS = ("/var/snap/lxd/common/lxd/unix.socket", "/var/lib/lxd/unix.socket")
 _SERVER = "the LXD server"
 _MISSING = "pylxd is not installed"
@@ -44,11 +45,11 @@ _REMOTE = ("server-cert", "client-cert", "client-key")
 
 
 class Gone(NotFound, ProviderError):
-    """What was asked for is not on the server; a new try may mend that."""
+    """The requested object is not on the server; a new attempt may succeed."""
 
 
 def endpoint(cloud: CloudSpec, environ: Mapping[str, str]) -> str:
-    """Return where the server is: an `https` address, or the path of its socket."""
+    """Return the address of the server: an `https` URL, or the path of its socket."""
     given = cloud.endpoint
     if given.startswith("https://"):
         return given.rstrip("/")
@@ -56,7 +57,7 @@ def endpoint(cloud: CloudSpec, environ: Mapping[str, str]) -> str:
         return given.removeprefix("unix://")
     if given:
         raise NotValid(
-            f'endpoint "{given}" of cloud {cloud.name} is no https address and no path of a socket'
+            f'endpoint "{given}" of cloud {cloud.name} is neither an https URL nor the path of a socket'
         )
     if environ.get("LXD_SOCKET"):
         return environ["LXD_SOCKET"]
@@ -72,7 +73,7 @@ def _api() -> Any:
 
 
 def connect(cloud: CloudSpec, credential: Credential, services: Services, project: str) -> Any:
-    """Return the root of a server's API; makes no request."""
+    """Return the root object of a server's API; send no request."""
     try:
         api = _api()
     except ImportError:
@@ -91,12 +92,12 @@ def connect(cloud: CloudSpec, credential: Credential, services: Services, projec
     files = certificate_files(cloud, credential, services.data_dir)
     session = api.get_session_for_url(place, verify=str(files[0]), cert=(str(files[1]), str(files[2])))
     session.proxies = dict(api.get_environ_proxies(place))
-    session.trust_env = False  # else REQUESTS_CA_BUNDLE would take the place of the server's certificate
+    session.trust_env = False  # otherwise REQUESTS_CA_BUNDLE would replace the server's certificate
     return api._APINode(f"{place}/1.0", session, timeout=REQUEST_S, project=project)
 
 
 def certificate_files(cloud: CloudSpec, credential: Credential, data_dir: Path) -> tuple[Path, Path, Path]:
-    """Write the PEM texts of a credential into files that only the owner reads, and return their paths."""
+    """Write the PEM texts of a credential to files that only the owner can read, and return their paths."""
     texts = [credential.attributes.get(name, "") for name in _REMOTE]
     if not all(texts):
         raise CredentialInvalid(
@@ -118,10 +119,10 @@ def certificate_files(cloud: CloudSpec, credential: Credential, data_dir: Path) 
 
 
 class Server:
-    """Runs functions that talk to a server in threads.
+    """Runs functions in threads; each function sends requests to the server.
 
     Args:
-        connect: Returns the root of the API; called for each function, as no two threads may share one.
+        connect: Returns the root of the API; called for each function, because threads must not share one.
         cloud: The cloud of the server, for messages.
     """
 
@@ -130,12 +131,12 @@ class Server:
         self._threads = ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="lxd")
 
     async def run(self, function: Callable[[Api], T]) -> T:
-        """Return what a function returns; the event loop goes on meanwhile.
+        """Return the result of a function, without blocking the event loop.
 
         Raises:
-            CredentialInvalid: The server does not trust us.
+            CredentialInvalid: The server does not trust the client's certificate.
             Gone: The object does not exist.
-            QuotaExceeded: The project may have no more.
+            QuotaExceeded: The quota of the project is used up.
             ProviderError: Anything else, with the server's text.
         """
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._guarded, function)
@@ -155,7 +156,7 @@ class Server:
 
 
 class Api:
-    """The part of LXD's REST API that pushjuju needs; blocks. Paths are relative to `/1.0`."""
+    """The requests to LXD's REST API that pushjuju needs. Blocking. Paths are relative to `/1.0`."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
@@ -167,13 +168,13 @@ class Api:
         return node
 
     def get(self, path: str, **params: str) -> Any:
-        """Return the metadata of an answer."""
+        """Return the `metadata` of the answer to a GET."""
         return self._node(path).get(params=dict(params)).json().get("metadata")
 
     def change(
         self, method: str, path: str, document: Mapping[str, Any] | None = None, **params: str
     ) -> None:
-        """Ask for a change and wait until it is made."""
+        """Send a change, and wait until its operation has ended."""
         kwargs: dict[str, object] = {"params": dict(params)}
         if document is not None:
             kwargs["json"] = dict(document)
@@ -182,18 +183,18 @@ class Api:
             self.wait(str(answer["metadata"]["id"]))
 
     def reasons(self, instance: str) -> list[str]:
-        """Return what LXC's own log says first of why a container did not start; LXD names the log only."""
+        """Return the first errors in LXC's log of a container that did not start; LXD only names the log."""
         text = ""
-        with contextlib.suppress(_api().LXDAPIException, OSError):  # a virtual machine has no such log
+        with contextlib.suppress(_api().LXDAPIException, OSError):  # virtual machines have no such log
             text = self._node(f"instances/{instance}/logs/lxc.log").get(is_api=False).text
         found = [line.split(" - ", 2)[-1] for line in text.splitlines() if " ERROR " in line]
         return [line.strip() for line in found[:_REASONS]]
 
     def wait(self, operation: str) -> None:
-        """Wait until an operation ended.
+        """Wait until an operation has ended.
 
         Raises:
-            ProviderError: It failed, or takes too long.
+            ProviderError: The operation failed, or takes too long.
         """
         end = time.monotonic() + OPERATION_S
         while time.monotonic() < end:
@@ -201,7 +202,7 @@ class Api:
                 seen = self.get(f"operations/{operation}/wait", timeout=str(_WAIT_S))
             except Exception as error:
                 if isinstance(as_ours(error), Gone):
-                    return  # over, and forgotten
+                    return  # the operation has ended, and LXD has dropped it
                 raise
             code = int(seen.get("status_code") or 0)
             if code >= 400:
@@ -212,14 +213,14 @@ class Api:
 
 
 def failed(text: str) -> ProviderError:
-    """Return the error for a text of the server's."""
+    """Return the error for an error text of the server."""
     if text.startswith("Reached maximum") or "exceeds project" in text.lower():
         return QuotaExceeded(detail=text)
     return ProviderError(f"{_SERVER} failed", detail=text, retryable=True)
 
 
 def as_ours(error: Exception) -> PushjujuError:
-    """Return an error of the library as an error of pushjuju, with the server's own text as its detail."""
+    """Return pushjuju's error for an error of the library; its detail is the server's text."""
     if isinstance(error, PushjujuError):
         return error
     code = int(getattr(getattr(error, "response", None), "status_code", 0) or 0)
@@ -230,13 +231,13 @@ def as_ours(error: Exception) -> PushjujuError:
         return Gone(f"not found on the LXD server: {text}")
     if code:
         return failed(text)
-    if isinstance(error, OSError):  # those of requests are, too
+    if isinstance(error, OSError):  # the errors of requests are OSErrors, too
         return _no_answer(error)
-    return ProviderError(f"{_SERVER} gave an answer without sense", detail=text, retryable=True)
+    return ProviderError(f"{_SERVER} sent an invalid answer", detail=text, retryable=True)
 
 
 def name_in(error: PushjujuError, cloud: str) -> None:
-    """Say in an error whose server it is, and what to type next."""
+    """Add the name of the cloud and the next command to an error."""
     if isinstance(error, CredentialInvalid) and error.message == CredentialInvalid.message:
         error.message = f"cloud {cloud} refuses the credential"
         error.hint = f"lxc config trust add    (on the server), then pushjuju update-credential {cloud}"
@@ -244,7 +245,7 @@ def name_in(error: PushjujuError, cloud: str) -> None:
 
 
 def _no_answer(error: OSError) -> ProviderError:
-    """Return what a request without an answer ended with: what is below the layers of the library."""
+    """Return the error for a request without an answer, with the innermost error of the library as detail."""
     causes: list[BaseException] = [error]
     while deeper := causes[-1].__cause__ or causes[-1].__context__:
         causes.append(deeper)
@@ -259,7 +260,7 @@ def _no_answer(error: OSError) -> ProviderError:
 
 
 def ignore_gone(ask: Callable[[], Any]) -> Any:
-    """Return what a request returns, or None when the object does not exist."""
+    """Return the result of a request, or None when the object does not exist."""
     try:
         return ask()
     except Exception as error:

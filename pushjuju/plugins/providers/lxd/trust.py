@@ -1,7 +1,7 @@
-"""A trust token becomes a certificate that the server trusts. Blocking.
+"""Exchanges a trust token for a certificate that the LXD server trusts. Blocking.
 
-The token (`lxc config trust add`) names the server's certificate by its fingerprint: no other server gets the
-token. Mirrors: juju provider/lxd/credentials.go, finalizeToken (3.6)
+The token (`lxc config trust add`) contains the fingerprint of the server's certificate, so that no other
+server gets the token. Mirrors: juju provider/lxd/credentials.go, finalizeToken (3.6)
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _NEW = "lxc config trust add    (on that server) makes a token"
 
 
 def fingerprint_of(token: str) -> str:
-    """Return the fingerprint of the server's certificate that a token names."""
+    """Return the fingerprint of the server's certificate that a token contains."""
     try:
         found = json.loads(base64.b64decode(token.strip(), validate=True))["fingerprint"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise NotValid("the trust token is none of LXD's", hint=_NEW) from None
+        raise NotValid("the text is not a trust token of LXD", hint=_NEW) from None
     return str(found).lower()
 
 
 def trusted(endpoint: str, token: str) -> dict[str, str]:
-    """Make a certificate, let a server trust it, and return the attributes of a credential."""
+    """Make a certificate, let the server trust it, and return the attributes of a credential."""
     wanted, place = fingerprint_of(token), urlsplit(endpoint)
     if place.scheme != "https" or not place.hostname:
         raise NotValid("a trust token is for a server with an https endpoint", hint="pushjuju add-cloud")
@@ -52,7 +52,7 @@ def trusted(endpoint: str, token: str) -> dict[str, str]:
         server = ssl.get_server_certificate(address, timeout=_TIMEOUT_S)
         seen = hashlib.sha256(ssl.PEM_cert_to_DER_cert(server)).hexdigest()
         if not hmac.compare_digest(seen, wanted):
-            raise CredentialInvalid(f"{endpoint} is not the LXD server that the trust token is of", hint=_NEW)
+            raise CredentialInvalid(f"{endpoint} is not the server that issued the trust token", hint=_NEW)
         certificate, key = _new_pair()
         _register(address, server, certificate, key, token.strip())
     except OSError as error:
@@ -64,7 +64,7 @@ def trusted(endpoint: str, token: str) -> dict[str, str]:
 
 def _register(address: tuple[str, int], server: str, certificate: str, key: str, token: str) -> None:
     context = ssl.create_default_context(cadata=server)
-    context.check_hostname = False  # the certificate itself is what is known
+    context.check_hostname = False  # the fingerprint of the certificate is checked instead
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         pair = Path(folder) / "pair.pem"
         pair.touch(mode=0o600)
@@ -79,7 +79,7 @@ def _register(address: tuple[str, int], server: str, certificate: str, key: str,
         text = answer.read(65536)
     if answer.status >= 300:
         raise CredentialInvalid(
-            "the LXD server does not take the trust token: it was used, or has expired",
+            "the LXD server refuses the trust token: it was used already, or has expired",
             detail=_said(text),
             hint=_NEW,
         )
@@ -93,7 +93,7 @@ def _said(text: bytes) -> str:
 
 
 def _new_pair() -> tuple[str, str]:
-    """Return a certificate that signs itself, and its key, as PEM texts."""
+    """Return a self-signed certificate and its key, as PEM texts."""
     key = ec.generate_private_key(ec.SECP384R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "pushjuju")])
     now = datetime.now(UTC)
@@ -114,5 +114,5 @@ def _new_pair() -> tuple[str, str]:
 
 
 def finalized(endpoint: str, attributes: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return auth type and attributes of what becomes of a credential of the type `interactive`."""
+    """Return (auth type, attributes) for a credential of the type `interactive`, after the exchange."""
     return "certificate", trusted(endpoint, attributes.get(TOKEN, ""))

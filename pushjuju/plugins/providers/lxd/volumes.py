@@ -1,7 +1,7 @@
-"""Filesystems of LXD's storage pools, as custom volumes that are shown in instances.
+"""Filesystems in LXD's storage pools: custom volumes that are attached to instances.
 
-A volume is called `juju-UUID`; `user.*` keys of it say whose it is. An instance sees it as a disk below its
-storage directory, where LXD has it back after each start by itself.
+The name of a volume is `juju-UUID`; its `user.*` keys name its model. LXD attaches a volume as a disk below
+the instance's storage directory, and attaches it again after each start.
 
 Mirrors: juju provider/lxd/storage.go (3.6)
 """
@@ -21,19 +21,19 @@ DRIVER, POOL = "driver", "lxd-pool"
 DEFAULT_DRIVER, DEFAULT_POOL = "dir", "juju"
 UUID_KEY, SIZE_KEY = "user.pushjuju-storage", "user.pushjuju-size"
 _OF_MEMBER = frozenset({"size", "source", "zfs.pool_name", "lvm.thinpool_name", "lvm.vg_name"})
-SHOWN = ".lxd"  # folder of a machine's storage directory; no storage can have this name
+SHOWN = ".lxd"  # a folder in a machine's storage directory; no storage can have this name
 _MIB = 2**20
 
 
 def pool_of(attributes: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
-    """Return what a pool's attributes name: LXD's pool, its driver, and the settings for LXD."""
+    """Return (LXD's pool, its driver, settings for LXD) from the attributes of a pool of the model."""
     rest = {key: str(value) for key, value in attributes.items() if key not in (DRIVER, POOL)}
     driver = str(attributes.get(DRIVER) or DEFAULT_DRIVER)
     return str(attributes.get(POOL) or DEFAULT_POOL), driver, rest
 
 
 def split(provider_id: str) -> tuple[str, str]:
-    """Read `POOL:VOLUME`."""
+    """Return (pool, volume) of `POOL:VOLUME`."""
     pool, colon, volume = provider_id.partition(":")
     if not (pool and colon and volume) or {"..", "."} & {pool, volume} or "/" in provider_id:
         raise NotValid(
@@ -43,41 +43,41 @@ def split(provider_id: str) -> tuple[str, str]:
 
 
 def shown_at(volume: str) -> str:
-    """Return the directory where an instance sees a volume."""
+    """Return the directory of a volume inside an instance."""
     return f"{STORAGE_DIR}/{SHOWN}/{volume}"
 
 
 class LxdStorage:
-    """Filesystems of one model on one server or cluster."""
+    """The filesystems of one model on one server or cluster."""
 
     def __init__(self, server: Server, model_uuid: str) -> None:
         self._server, self._model = server, model_uuid
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Make a volume, and its pool when the server has no pool of that name."""
+        """Make a volume, and also its pool when the server has no pool with that name."""
         return await self._server.run(lambda api: self._create(api, item))
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Show it in an instance."""
+        """Attach a volume to an instance."""
         return await self._server.run(lambda api: _attach(api, item))
 
     async def detach(self, item: StorageItem) -> None:
-        """Take it from an instance."""
+        """Detach a volume from an instance."""
         await self._server.run(lambda api: _detach(api, item))
 
     async def destroy(self, item: StorageItem) -> None:
-        """Delete it."""
+        """Delete a volume with its data."""
         await self._server.run(lambda api: _destroy(api, item))
 
     async def release(self, item: StorageItem) -> None:
-        """Take the model's marks from the volume, so that any model can import the volume."""
+        """Remove the model's marks from a volume, so that any model can import the volume."""
         await self._server.run(lambda api: _set_model(api, item.provider_id, ""))
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Take in a volume that no model holds.
+        """Return a volume that belongs to no model, and mark it as the model's.
 
         Raises:
-            NotFound: It is not there.
+            NotFound: The volume does not exist.
         """
         if kind is not Kind.FILESYSTEM:
             raise NotValid("storage of LXD has filesystems only")
@@ -116,12 +116,12 @@ def _own_name(item: StorageItem) -> str:
 
 
 def _place(item: StorageItem) -> tuple[str, str]:
-    """Return pool and volume of an item, also of a volume whose making was not recorded."""
+    """Return (pool, volume) of an item, also when the id of the made volume was not recorded."""
     return split(item.provider_id) if item.provider_id else (pool_of(item.attributes)[0], _own_name(item))
 
 
 def _ensure_pool(api: Api, pool: str, driver: str, config: Mapping[str, str]) -> None:
-    """Make a pool unless a pool of that name exists, which is used as it is."""
+    """Make a pool; an existing pool of that name is used as it is."""
     known = {str(item["name"]): item for item in api.get("storage-pools", recursion="1")}
     found = known.get(pool)
     if found and found["driver"] != driver:
@@ -130,12 +130,12 @@ def _ensure_pool(api: Api, pool: str, driver: str, config: Mapping[str, str]) ->
             f'Specify an alternative pool name via the "{POOL}" attribute.',
             retryable=False,
         )
-    if not found or found.get("status") == "Pending":  # the process that made it stopped halfway
+    if not found or found.get("status") == "Pending":  # a process was interrupted while it made the pool
         _make_pool(api, {"name": pool, "driver": driver}, config)
 
 
 def _make_pool(api: Api, document: Mapping[str, str], config: Mapping[str, str]) -> None:
-    """Make a pool; a cluster wants it announced for each member before."""
+    """Make a pool; in a cluster, the pool has to be defined for each member first."""
     clustered = api.get("")["environment"].get("server_clustered")
     own = {key: value for key, value in config.items() if clustered and key in _OF_MEMBER}
     shared = {key: value for key, value in config.items() if key not in own}
@@ -148,7 +148,7 @@ def _post_pool(api: Api, document: Mapping[str, Any], **params: str) -> None:
     try:
         api.change("post", "storage-pools", document, **params)
     except Exception as error:
-        if "already" not in str(error):  # another worker was faster, or an earlier attempt got to this point
+        if "already" not in str(error):  # by another worker, or by an earlier attempt
             raise
 
 
@@ -157,7 +157,7 @@ def _driver(api: Api, pool: str) -> str:
 
 
 def _member(api: Api, instance: str) -> dict[str, str]:
-    """Return where a volume is made: beside its instance, in a cluster."""
+    """Return the parameter that makes a volume on the cluster member of its instance; may be empty."""
     found = ignore_gone(lambda: api.get(f"instances/{instance}")) if instance else None
     place = str((found or {}).get("location") or "none")
     return {} if place == "none" else {"target": place}
@@ -178,7 +178,7 @@ def _get(api: Api, pool: str, volume: str) -> Mapping[str, Any]:
 
 
 def _made(api: Api, pool: str, volume: Mapping[str, Any]) -> StorageMade:
-    """Return a volume with its size: its own, what was asked for, or that of its pool, which bounds it."""
+    """Return a volume with its size: that of the volume, or else of the pool, which limits the volume."""
     config = volume["config"]
     size = mebibytes(str(config.get("size") or "")) or int(config.get(SIZE_KEY) or 0)
     if not size:
@@ -188,7 +188,7 @@ def _made(api: Api, pool: str, volume: Mapping[str, Any]) -> StorageMade:
 
 
 def _users(volume: Mapping[str, Any]) -> list[str]:
-    """Return the instances that have a volume."""
+    """Return the instances to which a volume is attached."""
     paths = (str(path).partition("?")[0] for path in volume.get("used_by") or ())
     return sorted(path.rpartition("/")[2] for path in paths if path.startswith("/1.0/instances/"))
 

@@ -1,6 +1,6 @@
-"""The built-in plugin `maas`: bare metal and virtual machines that a MAAS server keeps.
+"""The built-in plugin `maas`: bare metal and virtual machines that a MAAS server manages.
 
-Imports its parts only when used.
+The parts of the plugin are imported when used.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ _KIND = ProviderType(
 
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
-    """Name the cloud type `maas`."""
+    """Return the cloud type `maas`."""
     return [_KIND]
 
 
 @hookimpl
 def pushjuju_finalize_credential(cloud: CloudSpec, attributes: Mapping[str, str]) -> None:
-    """Refuse what cannot be an API key; keep everything as it is."""
+    """Refuse a credential whose attribute is not an API key; leave every other one unchanged."""
     if cloud.type == "maas" and not is_key(attributes.get("maas-oauth", "")):
-        raise NotValid("maas-oauth is no API key of MAAS", hint="a key has the form CONSUMER:TOKEN:SECRET")
+        raise NotValid("maas-oauth is not a key of MAAS", hint="a key has the form CONSUMER:TOKEN:SECRET")
 
 
 @hookimpl
@@ -69,7 +69,7 @@ def pushjuju_open_provider(
     credential: Credential,
     model: ModelInfo,
 ) -> Provider | None:
-    """Return the provider of a cloud of type `maas`."""
+    """Return the provider of a cloud of type `maas`, or None for another type."""
     if cloud.type != "maas":
         return None
     return _opening().provider(cloud, credential, model)
@@ -77,13 +77,13 @@ def pushjuju_open_provider(
 
 @hookimpl
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
-    """Name the storage that comes with machines of MAAS."""
+    """Return the type of storage on the disks of MAAS machines."""
     if cloud_type != "maas":
         return []
     return [
         StorageType(
             name="maas",
-            summary="a disk of the machine, which is chosen for it",
+            summary="a disk of the machine; MAAS chooses a machine with such a disk",
             kinds=frozenset({Kind.BLOCK}),
             scope=Scope.MACHINE,
             default=True,
@@ -97,7 +97,7 @@ def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
 def pushjuju_open_storage(
     type_name: str, provider: Provider | None
 ) -> StorageProvider | MachineStorage | None:
-    """Return the disks of a server's machines."""
+    """Return the storage on the disks of MAAS machines, or None for another type."""
     if type_name != "maas":
         return None
     return _opening().storage(provider)
@@ -105,14 +105,14 @@ def pushjuju_open_storage(
 
 @hookimpl
 def pushjuju_detect_credentials(cloud_type: str, environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
-    """Find the key that MAAS's own tools keep."""
+    """Return the API key that MAAS's own tools store."""
     if cloud_type != "maas":
         return []
     return _opening().detect(environ)
 
 
 def _opening() -> type[Opening]:
-    # Plugins are loaded by commands for all clouds.
+    # Commands for any cloud load this plugin, so the import waits until MAAS is needed.
     from pushjuju.plugins.providers.maas.opening import Opening
 
     return Opening

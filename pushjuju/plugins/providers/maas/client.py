@@ -1,6 +1,6 @@
 """MAAS's API 2.0 over HTTP: signed requests in threads, repeated while the server is busy.
 
-The standard library's client. Each request has a connection of its own: half an answer spoils no other.
+Uses the standard library, and a new connection for each request, so that half an answer disturbs no other.
 Mirrors: gomaasapi client.go, oauth.go
 """
 
@@ -30,11 +30,11 @@ API = "/api/2.0/"
 AUTH_TYPE, ATTRIBUTE = "oauth1", "maas-oauth"
 PARALLEL = 8
 TRIES = 6
-AWAY_TRIES = 3  # of a server that cannot be reached at all
-SILENT_TRIES = 2  # of one that takes a request and says nothing
-TIMEOUT_S = 60.0  # until a request without a whole answer is given up
+AWAY_TRIES = 3  # attempts when the server cannot be reached at all
+SILENT_TRIES = 2  # attempts when the server accepts a request and does not answer
+TIMEOUT_S = 60.0  # after which a request without a complete answer is aborted
 _FIRST_PAUSE_S = 0.5
-_LONGEST_PAUSE_S = 30.0  # also where the server asks for more
+_LONGEST_PAUSE_S = 30.0  # the longest wait that the server may ask for
 _LARGEST = 64 << 20  # bytes of an answer
 _PIECE = 1 << 16
 _SHOWN = 400  # characters of the server's text in an error
@@ -42,20 +42,20 @@ _BUSY = (429, 502, 503, 504)
 
 
 class Gone(NotFound, ProviderError):
-    """What was asked for is not in MAAS; a new try may mend that."""
+    """The requested object is not in MAAS; a new attempt may succeed."""
 
 
 class Mismatch(ProviderError, message="MAAS cannot do that now"):
-    """MAAS answered 409: the machine is in the wrong state for the request, or nothing matches."""
+    """MAAS answered 409: the state of the machine does not allow the request, or no machine matches."""
 
 
 class Unsure(ProviderError, message="the MAAS server gave no whole answer"):
-    """The request was sent, and what became of it is not known."""
+    """The request was sent, but its result is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key of MAAS's: `CONSUMER:TOKEN:SECRET`."""
+    """An API key of MAAS: `CONSUMER:TOKEN:SECRET`."""
 
     consumer: str
     token: str
@@ -63,17 +63,18 @@ class ApiKey:
 
     @classmethod
     def of(cls, credential: Credential, cloud: str) -> ApiKey:
-        """Read a credential.
+        """Return the API key of a credential.
 
         Raises:
-            CredentialInvalid: It is of another type, or the key has another form; its value is not shown.
+            CredentialInvalid: The credential has another auth type, or the key another form; no value is
+            shown.
         """
         if credential.auth_type != AUTH_TYPE:
             raise CredentialInvalid(f"cloud {cloud} needs a credential of auth type {AUTH_TYPE}")
         text = credential.attributes.get(ATTRIBUTE, "")
         if not is_key(text):
             raise CredentialInvalid(
-                f'{ATTRIBUTE} of credential "{credential.name}" is no API key of MAAS',
+                f'{ATTRIBUTE} of credential "{credential.name}" is not an API key of MAAS',
                 detail="a key has the form CONSUMER:TOKEN:SECRET",
                 hint=f"pushjuju update-credential {cloud} {credential.name}",
             )
@@ -81,7 +82,7 @@ class ApiKey:
         return cls(consumer=consumer, token=token, secret=secret)
 
     def header(self, *, now: float, nonce: str) -> str:
-        """Return the `Authorization` of one request: OAuth 1.0a, PLAINTEXT. The consumer has no secret."""
+        """Return the `Authorization` header of a request: OAuth 1.0a, PLAINTEXT, empty consumer secret."""
         parts = {
             "oauth_version": "1.0",
             "oauth_signature_method": "PLAINTEXT",
@@ -95,11 +96,11 @@ class ApiKey:
 
 
 def base_url(cloud: CloudSpec) -> str:
-    """Return where the API of a cloud is; the endpoint may name it or the server's `/MAAS` above it."""
+    """Return the URL of a cloud's API; the endpoint may be that URL, or the server's `/MAAS` above it."""
     url = urlsplit(cloud.endpoint)
     if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment or url.username:
         raise NotValid(
-            f'endpoint "{cloud.endpoint}" of cloud {cloud.name} is no address of a MAAS server',
+            f'endpoint "{cloud.endpoint}" of cloud {cloud.name} is not the URL of a MAAS server',
             hint="the endpoint has the form http://HOST:5240/MAAS",
         )
     path = url.path.rstrip("/")
@@ -107,17 +108,17 @@ def base_url(cloud: CloudSpec) -> str:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the key would go along."""
+    """Follows no redirect, because the API key would be sent along."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
 class Maas:
-    """One MAAS server, as one user.
+    """Sends requests to one MAAS server as one user.
 
     Args:
-        pause: Waits for some seconds in a thread.
+        pause: Sleeps for some seconds in a thread.
     """
 
     def __init__(
@@ -130,20 +131,20 @@ class Maas:
         self._threads = ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="maas")
 
     async def get(self, path: str, params: Params = (), *, op: str = "", tries: int = TRIES) -> Any:
-        """Return what MAAS has at a path; the event loop goes on meanwhile. Errors are those of `post`."""
+        """Return the document at a path, without blocking the event loop. Raises the errors of `post`."""
         asked = [("op", op), *params] if op else list(params)
         query = f"?{urlencode(asked)}" if asked else ""
         return await self._run("GET", f"{path}{query}", None, tries=tries, again=True)
 
     async def post(self, path: str, op: str, params: Params = (), *, again: bool = True) -> Any:
-        """Ask for an operation and return its answer.
+        """Call an operation of the API and return the answer.
 
         Args:
-            again: True when the operation may be sent again after an unclear end.
+            again: True when the operation may be repeated although its result is unknown.
 
         Raises:
-            Mismatch: The present state does not allow the request.
-            Unsure: There was no whole answer, or the server failed.
+            Mismatch: The state of the machine does not allow the request.
+            Unsure: The answer is missing or incomplete, or the server failed.
             ProviderError: Anything else, with MAAS's text.
         """
         body = urlencode(list(params)).encode()
@@ -170,17 +171,17 @@ class Maas:
                 problem, most = _unanswered(error, self._where())
                 repeat = attempt < most - 1 and (again or not isinstance(problem, Unsure))
             if not repeat or attempt == tries - 1:
-                raise problem from None  # what is below would show the request
+                raise problem from None  # the inner error would show the request
             self._pause(pause)
         raise AssertionError("not reached")
 
     def _once(self, method: str, target: str, body: bytes | None) -> Any:
-        """Make one request, and return its answer as data.
+        """Send one request, and return the answer as data.
 
         Raises:
-            HTTPError: MAAS refuses.
-            OSError: It does not answer; so do HTTPException, ValueError and RecursionError for half an answer
-                or another one than JSON of a usual depth.
+            HTTPError: MAAS refused the request.
+            OSError: MAAS did not answer. For an incomplete or invalid answer, also HTTPException, ValueError
+            and RecursionError.
         """
         key = ApiKey.of(self._credential, self._cloud.name)
         request = urllib.request.Request(base_url(self._cloud) + target, data=body, method=method)  # noqa: S310
@@ -196,7 +197,7 @@ class Maas:
     def _open(self, request: urllib.request.Request) -> Any:
         if self._opener is None:
             handlers: list[urllib.request.BaseHandler] = [_NoRedirects()]
-            if request.type == "https":  # reading the system's certificates takes its time
+            if request.type == "https":  # reading the system's certificates takes long
                 handlers.append(urllib.request.HTTPSHandler(context=self._context()))
             self._opener = urllib.request.build_opener(*handlers)
         return self._opener.open(request, timeout=TIMEOUT_S)
@@ -215,7 +216,7 @@ class Maas:
         return context
 
     def _refused(self, error: urllib.error.HTTPError) -> PushjujuError:
-        """Return the error of pushjuju for MAAS's answer, with MAAS's own text as its detail."""
+        """Return pushjuju's error for a refusal of MAAS, with MAAS's own text as detail."""
         try:
             text = plain_text(error.read(_PIECE).decode(errors="replace"))
         except (OSError, http.client.HTTPException):
@@ -233,7 +234,7 @@ class Maas:
             return Mismatch(detail=text)
         if 300 <= error.code < 400:
             there = str(error.headers.get("Location") or "another place")
-            return NotValid(f"the MAAS server sends us to {there}", hint=self._where())
+            return NotValid(f"the MAAS server redirects to {there}", hint=self._where())
         if error.code >= 500:
             return Unsure("the MAAS server failed", detail=text)
         return ProviderError("MAAS refused the request", detail=text)
@@ -244,7 +245,7 @@ class Maas:
 
 
 def _whole(answer: Any, end: float) -> bytes:
-    """Return the body of an answer."""
+    """Return the complete body of an answer, within size and time limits."""
     promised = answer.headers.get("Content-Length") or ""
     pieces: list[bytes] = []
     size = 0
@@ -262,9 +263,9 @@ def _whole(answer: Any, end: float) -> bytes:
 
 
 def _unanswered(error: Exception, hint: str) -> tuple[ProviderError, int]:
-    """Return what stands for no answer, or half of one, and how often it is worth to ask.
+    """Return the error for a missing or incomplete answer, and the number of attempts.
 
-    urllib wraps what goes wrong before all is sent.
+    urllib wraps only the errors that occur before the request is sent.
     """
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     text = str(getattr(cause, "strerror", None) or cause) or type(cause).__name__
@@ -286,7 +287,7 @@ def _asked_pause(error: urllib.error.HTTPError) -> float:
 
 
 def plain_text(text: str) -> str:
-    """Return an error text of MAAS's in one line: `{"arch": ["no such"]}` -> `arch: no such`."""
+    """Return an error text of MAAS on one line: `{"arch": ["no such"]}` becomes `arch: no such`."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The credential that MAAS's own tools left behind.
+"""Finds the API key that MAAS's own tools store.
 
 Mirrors: juju provider/maas/credentials.go DetectCredentials (3.6)
 """
@@ -13,11 +13,11 @@ from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.clouds import DetectedCredential
 from pushjuju.plugins.providers.maas.client import ATTRIBUTE, AUTH_TYPE
 
-_LARGEST = 64 * 1024  # bytes of a file that is looked into
+_LARGEST = 64 * 1024  # bytes; a larger file is ignored
 
 
 def find(environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
-    """Look into `~/.maasrc`: `{"Server": "http://HOST/MAAS", "OAuth": KEY}`."""
+    """Return the key in `~/.maasrc`: `{"Server": "http://HOST/MAAS", "OAuth": KEY}`."""
     if not environ.get("HOME"):
         return []
     path = Path(environ["HOME"]) / ".maasrc"

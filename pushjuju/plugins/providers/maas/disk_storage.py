@@ -1,6 +1,6 @@
-"""Storage on the disks of MAAS machines: there from their start, and gone with them.
+"""Storage on the disks of MAAS machines, which exist from the start to the release of the machine.
 
-A machine is chosen for the disks that its storage needs; nothing is made later.
+MAAS chooses a machine that has the disks which its storage needs; no disk is made later.
 Mirrors: juju provider/maas/volumes.go (3.6)
 """
 
@@ -16,13 +16,13 @@ from pushjuju.plugins.providers.maas.documents import Document
 
 
 class MaasStorage:
-    """The disks of machines; `document` returns what MAAS says about a machine, by its system id."""
+    """The storage on the disks of a provider's machines."""
 
     def __init__(self, document: Callable[[str], Awaitable[Document]]) -> None:
         self._document = document
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Find the disk that the machine was chosen for."""
+        """Return the disk for which the machine was chosen."""
         disk = disks.of_volume(await self._document(item.instance_id), item.uuid)
         if disk is None:
             raise NotSupported(
@@ -38,22 +38,22 @@ class MaasStorage:
         )
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Return where the machine sees the disk."""
+        """Return how the machine finds the disk."""
         disk = disks.of_volume(await self._document(item.instance_id), item.uuid)
         if disk is None:
             raise NotFound(f"volume {item.provider_id} not found in MAAS")
         return disks.seen(disk)
 
     async def detach(self, item: StorageItem) -> None:
-        """Leave the disk in its machine."""
+        """Do nothing: the disk stays in its machine."""
 
     async def destroy(self, item: StorageItem) -> None:
-        """Leave the disk as it is: MAAS erases disks at the machine's release, where MAAS is set to do so."""
+        """Do nothing: MAAS erases disks when the machine is released, when MAAS is configured to do so."""
 
     async def release(self, item: StorageItem) -> None:  # noqa: ARG002 - all are refused
-        """Refuse: a disk is in its machine."""
+        """Refuse: a disk cannot leave its machine."""
         raise NotSupported("a disk of MAAS cannot be released without its machine")
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Refuse."""
+        """Refuse: the disk of another machine cannot be imported."""
         raise NotSupported(f"{kind} {provider_id} cannot be imported: a disk of MAAS comes with its machine")

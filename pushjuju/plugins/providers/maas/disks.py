@@ -1,4 +1,4 @@
-"""Disks of MAAS machines as volumes: asked for at allocation, told apart afterwards. Pure.
+"""Disks of MAAS machines as volumes: requests them at allocation, and identifies them afterwards. Pure.
 
 Mirrors: juju provider/maas/volumes.go (3.6)
 """
@@ -12,19 +12,19 @@ from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 
 VOLUME_KEY = "pushjuju-volume-"
-"""Begins the annotation that tells the disk of a volume; the volume's uuid follows."""
+"""The beginning of the annotation that records the disk of a volume; the volume's uuid follows."""
 
 _ROOT = "root"
 _BY_ID = "/dev/disk/by-id/"
 
 
 def gigabytes(mebibytes: int) -> int:
-    """Return a size as MAAS is asked for it: whole GiB, rounded up. Mirrors: juju mibToGb."""
+    """Return a size in the unit of MAAS's requests: whole GiB, rounded up. Mirrors: juju mibToGb."""
     return -(-mebibytes // 1024)
 
 
 def tags_of(attributes: Mapping[str, Any]) -> list[str]:
-    """Return the tags that a pool asks for."""
+    """Return the tags that the attributes of a pool ask for."""
     found = [word.strip() for word in str(attributes.get("tags") or "").split(",") if word.strip()]
     for word in found:
         if word.split() != [word]:
@@ -35,11 +35,11 @@ def tags_of(attributes: Mapping[str, Any]) -> list[str]:
 
 
 def wanted(root_disk: int, volumes: Sequence[StorageItem]) -> str:
-    """Return the disks that a machine must have, the root disk first; empty when any disks will do.
+    """Return the disks that a machine must have, in MAAS's notation, root disk first; empty for any disks.
 
     Args:
-        root_disk: MiB; 0 for any.
-        volumes: The volumes that the machine is allocated with.
+        root_disk: The size in MiB; 0 for any size.
+        volumes: The volumes that need a disk of the machine.
     """
     if not root_disk and not volumes:
         return ""
@@ -51,7 +51,7 @@ def wanted(root_disk: int, volumes: Sequence[StorageItem]) -> str:
 
 
 def _demanding_first(volumes: Sequence[StorageItem]) -> list[StorageItem]:
-    """Return volumes in the order in which disks are chosen: what fits few must not be taken by others."""
+    """Return volumes, the most demanding first, so that others do not take the few disks that fit them."""
     return sorted(volumes, key=lambda one: (-len(tags_of(one.attributes)), -one.size))
 
 
@@ -60,10 +60,10 @@ def _label(item: StorageItem) -> str:
 
 
 def chosen(document: Mapping[str, Any], volumes: Sequence[StorageItem]) -> dict[str, str]:
-    """Return the annotations that record which disk each volume is.
+    """Return the annotations that record the disk of each volume.
 
-    MAAS names the disks in its answer to an allocation; a process that finds the machine later has no such
-    answer and chooses the disks here as well.
+    MAAS names the disks in its answer to the allocation. A process that finds the machine later does not have
+    that answer, and chooses the disks by itself.
     """
     told = document.get("constraints_by_type")
     by_label = told.get("storage") if isinstance(told, Mapping) else None
@@ -91,7 +91,7 @@ def _fits(disk: Mapping[str, Any], item: StorageItem) -> bool:
 
 
 def listed(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the block devices of a machine; what makes no sense is left out."""
+    """Return the block devices of a machine, without invalid entries."""
     found: Iterable[Any] = document.get("blockdevice_set") or ()
     return [
         disk
@@ -101,7 +101,7 @@ def listed(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _spare(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the disks but for the one with the system."""
+    """Return the disks of a machine except the system disk."""
     boot = document.get("boot_disk")
     root = boot.get("id") if isinstance(boot, Mapping) else None
     disks = listed(document)
@@ -111,20 +111,20 @@ def _spare(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def of_volume(document: Mapping[str, Any], uuid: str) -> Mapping[str, Any] | None:
-    """Return the disk of a volume, or None when the machine has no disk for it."""
+    """Return the disk of a volume, or None when the machine has no disk for the volume."""
     noted = document.get("owner_data")
     name = str(noted.get(VOLUME_KEY + uuid) or "") if isinstance(noted, Mapping) else ""
     return next((disk for disk in listed(document) if str(disk["id"]) == name), None)
 
 
 def hardware_ids(disk: Mapping[str, Any]) -> tuple[str, str]:
-    """Return (hardware id, WWN) of a disk; empty where MAAS knows none."""
+    """Return (hardware id, WWN) of a disk; a part that MAAS does not know is empty."""
     path = str(disk.get("id_path") or "")
     word = path.removeprefix(_BY_ID) if path.startswith(_BY_ID) else ""
     return ("", word.removeprefix("wwn-")) if word.startswith("wwn-") else (word, "")
 
 
 def seen(disk: Mapping[str, Any]) -> StorageSeen:
-    """Return how the machine finds a disk: by the path that stays the same, else by its serial number."""
+    """Return how the machine finds a disk: by its stable path, or else by its serial number."""
     paths = [str(disk[key]) for key in ("id_path", "path") if str(disk.get(key) or "").startswith("/dev/")]
     return StorageSeen(paths=tuple(paths), serial=str(disk.get("serial") or ""))

@@ -1,4 +1,4 @@
-"""MAAS's documents: what a request asks for, and what a machine's document says. Pure.
+"""MAAS's documents: makes the parameters of requests, and reads the documents of machines. Pure.
 
 Mirrors: juju provider/maas/{constraints,volumes,instance,environ}.go (3.6)
 """
@@ -21,7 +21,7 @@ from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.maas import disks
 
 Document = Mapping[str, Any]
-"""A machine as MAAS describes it."""
+"""The document of a machine in MAAS."""
 
 MODEL_KEY, MACHINE_KEY = "juju-model-uuid", "pushjuju-machine"
 NONCE_KEY, HOST_KEYS_KEY = "pushjuju-nonce", "pushjuju-host-keys"
@@ -36,7 +36,7 @@ LEAVING = (
     "New",
     "Retired",
 )
-"""States of a machine that is nobody's any more, or soon."""
+"""The states of a machine that is released or being released."""
 
 _STATUS = {
     DEPLOYED.lower(): InstanceStatus.RUNNING,
@@ -48,12 +48,12 @@ _COMMENT = re.compile(r"pushjuju machine=(\S+) nonce=(\S*)")
 _RESOLVED = re.compile(r'\(resolved to "(.*)"\)')
 
 
-# --- what is asked for ------------------------------------------------------------------------------------
+# --- requests ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """A placement directive; all empty: none. Mirrors: juju parsePlacement."""
+    """A placement directive; without one, all fields are empty. Mirrors: juju parsePlacement."""
 
     zone: str = ""
     system_id: str = ""
@@ -61,15 +61,15 @@ class Placement:
 
     @property
     def names_machine(self) -> bool:
-        """Return True when the placement names one machine, which is then taken in whatever zone it is."""
+        """Return True when the placement names one machine, which is then used in any zone."""
         return bool(self.system_id or self.host)
 
     @classmethod
     def parse(cls, text: str) -> Placement:
-        """Read `zone=NAME`, `system-id=ID` or a host name.
+        """Return the placement in `zone=NAME`, `system-id=ID` or a host name.
 
         Raises:
-            NotValid: Another directive; the message is Juju's.
+            NotValid: The directive has another form; the message is Juju's.
         """
         kind, equals, value = text.partition("=")
         if not equals:
@@ -82,7 +82,7 @@ class Placement:
 
 
 def series(base: Base, images: Mapping[str, str], image_id: str = "") -> str:
-    """Return MAAS's name of the image of a base: the one asked for, the cloud's own, else the series."""
+    """Return MAAS's name of the image of a base: the constraint's, the cloud's, or else the series."""
     found = image_id or images.get(base.display) or base.series
     if not found:
         raise NotValid(
@@ -92,7 +92,7 @@ def series(base: Base, images: Mapping[str, str], image_id: str = "") -> str:
 
 
 def image_hint(base: Base) -> str:
-    """Return how an image is named for a base."""
+    """Return the hint how to set the image of a base."""
     return f'images = {{ "{base.display}" = "NAME" }} in the cloud\'s table names one'
 
 
@@ -107,10 +107,10 @@ def allocation(
     """Return the parameters that allocate a machine for a request.
 
     Args:
-        agent: The model.
-        pool: The resource pool to take the machine from; empty for any.
-        spaces: Ids of spaces that it must have an address in.
-        without: Ids of those that it must not.
+        agent: The UUID of the model, which MAAS stores as agent name.
+        pool: The resource pool of the machine; empty for any pool.
+        spaces: Ids of spaces in which the machine must have an address.
+        without: Ids of spaces in which it must not have one.
     """
     wanted, placed = request.constraints, Placement.parse(request.placement)
     tags = [str(word) for word in wanted.get("tags") or ()]
@@ -136,20 +136,20 @@ def allocation(
 
 
 def comment(request: StartRequest) -> str:
-    """Return the line of MAAS's event log that names the model which a machine was allocated for."""
+    """Return the comment of an allocation, which MAAS keeps in its event log: machine and nonce."""
     return f"pushjuju machine={request.machine_id} nonce={request.nonce}"
 
 
 def user_data(document: Mapping[str, Any]) -> str:
-    """Return a cloud-config document as MAAS takes it: compressed, in base64. Mirrors: juju userdata.go."""
+    """Return a cloud-config document in MAAS's form: compressed, in base64. Mirrors: juju userdata.go."""
     return base64.b64encode(gzip.compress(cloud_config.as_text(document).encode(), mtime=0)).decode()
 
 
 def notes(request: StartRequest, model: str, document: Document) -> list[tuple[str, str]]:
-    """Return what is noted with a machine in MAAS: whose it is, what its tags are, which disks are volumes.
+    """Return the annotations of a machine: its identity, its tags, and the disks of its volumes.
 
     Args:
-        document: The answer to its allocation, or what MAAS says of it since.
+        document: The answer to the allocation, or the machine's document.
     """
     noted = {
         **request.tags,
@@ -163,21 +163,21 @@ def notes(request: StartRequest, model: str, document: Document) -> list[tuple[s
 
 
 def space_key(name: str) -> str:
-    """Return a space's name as Juju has it. Mirrors: juju core/network ConvertSpaceName (3.6)."""
+    """Return a space's name in Juju's form. Mirrors: juju core/network ConvertSpaceName (3.6)."""
     return re.sub("-+", "-", re.sub("[^a-z0-9-]", "", re.sub(r"\s+", "-", name.lower()))).strip("-")
 
 
 def wanted_spaces(asked: Iterable[str], known: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Return ids of the spaces that a machine must be in, and of those that it must not.
+    """Return (ids of required spaces, ids of excluded spaces).
 
     Args:
-        asked: The constraint: names, those to be kept out of with `^`.
-        known: Name -> id.
+        asked: The constraint: names of spaces; `^` in front of a name excludes the space.
+        known: Name of a space -> its id.
     """
     found: dict[bool, set[str]] = {False: set(), True: set()}
     for word in asked:
         name = word.removeprefix("^")
-        if name in ("", "alpha"):  # alpha is the model's own, MAAS does not know it
+        if name in ("", "alpha"):  # alpha is the model's own space, which MAAS does not have
             continue
         if name not in known:
             raise NotValid(
@@ -192,19 +192,19 @@ def wanted_spaces(asked: Iterable[str], known: Mapping[str, str]) -> tuple[list[
 
 
 def nothing_matches(text: str) -> str:
-    """Return what MAAS looked for and did not find, out of its text."""
+    """Return the criteria that no machine matches, taken from an error text of MAAS."""
     found = _RESOLVED.search(text)
     return found[1] if found else text
 
 
-# --- what a document says ---------------------------------------------------------------------------------
+# --- documents of machines --------------------------------------------------------------------------------
 
 
 def identity(document: Document, events: Sequence[Mapping[str, Any]] = ()) -> tuple[str, str]:
-    """Return (machine id, nonce) that a machine was allocated for; empty when its records do not show it.
+    """Return (machine id, nonce) for which a machine was allocated; both empty when nothing records them.
 
     Args:
-        events: Its events, the newest first; needed when the allocation was not noted on the machine.
+        events: The machine's events, newest first; needed when its annotations were not written.
     """
     noted = _noted(document)
     if noted.get(MACHINE_KEY):
@@ -221,22 +221,22 @@ def _noted(document: Document) -> Mapping[str, Any]:
 
 
 def is_noted(document: Document) -> bool:
-    """Return True when a machine's annotations name the model that the machine belongs to."""
+    """Return True when the annotations of a machine name its model."""
     return bool(_noted(document).get(MACHINE_KEY))
 
 
 def state(document: Document) -> str:
-    """Return the word for a machine's state."""
+    """Return MAAS's word for the state of a machine."""
     return str(document.get("status_name") or "").strip()
 
 
 def is_ours(document: Document) -> bool:
-    """Return True when a machine is still allocated: MAAS is not about to release it."""
+    """Return True for an allocated machine that is not being released."""
     return state(document).lower() not in {word.lower() for word in LEAVING}
 
 
 def status(document: Document) -> tuple[InstanceStatus, str]:
-    """Return Juju's word for a machine's state, and the message. Mirrors: juju convertInstanceStatus."""
+    """Return (Juju's word for a machine's state, message). Mirrors: juju convertInstanceStatus."""
     word, more = state(document), " ".join(str(document.get("status_message") or "").split())
     if not word:
         return InstanceStatus.UNKNOWN, "error in getting status"
@@ -246,12 +246,12 @@ def status(document: Document) -> tuple[InstanceStatus, str]:
 
 
 def host_keys(document: Document) -> tuple[str, ...] | None:
-    """Return the host keys that a machine was given; None when none are noted."""
+    """Return the host keys in a machine's annotations, or None when there are none."""
     return tuple(str(_noted(document).get(HOST_KEYS_KEY) or "").splitlines()) or None
 
 
 def addresses(document: Document) -> tuple[Address, ...]:
-    """Return the addresses of a machine: first of the interface that it boots from, IPv4 before IPv6."""
+    """Return a machine's addresses: those of its boot interface first, IPv4 before IPv6."""
     subnets = dict(_linked(card) for card in document.get("interface_set") or () for card in _links(card))
     boot = {value for value, _ in map(_linked, _links(document.get("boot_interface") or {}))}
     found: list[tuple[bool, int, int, ipaddress.IPv4Address | ipaddress.IPv6Address]] = []
@@ -284,12 +284,12 @@ def _linked(link: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def name(document: Document) -> str:
-    """Return the host name of a machine, with its domain when MAAS tells it."""
+    """Return the host name of a machine, with its domain when MAAS knows it."""
     return str(document.get("fqdn") or document.get("hostname") or "")
 
 
 def instance(document: Document, machine_id: str) -> Instance:
-    """Return a machine as the controller sees it."""
+    """Return a machine in the controller's form."""
     word, message = status(document)
     zone = document.get("zone")
     return Instance(

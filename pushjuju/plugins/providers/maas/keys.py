@@ -1,4 +1,4 @@
-"""The form of keys of MAAS."""
+"""Checks the form of MAAS's API keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The provider of MAAS, its disks and the keys that are kept for it, opened."""
+"""Opens the provider of MAAS, its disks, and the API keys that MAAS's tools store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.plugins.providers.maas.provider import MaasProvider
 
 
 class Opening:
-    """What the hooks of the plugin open."""
+    """Functions that open the objects for the plugin's hooks."""
 
     @staticmethod
     def provider(cloud: CloudSpec, credential: Credential, model: ModelInfo) -> Provider:
@@ -21,10 +21,10 @@ class Opening:
 
     @staticmethod
     def storage(provider: Provider | None) -> StorageProvider | MachineStorage | None:
-        """Return the disks of a provider of this plugin."""
+        """Return the disks of a provider of this plugin, or None for another provider."""
         return provider.storage() if isinstance(provider, MaasProvider) else None
 
     @staticmethod
     def detect(environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
-        """Return the key that MAAS's own tools keep."""
+        """Return the API key that MAAS's own tools store."""
         return find(environ)

@@ -1,8 +1,8 @@
-"""The provider of MAAS: machines of one model, each allocated and deployed by a MAAS server.
+"""The provider of MAAS: the machines of one model, which a MAAS server allocates and deploys.
 
-MAAS knows the model by the agent name, and the machine and the request (`nonce`) by annotations. Those are
-made after a machine was allocated; one whose controller died in between is known by the comment of its
-allocation, which MAAS keeps in the log of events. Mirrors: juju provider/maas/environ.go (3.6)
+MAAS stores the model as a machine's agent name; machine id and nonce are in annotations, which are written
+after the allocation. When the controller dies in between, the comment of the allocation in MAAS's event log
+has the same data. Mirrors: juju provider/maas/environ.go (3.6)
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from pushjuju.plugins.providers.maas.disk_storage import MaasStorage
 from pushjuju.plugins.providers.maas.documents import Document, Placement
 
 LOOK_S = 1.0
-LATE_LOOKS = 5  # for a machine whose allocation got no answer
+LATE_LOOKS = 5  # searches for a machine whose allocation got no answer
 ALLOCATE_TRIES = 3
-_AT_ONCE = 40  # machines that one request asks for by id
+_AT_ONCE = 40  # ids of machines in one request
 _UNSUPPORTED = frozenset(
     {"cpu-power", "instance-type", "virt-type", "allocate-public-ip", "root-disk-source"}
 )
 _RELEASED = "released by pushjuju"
-_NONSENSE = "the MAAS server gave an answer without sense"
+_NONSENSE = "the MAAS server sent an invalid answer"
 
 
 class MaasProvider:
-    """Machines of one model on one MAAS server."""
+    """The machines of one model on one MAAS server."""
 
     def __init__(
         self, *, cloud: CloudSpec, credential: Credential, model: ModelInfo, maas: Maas | None = None
@@ -53,11 +53,11 @@ class MaasProvider:
     # --- before a start -----------------------------------------------------------------------------------
 
     async def check(self) -> Reached:
-        """Ask for our account and the version of MAAS; the user waits for the answer."""
+        """Return the user and the version of MAAS."""
         try:
             user = await self._maas.get("users/", op="whoami", tries=2)
             about = await self._maas.get("version/", tries=2)
-        except Gone as error:  # a server is there, and it is no MAAS or has it elsewhere
+        except Gone as error:  # the server is not MAAS, or has MAAS at another path
             text = "could not connect to MAAS controller - check the endpoint is correct"
             raise ProviderError(text, detail=error.detail, hint=error.hint, retryable=False) from None
         if not _text(user, "username") or not _text(about, "version"):
@@ -65,10 +65,10 @@ class MaasProvider:
         return Reached(account=f'user "{_text(user, "username")}", MAAS {_text(about, "version")}')
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
-        """Refuse a placement, a space or an image that is not there.
+        """Refuse an unknown placement, space or image.
 
         Raises:
-            NotValid: The request has such a fault.
+            NotValid: MAAS has no such place, space or image.
         """
         placed = Placement.parse(placement)
         if placed.zone:
@@ -104,7 +104,7 @@ class MaasProvider:
         return _list(await self._maas.get("boot-resources/"))
 
     async def rules(self) -> ConstraintRules:
-        """Return what MAAS makes of constraints."""
+        """Return MAAS's rules for constraints."""
         arches = {_text(item, "architecture").split("/")[0] for item in await self._boot_images()}
         vocabulary = {"zones": await self._known_zones(), "arch": sorted(arches - {""})}
         return ConstraintRules(
@@ -116,7 +116,7 @@ class MaasProvider:
         return [Zone(name=name) for name in await self._known_zones()]
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
-        """Return the zone that a placement names."""
+        """Return the zone that the placement names; empty for any zone."""
         placed = Placement.parse(request.placement)
         if placed.zone:
             await self._require_zone(placed.zone)
@@ -138,7 +138,7 @@ class MaasProvider:
     # --- starting -----------------------------------------------------------------------------------------
 
     async def start(self, request: StartRequest) -> Started:
-        """Have a machine deployed, or find the one that this request has already.
+        """Deploy a machine, or return the machine that an earlier start with this request allocated.
 
         Raises:
             ProviderError: MAAS failed; no machine stays allocated.
@@ -153,7 +153,7 @@ class MaasProvider:
         try:
             document = await self._deploy(document, request, image)
         except Gone:
-            raise ProviderError(f"{documents.name(document)} went from MAAS while it started") from None
+            raise ProviderError(f"{documents.name(document)} left MAAS while it started") from None
         except BaseException:
             with contextlib.suppress(PushjujuError):  # the next attempt finds it; report the first error
                 await asyncio.shield(self._release([document]))
@@ -166,7 +166,7 @@ class MaasProvider:
         )
 
     async def _allocate(self, request: StartRequest) -> Document:
-        """Allocate one machine, also where an answer is lost."""
+        """Allocate one machine, also when the answer gets lost."""
         request.progress(InstanceStatus.ALLOCATING, "allocating a machine")
         spaces, without = await self._spaces(request.constraints)
         asked = documents.allocation(
@@ -189,7 +189,7 @@ class MaasProvider:
         raise AssertionError("not reached")
 
     async def _find_late(self, request: StartRequest) -> Document | None:
-        """Return a machine that was allocated though no answer came."""
+        """Return the machine of an allocation whose answer was lost, or None when there is none."""
         for _ in range(LATE_LOOKS):
             if found := await self._allocated(request):
                 return found[0]
@@ -197,7 +197,7 @@ class MaasProvider:
         return None
 
     async def _only(self, request: StartRequest, document: Document) -> Document:
-        """Release what an earlier allocation, whose answer was lost, may have brought after all."""
+        """Release other machines that earlier allocations with lost answers brought for the request."""
         found = await self._allocated(request)
         await self._release([item for item in found if item["system_id"] != document["system_id"]])
         return document
@@ -207,7 +207,7 @@ class MaasProvider:
         return [item for item, name, nonce in await self._listed() if (name, nonce) == wanted]
 
     async def _deploy(self, document: Document, request: StartRequest, image: str) -> Document:
-        """Note whose a machine is, and deploy it if it is not under way already."""
+        """Write the annotations of a machine, and deploy the machine unless it is being deployed."""
         path = f"machines/{document['system_id']}/"
         if not documents.is_noted(document):
             noted = documents.notes(request, self._model.uuid, document)
@@ -220,7 +220,7 @@ class MaasProvider:
             asked.append(("user_data", documents.user_data(request.user_data)))
         try:
             return _machine(await self._maas.post(path, "deploy", asked))
-        except Mismatch:  # it may be under way: an earlier request that got no answer
+        except Mismatch:  # an earlier request without an answer may have started the deployment
             now = _machine(await self._maas.get(path))
             if documents.state(now) not in (documents.DEPLOYING, documents.DEPLOYED):
                 raise
@@ -229,13 +229,13 @@ class MaasProvider:
     # --- afterwards ---------------------------------------------------------------------------------------
 
     async def _documents(self, ids: Sequence[str] = ()) -> list[Document]:
-        """Return the machines of the model that are not on their way out; `ids`: only these."""
+        """Return the machines of the model that are not being released; with `ids`, only these."""
         asked = [("agent_name", self._model.uuid), *(("id", name) for name in ids)]
         listed = _list(await self._maas.get("machines/", asked))
         return [_machine(item) for item in listed if documents.is_ours(item)]
 
     async def _listed(self) -> list[tuple[Document, str, str]]:
-        """Return the machines of the model, each with (machine id, nonce) that it was allocated for."""
+        """Return the machines of the model, each with the machine id and nonce of its allocation."""
         found = []
         for document in await self._documents():
             events = [] if documents.is_noted(document) else await self._events(document)
@@ -259,7 +259,7 @@ class MaasProvider:
             return
         try:
             await self._release_ids(ids)
-        except (NotValid, Gone):  # one of them is not there, and so none was released
+        except (NotValid, Gone):  # one of them does not exist, so MAAS has released none
             for name in ids:
                 with contextlib.suppress(NotValid, Gone):
                     await self._release_ids([name])
@@ -268,7 +268,7 @@ class MaasProvider:
         asked = [*(("machines", name) for name in ids), ("comment", _RELEASED)]
         try:
             await self._maas.post("machines/", "release", asked)
-        except Mismatch as error:  # some are released already, or cannot be now
+        except Mismatch as error:  # some are released already, or cannot be released now
             if await self._documents(ids):
                 raise ProviderError("MAAS cannot release the machine now", detail=error.detail) from None
 
@@ -277,7 +277,7 @@ class MaasProvider:
         return [documents.instance(item, name) for item, name, _ in await self._listed()]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return machines by id; None for those that are gone or another model's."""
+        """Return machines by id, with None for machines that were released or belong to another model."""
         found: dict[str, Instance] = {}
         for first in range(0, len(ids), _AT_ONCE):
             for item in await self._documents(ids[first : first + _AT_ONCE]):
@@ -285,17 +285,17 @@ class MaasProvider:
         return [found.get(name) for name in ids]
 
     async def document(self, name: str) -> Document:
-        """Return what MAAS says of a machine of the model."""
+        """Return MAAS's document of a machine of the model."""
         found = [item for item in await self._documents([name]) if item["system_id"] == name]
         if not found:
             raise NotFound(f"instance {name} not found")
         return found[0]
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return the login as `ubuntu`, which the user data makes; by name while no address is known.
+        """Return the login as `ubuntu`, which the user data creates; without an address, use the host name.
 
         Raises:
-            NotFound: The machine is gone.
+            NotFound: The machine was released.
         """
         seen = await self.document(instance.id)
         known = documents.addresses(seen)
@@ -311,7 +311,7 @@ class MaasProvider:
         await self._release(await self._documents())
 
     async def doctor(self) -> Sequence[Finding]:
-        """Say whether the server answers us, and whether it has images."""
+        """Report whether the server answers, and whether it has images."""
         try:
             reached = await self.check()
             images = await self._boot_images()
@@ -330,7 +330,7 @@ def _is_usable(document: Document) -> bool:
 
 
 def _no_match(request: StartRequest, error: Mismatch) -> ProviderError:
-    """Return the error when MAAS has no such machine now; another zone may have one."""
+    """Return the error for an allocation without a match now; another zone may have a match."""
     detail = documents.nothing_matches(error.detail)
     placed = Placement.parse(request.placement)
     if placed.names_machine:
@@ -341,10 +341,10 @@ def _no_match(request: StartRequest, error: Mismatch) -> ProviderError:
 
 
 def _machine(answer: Any) -> Document:
-    """Return a machine's document.
+    """Return an answer as a machine's document.
 
     Raises:
-        Unsure: The answer is not a machine.
+        Unsure: The answer is not a machine's document.
     """
     if not isinstance(answer, Mapping) or not isinstance(answer.get("system_id"), str):
         raise Unsure(_NONSENSE)
@@ -352,7 +352,7 @@ def _machine(answer: Any) -> Document:
 
 
 def _list(answer: Any) -> list[Mapping[str, Any]]:
-    """Return a list of documents."""
+    """Return an answer as a list of documents."""
     if not isinstance(answer, list) or not all(isinstance(item, Mapping) for item in answer):
         raise ProviderError(_NONSENSE)
     return answer

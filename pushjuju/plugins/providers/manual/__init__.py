@@ -1,4 +1,4 @@
-"""The built-in plugin `manual`: machines that are there already."""
+"""The built-in plugin `manual`: existing machines that users add."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PUSHJUJU_API = (1, 5)
 
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
-    """Name the cloud type `manual`; a cloud of that name is always there."""
+    """Return the cloud type `manual`; a cloud of that name always exists."""
     return [
         ProviderType(
             name="manual",
@@ -44,7 +44,7 @@ def pushjuju_open_provider(
     config: Mapping[str, Any],  # noqa: ARG001
     services: Services,
 ) -> Provider | None:
-    """Return the provider of manual machines."""
+    """Return the provider of manual machines, or None for another type."""
     if cloud.type != "manual":
         return None
     return ManualProvider(model=model, services=services)

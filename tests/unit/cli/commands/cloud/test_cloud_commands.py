@@ -450,7 +450,7 @@ def test_a_key_that_nobody_knows_is_a_warning(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cloud", "auth", "attribute", "value", "problem"),
     [
-        ("rack", "oauth1", "maas-oauth", SECRET, "maas-oauth is no API key of MAAS\na key has the form"),
+        ("rack", "oauth1", "maas-oauth", SECRET, "maas-oauth is not a key of MAAS\na key has the form"),
         ("google", "jsonfile", "file", '{"type": "user"}', "not a key file of a service account\ngcloud"),
         ("google", "jsonfile", "file", '{"private_key": "hunter2"}', "a key file without client_email"),
     ],
