@@ -1,7 +1,7 @@
-"""Finds plugins of other packages without importing anything heavy.
+"""Finds the plugins of installed packages, quickly and without importing them.
 
-The standard library's entry points cost 30 to 60 ms; reading the few files takes under one, and nothing at
-all when no directory of `sys.path` has changed since the last time.
+`importlib.metadata` takes 30 to 60 ms. This module reads the few files itself in less than 1 ms, and reads
+only its cache when no directory of `sys.path` has changed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPoint:
-    """One plugin that an installed package offers.
+    """One plugin in an installed package.
 
     Attributes:
         value: `module` or `module:attribute`.
-        distribution: The package that offers it.
+        distribution: The package that contains the plugin.
     """
 
     name: str
@@ -29,12 +29,12 @@ class EntryPoint:
 
 
 def find_entry_points(group: str, path: Sequence[str], cache: Path | None = None) -> list[EntryPoint]:
-    """Return the entry points of a group, the package that comes first on the path before later ones.
+    """Return the entry points of a group, in the order of their packages on the path.
 
     Args:
         group: For example `pushjuju`.
-        path: As `sys.path`.
-        cache: File that keeps the answer as long as no directory changed; when None, nothing is kept.
+        path: Directories, as in `sys.path`.
+        cache: A file that stores the result until a directory changes; None for no cache.
     """
     folders = [folder or os.curdir for folder in dict.fromkeys(path)]
     key: list[object] = [group, *([folder, _mtime(folder)] for folder in folders)]
@@ -112,5 +112,5 @@ def _write_cache(cache: Path | None, key: list[object], found: Sequence[EntryPoi
         cache.parent.mkdir(parents=True, exist_ok=True)
         new.write_text(json.dumps({"key": key, "found": [asdict(item) for item in found]}), encoding="utf-8")
         new.replace(cache)
-    except OSError:  # a cache that cannot be written is no reason to fail
+    except OSError:  # without the cache, the next search takes longer
         return

@@ -1,11 +1,11 @@
-"""Where plugins of API 1.5 import the public types from; they stand in `pushjuju.plugins.api` now."""
+"""The import path of the public types for plugins of API 1.5; the types are now in `pushjuju.plugins.api`."""
 
 from __future__ import annotations
 
 import importlib
 import warnings
 
-_HOMES = (  # each before those that import from it
+_HOMES = (  # each before the modules that import from it: the first with a name wins
     "findings",
     "targets",
     "clouds",
@@ -19,7 +19,7 @@ _HOMES = (  # each before those that import from it
 
 
 def __getattr__(name: str) -> object:
-    """Return a public type, and warn: Python shows the warning once for each line that imports."""
+    """Return a public type with a warning, which Python shows once for each importing line."""
     for home in () if name.startswith("_") else _HOMES:
         module = importlib.import_module(f"pushjuju.plugins.api.{home}")
         if hasattr(module, name):

@@ -86,7 +86,7 @@ def test_a_token_becomes_a_certificate(server: Server) -> None:
     assert sorted(found) == ["client-cert", "client-key", "server-cert"]
     assert found["server-cert"].strip() == server.certificate.strip()
     assert server.asked == [{"type": "client", "name": "pushjuju", "password": token}]
-    with pytest.raises(CredentialInvalid, match="it was used, or has expired") as caught:
+    with pytest.raises(CredentialInvalid, match="it was used already, or has expired") as caught:
         host.finalize_credential(cloud, "interactive", {"trust-token": token})
     assert caught.value.detail == "not authorized"
     kept = {"client-cert": "x"}
@@ -96,7 +96,7 @@ def test_a_token_becomes_a_certificate(server: Server) -> None:
 def test_a_refusal_that_is_nested_without_end(server: Server) -> None:
     server.refusal = "[" * 60_000
     server.asked.append({"type": "client", "name": "pushjuju", "password": server.token()})
-    with pytest.raises(CredentialInvalid, match="it was used, or has expired"):
+    with pytest.raises(CredentialInvalid, match="it was used already, or has expired"):
         trust.trusted(server.endpoint, server.token())
 
 

@@ -1,4 +1,4 @@
-"""Charmhub, and whatever speaks its protocol.
+"""The client of Charmhub, and of other stores with Charmhub's protocol.
 
 Mirrors: juju charmhub/client.go, refresh.go, info.go, find.go, resources.go (3.6)
 """
@@ -22,7 +22,7 @@ _PREFIX = "/v2/charms"
 
 
 def open_http(services: SourceServices) -> Http:
-    """Return what asks servers, through the proxies of the model or of the environment."""
+    """Return an HTTP client that uses the proxies of the model, or else of the environment."""
     return Http(
         patience=Patience() if services.patient else Patience(attempts=1),
         proxies=Proxies.of(services.config, services.environ),
@@ -33,7 +33,7 @@ def open_http(services: SourceServices) -> Http:
 
 
 class Charmhub:
-    """A store that speaks Charmhub's protocol."""
+    """A store with Charmhub's protocol."""
 
     def __init__(self, address: str, services: SourceServices) -> None:
         self.address = address.rstrip("/")
@@ -43,13 +43,13 @@ class Charmhub:
 
     @property
     def http(self) -> Http:
-        """What asks the server, made when it is first needed."""
+        """The HTTP client, made when first used."""
         if self._http is None:
             self._http = open_http(self._services)
         return self._http
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
-        """Return the revision for each question, or why no revision fits."""
+        """Return for each query the revision, or the error that says why none fits."""
         return resolve(asks, self._refresh) if asks else []
 
     def _refresh(self, asks: Sequence[Ask]) -> list[StoreCharm | Fault]:
@@ -78,7 +78,7 @@ class Charmhub:
         return list(wire.resources(document.get("revisions"), secure=self._secure))
 
     def fetch(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
-        """Bring a file here."""
+        """Download a file and check its hashes."""
         self.http.file(wanted, target, what, tell)
 
     def info(self, name: str, channel: str = "") -> Mapping[str, Any]:
@@ -91,7 +91,7 @@ class Charmhub:
             raise _renamed(error, f"{name} not found") from None
 
     def find(self, query: str, options: Mapping[str, str]) -> list[Mapping[str, Any]]:
-        """Return the charms and bundles that fit a text."""
+        """Return the charms and bundles that match a text."""
         asked = {"q": query, "fields": catalogue.FIND_FIELDS, **{k: v for k, v in options.items() if v}}
         document = wire.check_errors(
             self.http.json("GET", f"{self.address}{_PREFIX}/find?{urlencode(asked)}")
@@ -101,5 +101,5 @@ class Charmhub:
 
 
 def _renamed(error: HubError, text: str) -> HubError:
-    """Return the error of an answer 404 with what was not found."""
+    """Return the error with another message, when the server answered 404."""
     return HubError(text, reason="not-found") if str(error) == "not found" else error

@@ -1,4 +1,4 @@
-"""The built-in plugin `charmhub`: Charmhub, and whatever speaks its protocol."""
+"""The built-in plugin `charmhub`: Charmhub, and other stores with its protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _accepts(address: str) -> bool:
 
 @hookimpl
 def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
-    """Name Charmhub."""
+    """Return the type of source for Charmhub."""
     return [
         CharmSourceType(name=TYPE, kind=SourceKind.STORE, summary="Charmhub, or its like", accepts=_accepts)
     ]
@@ -25,11 +25,11 @@ def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
 
 @hookimpl
 def pushjuju_open_charm_source(type_name: str, address: str, services: SourceServices) -> CharmStore | None:
-    """Return the store at an address."""
+    """Return the store at an address, or None for another type."""
     if type_name != TYPE:
         return None
     from pushjuju.plugins.sources.charmhub import (
-        Charmhub,  # HTTP: plugins are loaded by commands that ask no store
+        Charmhub,  # imports the HTTP client, which most commands do not need
     )
 
     return Charmhub(address, services)

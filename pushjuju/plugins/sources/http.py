@@ -1,7 +1,7 @@
-"""HTTP for stores of charms: limits, retries with back-off, proxies, downloads that go on.
+"""The HTTP client for charm stores: limits, retries with back-off, proxies, resumed downloads.
 
-The standard library's client: it is loaded when a store is asked, never before. What a server says is
-believed only where it was checked: sizes are limits, hashes decide. Mirrors: juju charmhub/http.go (3.6)
+It uses the standard library, imported when a store is first needed. It does not trust the server: limits
+apply to all sizes, and hashes decide whether a file is right. Mirrors: juju charmhub/http.go (3.6)
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from pushjuju.core.charmstore import Download, HubError
 from pushjuju.core.clock import Clock, SystemClock
 
 AGAIN = (429, 502, 503, 504)
-_MOST_JSON = 64 << 20  # bytes of an answer
+_MOST_JSON = 64 << 20  # bytes of a JSON answer
 _LONGEST_JSON_S = 60.0
 _CHUNK = 1 << 16
-_SHOWN = 200  # characters of an address in a text
+_SHOWN = 200  # characters of a URL in a message
 
 Tell = Callable[[int, int], None]
-"""Told of a download: bytes that are here, bytes in all (0: not known)."""
+"""A function that a download calls with (bytes received, bytes in all); 0 in all when unknown."""
 
 
 def no_tell(_here: int, _all: int) -> None:
-    """Take a report and do nothing with it."""
+    """Ignore a report of progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxies:
-    """The proxies to use: the values of the model's `juju-http-proxy` and so on, else the environment's."""
+    """The proxies to use: those of the model (`juju-http-proxy` and so on), or those of the environment."""
 
     http: str = ""
     https: str = ""
@@ -54,7 +54,7 @@ class Proxies:
 
     @classmethod
     def of(cls, config: Mapping[str, Any], environ: Mapping[str, str]) -> Proxies:
-        """Choose among a model's configuration and an environment."""
+        """Return the proxies from a model's configuration and an environment."""
 
         def value(kind: str) -> str:
             own = str(config.get(f"juju-{kind}-proxy") or config.get(f"{kind}-proxy") or "")
@@ -66,7 +66,7 @@ class Proxies:
         return cls(http=found.http, https=found.https, none=",".join(part for part in (own, none) if part))
 
     def for_url(self, url: str) -> str:
-        """Return the proxy for an address, or an empty text."""
+        """Return the proxy for a URL; empty for a direct connection."""
         parts = urlsplit(url)
         chosen = self.https if parts.scheme == "https" else self.http
         excluded = urllib.request.proxy_bypass_environment(parts.netloc, {"no": self.none})  # type: ignore[attr-defined]
@@ -75,13 +75,13 @@ class Proxies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How often and how long to try again.
+    """How often and how long requests are repeated.
 
     Attributes:
-        attempts: Tries of one request.
-        first_s: The first wait; each further one is twice as long, up to `longest_s`.
-        all_s: All tries together.
-        silence_s: How long a server may be silent.
+        attempts: The most attempts of one request.
+        first_s: Seconds before the second attempt; later waits are doubled, up to `longest_s`.
+        all_s: The most seconds for all attempts together.
+        silence_s: Seconds for which a server may send nothing.
     """
 
     attempts: int = 4
@@ -93,10 +93,10 @@ class Patience:
 
 @dataclass(slots=True, kw_only=True)
 class Http:
-    """Asks servers.
+    """Sends requests to servers.
 
     Attributes:
-        random: Draws jitter, so that many clients do not come back at one moment.
+        random: Draws random waits, so that many clients do not repeat their requests at the same moment.
     """
 
     proxies: Proxies = field(default_factory=Proxies)
@@ -106,10 +106,10 @@ class Http:
     sleep: Callable[[float], None] = time.sleep
 
     def json(self, method: str, url: str, body: Any = None) -> Any:
-        """Return the JSON of an answer; an answer 4xx in JSON is returned too, its errors decide.
+        """Return the JSON of an answer, also of a refusal (4xx), because its errors say more than its status.
 
         Raises:
-            HubError: No such answer came; the message is Juju's.
+            HubError: There was no JSON answer; the message is Juju's.
         """
         data = json.dumps(body).encode() if body is not None else None
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
@@ -120,29 +120,29 @@ class Http:
         raise AssertionError("the last attempt raises")
 
     def file(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
-        """Bring a file here, whole and checked; what an earlier call left of it is gone on with.
+        """Download a file and check its hashes; a part from an earlier call is continued.
 
         Args:
-            wanted: The place of the file, and the size and hash that it must have.
-            target: The path to write; an unfinished file has the same path with `.part` behind it.
+            wanted: The URL of the file, and its size and hashes.
+            target: The path to write; an unfinished file has the suffix `.part`.
         """
         part = target.with_name(f"{target.name}.part")
         target.parent.mkdir(parents=True, exist_ok=True)
         with part.open("a+b") as out:
-            fcntl.flock(out, fcntl.LOCK_EX)  # another process may be fetching the same
+            fcntl.flock(out, fcntl.LOCK_EX)  # another process may be downloading the same file
             if target.exists():
                 part.unlink(missing_ok=True)
                 return
             went_on = out.seek(0, io.SEEK_END) > 0
             self._all(wanted, out, tell)
             if went_on and _wrong(wanted, part):
-                out.truncate(0)  # the half that was here was of something else
+                out.truncate(0)  # the part belonged to another file
                 self._all(wanted, out, tell)
             verify(wanted, part, what)
             part.replace(target)
 
     def _all(self, wanted: Download, out: IO[bytes], tell: Tell) -> None:
-        """Fetch what is missing of a file, as often as it takes."""
+        """Download the missing part of a file, with as many attempts as allowed."""
         for attempt in self._attempts(wanted.url):
             with attempt:
                 self._more(wanted, out, tell)
@@ -150,15 +150,15 @@ class Http:
         os.fsync(out.fileno())
 
     def _more(self, wanted: Download, out: IO[bytes], tell: Tell) -> None:
-        """Fetch what is missing of a file."""
+        """Download the missing part of a file, in one attempt."""
         here = out.seek(0, io.SEEK_END)
         if wanted.size and here >= wanted.size:
             return
         headers = {"Range": f"bytes={here}-"} if here else {}
         with self._open("GET", wanted.url, headers=headers) as answer:
             if answer.status == 416 and here:
-                out.truncate(0)  # what is here is not the beginning of that
-                raise _Again("the server does not go on with it")
+                out.truncate(0)  # the answer does not begin where the download stopped
+                raise _Again("the server cannot continue the download")
             if answer.status not in (200, 206):
                 raise _refused(answer.status, wanted.url)
             if answer.status == 200 or not _goes_on(answer, here):
@@ -166,7 +166,7 @@ class Http:
                 here = 0
             length = answer.headers.get("Content-Length", "")
             said = here + int(length) if length.isascii() and length.isdigit() else 0
-            if wanted.size and 0 < said < wanted.size:  # a page about something, not a file that was cut
+            if wanted.size and 0 < said < wanted.size:  # an error page, not a file that was cut off
                 raise HubError(
                     f"cannot retrieve {_shown(wanted.url)}: the server has {said} bytes of it, but the store "
                     f"named {wanted.size}"
@@ -203,7 +203,7 @@ class Http:
     # --- one request --------------------------------------------------------------------------------------
 
     def _attempts(self, url: str) -> Iterator[_Attempt]:
-        """Yield tries: one that ends with an `_Again` is repeated after a while, the last one fails."""
+        """Yield attempts; one that raises `_Again` is repeated after a wait, and the last attempt fails."""
         began, wait = self.clock.now(), self.patience.first_s
         for number in range(1, self.patience.attempts + 1):
             attempt = _Attempt()
@@ -224,14 +224,14 @@ class Http:
     def _open(
         self, method: str, url: str, *, data: bytes | None = None, headers: Mapping[str, str]
     ) -> Iterator[http.client.HTTPResponse]:
-        """Send a request; whatever answers is yielded, redirects followed."""
+        """Send a request and follow redirects; yield the answer, whatever its status is."""
         named = {"User-Agent": f"Juju/{JUJU_VERSION}", **headers}
         ask = urllib.request.Request(url, data=data, headers=named, method=method)  # noqa: S310 - checked
         _check_address(url)
         try:
             answer = self._opener().open(ask, timeout=self.patience.silence_s)
         except urllib.error.HTTPError as error:
-            answer = error  # the same answer: status, headers, body
+            answer = error  # an answer all the same: status, headers, body
         except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
             why = getattr(error, "reason", None) or str(error) or type(error).__name__
             raise _Again(f"cannot reach {_shown(url)}: {why}", most=2) from None
@@ -245,7 +245,7 @@ class Http:
             yield answer
 
     def _opener(self) -> urllib.request.OpenerDirector:
-        """Return what sends: http and https only, through the proxies, redirects to safe places."""
+        """Return an opener that only uses http and https, the proxies, and redirects to safe URLs."""
         opener = urllib.request.OpenerDirector()
         for handler in (
             _Proxy(self.proxies),
@@ -260,12 +260,12 @@ class Http:
 
 
 class _Again(Exception):
-    """It may work later.
+    """A failure that may pass; the request is repeated.
 
     Attributes:
-        after_s: When the server says how long to wait.
+        after_s: Seconds to wait that the server asked for, or None.
         status: The HTTP status, 0 for none.
-        most: Tries that are worth it: a server that is not there rarely comes back in seconds.
+        most: The most attempts: a server that cannot be reached seldom comes back within seconds.
     """
 
     def __init__(
@@ -278,7 +278,7 @@ class _Again(Exception):
 
 
 class _Attempt:
-    """One try, as a block."""
+    """One attempt of a request, as a context manager."""
 
     def __init__(self) -> None:
         self.failure: _Again | None = None
@@ -294,7 +294,7 @@ class _Attempt:
 
 
 class _Proxy(urllib.request.ProxyHandler):
-    """Sends a request through its proxy."""
+    """Sends requests through the proxy for their URL."""
 
     def __init__(self, proxies: Proxies) -> None:
         super().__init__({})
@@ -317,14 +317,14 @@ class _Proxy(urllib.request.ProxyHandler):
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects; never from https to http, and a POST stays one where the status says so."""
+    """Follows redirects, but never from https to http; a POST stays a POST when the status demands it."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         _check_address(newurl)
         if urlsplit(req.full_url).scheme == "https" and urlsplit(newurl).scheme != "https":
-            raise HubError(f"{_shown(req.full_url)} leads to {_shown(newurl)}, which is not safe")
+            raise HubError(f"{_shown(req.full_url)} redirects to {_shown(newurl)}, which is not safe")
         if code in (307, 308) and req.data is not None:
             return urllib.request.Request(  # noqa: S310 - checked above
                 newurl, data=req.data, headers=dict(req.headers), method=req.get_method()
@@ -335,7 +335,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 def _check_address(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise HubError(f"{_shown(url)} is no address of a charm store")
+        raise HubError(f"{_shown(url)} is not the URL of a charm store")
 
 
 def _given_up(failure: _Again, url: str) -> HubError:
@@ -348,7 +348,7 @@ def _given_up(failure: _Again, url: str) -> HubError:
 
 
 def _retry_after(text: str, clock: Clock) -> float | None:
-    """Return the seconds that a server asks clients to wait, or None when the header is no number or date."""
+    """Return the seconds that a server asks clients to wait, or None when it names no number or date."""
     if text.isascii() and text.isdigit() and len(text) < 7:
         return float(text)
     with contextlib.suppress(ValueError, TypeError):
@@ -357,7 +357,7 @@ def _retry_after(text: str, clock: Clock) -> float | None:
 
 
 def _read(answer: http.client.HTTPResponse, url: str) -> bytes:
-    """Return the next bytes; empty at the end. An early end shows by the length of the file."""
+    """Return the next bytes; empty at the end. The caller compares the length to detect an early end."""
     try:
         return answer.read(_CHUNK)
     except http.client.IncompleteRead as error:
@@ -370,7 +370,7 @@ def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
     """Return the JSON of an answer."""
     kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
     if 300 <= answer.status < 400:
-        raise HubError(f"{_shown(url)} leads to no address of a charm store")
+        raise HubError(f"{_shown(url)} redirects, but not to a charm store")
     if 500 <= answer.status <= 511:
         raise HubError(f"server error {_shown(url)}", retryable=True)
     if kind != "application/json":
@@ -382,7 +382,7 @@ def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        raise HubError(f"{_shown(url)} answers with what is no JSON") from None
+        raise HubError(f"{_shown(url)} answers without JSON") from None
     if answer.status == 404 and not (isinstance(found, dict) and found.get("error-list")):
         raise HubError("not found", reason="not-found")
     if answer.status >= 400 and not (isinstance(found, dict) and found.get("error-list")):
@@ -404,7 +404,7 @@ def _goes_on(answer: http.client.HTTPResponse, here: int) -> bool:
 
 
 def verify(wanted: Download, path: Path, what: str) -> None:
-    """Check a file that is here as a whole; a wrong one is thrown away."""
+    """Check a complete file; delete the file when it is wrong."""
     if found := _wrong(wanted, path):
         path.unlink(missing_ok=True)
         problem, expected, calculated = found
@@ -416,7 +416,7 @@ def verify(wanted: Download, path: Path, what: str) -> None:
 
 
 def _wrong(wanted: Download, path: Path) -> tuple[str, str, str] | None:
-    """Return how a file differs from what the store named: the problem, what was expected, what is there."""
+    """Return (problem, expected, found) when a file differs from the store's description, else None."""
     sha256, sha384, size = hashlib.sha256(), hashlib.sha384(), 0
     with path.open("rb") as stream:
         while chunk := stream.read(1 << 20):
@@ -433,7 +433,7 @@ def _wrong(wanted: Download, path: Path) -> tuple[str, str, str] | None:
 
 
 def _shown(url: str) -> str:
-    """Return an address as texts show it: without a password, not endless."""
+    """Return a URL for messages: without a password, and shortened."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return '"' + parts._replace(netloc=host, query="", fragment="").geturl()[:_SHOWN] + '"'

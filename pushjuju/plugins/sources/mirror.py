@@ -1,7 +1,6 @@
-"""A mirror: charms and resources in a directory, or behind any web server, for sites without the internet.
+"""A mirror: charms and resources in a directory or on any web server, for sites without the internet.
 
-The folder holds `mirror.json`, `info/NAME.json` and `files/SHA256`; `pushjuju mirror`
-writes it.
+The directory has `mirror.json`, `info/NAME.json` and `files/SHA256`; `pushjuju mirror` writes them.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _PREFIX = "mirror+"
 
 
 class Mirror:
-    """A store that is a folder, here or behind a web server."""
+    """A store in a directory, on this computer or on a web server."""
 
     def __init__(self, address: str, services: SourceServices) -> None:
         self.address = address.removeprefix(_PREFIX).rstrip("/")
@@ -44,11 +43,11 @@ class Mirror:
     # --- reading ------------------------------------------------------------------------------------------
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
-        """Return the revision for each question, or why no revision fits."""
+        """Return for each query the revision, or the error that says why none fits."""
         return resolve(asks, lambda some: [self._answer(ask) for ask in some]) if asks else []
 
     def resources(self, charm: str, resource: str) -> list[StoreResource]:
-        """Return all revisions of a resource that were mirrored."""
+        """Return all mirrored revisions of a resource."""
         found = {
             item.revision: item
             for entry in self._entries()
@@ -60,7 +59,7 @@ class Mirror:
         return [found[revision] for revision in sorted(found, reverse=True)]
 
     def fetch(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
-        """Bring a file here."""
+        """Copy or download a file and check its hashes."""
         if self._local is None:
             open_http(self._services).file(wanted, target, what, tell)
             return
@@ -76,7 +75,7 @@ class Mirror:
         part.replace(target)
 
     def info(self, name: str, channel: str = "") -> Mapping[str, Any]:  # noqa: ARG002 - all is one document
-        """Return what the store described when the charm was mirrored."""
+        """Return the store's description of a charm at the time when it was mirrored."""
         if not any(entry.name == name for entry in self._entries()):
             raise HubError(f"{name} not found", reason="not-found")
         found = self._read(f"{INFO}/{name}.json")
@@ -87,7 +86,7 @@ class Mirror:
         return {**found, "channel-map": here}
 
     def _has(self, name: str, item: Any) -> bool:
-        """Return True when a release that the store lists is one of those that were mirrored."""
+        """Return True when the mirror has a release that the store lists."""
         try:
             number, track = item["revision"]["revision"], item["channel"].get("track") or LATEST
         except (KeyError, TypeError, AttributeError):
@@ -100,7 +99,7 @@ class Mirror:
         )
 
     def find(self, query: str, options: Mapping[str, str]) -> list[Mapping[str, Any]]:
-        """Return the mirrored charms whose name holds a text."""
+        """Return the mirrored charms whose name contains a text."""
         names = sorted({entry.name for entry in self._entries() if query in entry.name})
         found = [self.info(name) for name in names]
         kind = options.get("type", "")
@@ -119,7 +118,7 @@ class Mirror:
         if self._index is None:
             document = self._read(INDEX)
             if not isinstance(document, dict) or document.get("format") != _FORMAT:
-                raise HubError(f"{self.address} is no mirror of charms", hint="pushjuju mirror --help")
+                raise HubError(f"{self.address} is not a mirror of charms", hint="pushjuju mirror --help")
             listed = document.get("charms")
             self._index = [self._entry(item) for item in (listed if isinstance(listed, list) else ())]
         return self._index
@@ -130,15 +129,15 @@ class Mirror:
         try:
             return json.loads((self._local / path).read_bytes())
         except FileNotFoundError:
-            raise HubError(f"{self._local} is no mirror of charms: {path} is missing") from None
+            raise HubError(f"{self._local} is not a mirror of charms: {path} is missing") from None
         except (OSError, ValueError, RecursionError) as error:
             raise HubError(f"{self._local / path} cannot be read: {error}") from None
 
     def _entry(self, item: Any) -> StoreCharm:
-        """Return one entry of the index."""
+        """Return the release that an entry of the index describes."""
         try:
             if not is_application(item["name"]):
-                raise NotValid("its name is none")
+                raise NotValid("its name is not valid")
             link = {**item["download"], "url": self._url(item["download"])}
             listed, more = (
                 [
@@ -170,7 +169,7 @@ class Mirror:
         return entry
 
     def _url(self, item: Mapping[str, Any]) -> str:
-        # For a folder the address only names the file; it is never asked.
+        # For a mirror in a directory, the URL only contains the file's name; no request is sent to it.
         base = self.address if self._local is None else "http://mirror.invalid"
         return f"{base}/{FILES}/{item['hash-sha-256'] or item['hash-sha-384']}"
 
@@ -221,14 +220,14 @@ class Mirror:
 
 
 def _platform(item: Mapping[str, Any]) -> Platform:
-    """Return a platform of the index.
+    """Return the platform of an item of the index.
 
     Raises:
         NotValid: The text is not a platform.
     """
     values = {key: item[key] for key in ("arch", "os", "track")}
     if not all(isinstance(value, str) for value in values.values()):
-        raise NotValid("a platform of it is none")
+        raise NotValid("one of its platforms is not valid")
     return Platform(**values)
 
 
@@ -245,7 +244,7 @@ def _runs_on(entry: StoreCharm, platform: Platform) -> bool:
 def entry_document(
     charm: StoreCharm, *, default: bool, more: Sequence[StoreResource] = ()
 ) -> dict[str, object]:
-    """Return a charm as the index holds it; `more`: other revisions of its resources."""
+    """Return a charm's entry for the index; `more` are other revisions of the charm's resources."""
     return {
         "id": charm.id,
         "name": charm.name,
@@ -279,12 +278,12 @@ def _download(item: Download) -> dict[str, object]:
 
 
 def file_name(item: Download) -> str:
-    """Return the name of a file in the mirror."""
+    """Return the name of a downloaded file in the mirror."""
     return item.sha256 or item.sha384
 
 
 def read_index(folder: Path) -> list[dict[str, object]]:
-    """Return the entries of the mirror to add to; empty where no mirror exists yet."""
+    """Return the entries of an existing mirror; empty when there is none yet."""
     try:
         found = json.loads((folder / INDEX).read_bytes())
     except FileNotFoundError:
@@ -292,12 +291,12 @@ def read_index(folder: Path) -> list[dict[str, object]]:
     except (OSError, ValueError, RecursionError) as error:
         raise HubError(f"{folder / INDEX} cannot be read: {error}") from None
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
-        raise HubError(f"{folder} is no mirror of charms")
+        raise HubError(f"{folder} is not a mirror of charms")
     return [item for item in found.get("charms") or () if isinstance(item, dict)]
 
 
 def write_index(folder: Path, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Write the index; readers see the old one or the new one."""
+    """Write the index atomically."""
     order = sorted(entries, key=lambda item: (item["name"], item["channel"], -item["revision"]))
     text = json.dumps({"format": _FORMAT, "charms": order}, indent=2)
     temporary = folder / f".{INDEX}.new"

@@ -1,4 +1,4 @@
-"""The built-in plugin `charm-mirror`: mirrors of charms, in a directory or behind a web server."""
+"""The built-in plugin `charm-mirror`: mirrors of charms, in a directory or on a web server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _accepts(address: str) -> bool:
 
 @hookimpl
 def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
-    """Name mirrors."""
+    """Return the type of source for mirrors."""
     return [
         CharmSourceType(
             name=TYPE,
@@ -31,11 +31,11 @@ def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
 
 @hookimpl
 def pushjuju_open_charm_source(type_name: str, address: str, services: SourceServices) -> CharmStore | None:
-    """Return the mirror at an address."""
+    """Return the mirror at an address, or None for another type."""
     if type_name != TYPE:
         return None
     from pushjuju.plugins.sources.mirror import (
-        Mirror,  # HTTP: plugins are loaded by commands that ask no store
+        Mirror,  # imports the HTTP client, which most commands do not need
     )
 
     return Mirror(address, services)

@@ -1,4 +1,4 @@
-"""Charms that the user names by their place: a directory, an archive, a git checkout."""
+"""Sources of single charms: a directory, an archive, or a git repository."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _is_git(address: str) -> bool:
 
 @hookimpl
 def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
-    """Name directories, archives and git checkouts."""
+    """Return the types for directories, archives and git repositories."""
     place = SourceKind.PLACE
     return [
         CharmSourceType(
@@ -56,19 +56,19 @@ def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
 
 @hookimpl
 def pushjuju_open_charm_source(type_name: str, address: str, services: SourceServices) -> CharmPlace | None:
-    """Return the charm at an address."""
+    """Return the charm at an address, or None for another type."""
     if type_name in (DIRECTORY, ARCHIVE):
         return LocalPath(address)
     return GitCheckout(address, services.environ) if type_name == GIT else None
 
 
 class LocalPath:
-    """A directory or an archive on this computer."""
+    """A charm's directory or archive on this computer."""
 
     def __init__(self, address: str) -> None:
         self._path = Path(address)
 
-    def bring(self, work: Path) -> Path:  # noqa: ARG002 - nothing has to be brought
+    def bring(self, work: Path) -> Path:  # noqa: ARG002 - nothing is fetched
         """Return the path."""
         if not self._path.exists():
             raise NotFound(f'no charm was found at "{self._path}"')
@@ -83,20 +83,20 @@ class GitCheckout:
         url, _, self._folder = address.removeprefix(_GIT).partition("#")
         scheme, colon, rest = url.partition("://")
         path, at, ref = rest.rpartition("@")
-        if at and "/" in path:  # an @ before the first slash belongs to the user's name
+        if at and "/" in path:  # an @ before the first slash separates the user's name
             rest, self._ref = path, ref
         else:
             self._ref = ""
         self._url = f"{scheme}://{rest}"
         if not colon or scheme not in _SCHEMES or not rest or rest.startswith("-"):
-            raise NotValid(f'"{address}" is no address of a git repository', hint="git+https://HOST/REPO@REF")
+            raise NotValid(f'"{address}" is no URL of a git repository', hint="git+https://HOST/REPO@REF")
         if self._ref and not _REF.fullmatch(self._ref):
-            raise NotValid(f'"{self._ref}" is no branch or tag')
+            raise NotValid(f'"{self._ref}" is not the name of a branch or tag')
         if self._folder and ".." in Path(self._folder).parts:
             raise NotValid(f'"{self._folder}" leads out of the repository')
 
     def bring(self, work: Path) -> Path:
-        """Clone the newest state of the branch or tag and return the charm's folder in it."""
+        """Clone the branch or tag, and return the charm's folder in the clone."""
         target = work / "checkout"
         check_out(self._url, self._ref, target, self._environ)
         found = target / self._folder
@@ -106,10 +106,10 @@ class GitCheckout:
 
 
 def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> None:
-    """Bring a repository with its submodules here: a branch, tag or commit, or the usual branch if empty.
+    """Clone a repository with its submodules: a branch, tag or commit, or the default branch when empty.
 
-    No program of the repository runs: neither hooks, nor commands that its files name. Submodules come over
-    the network alone, so that a repository cannot bring files of this computer along.
+    No program of the repository runs: neither hooks, nor commands in its configuration. Submodules are only
+    cloned over the network, so that a repository cannot copy files of this computer.
     """
     url, kept = _login(url, _git_environment(environ))
     target.mkdir(parents=True)
@@ -132,7 +132,7 @@ def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> N
         git("init", "--quiet", "--template=")
         git("remote", "add", "--", "origin", url)
         ran = git("fetch", "--quiet", "--depth", "1", "--", "origin", ref or "HEAD")
-        if ran.returncode and _COMMIT.fullmatch(ref):  # servers need not give a commit by its name alone
+        if ran.returncode and _COMMIT.fullmatch(ref):  # some servers do not send a commit by its hash alone
             ran = git("fetch", "--quiet", "--", "origin")
         if not ran.returncode:
             ran = git("checkout", "--quiet", "--detach", ref if _COMMIT.fullmatch(ref) else "FETCH_HEAD")
@@ -149,34 +149,34 @@ def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> N
         raise ProviderError(f"cannot clone {url}", detail=ran.stderr.strip()[-2000:])
 
 
-# Git asks a credential helper when a server wants a login; processes see each other's arguments, so the
-# text names variables of the environment and has no value in it.
+# Git calls this credential helper when a server requires a login. Other users can see arguments, so the text
+# contains the names of environment variables instead of values.
 _HELPER = """!f() { printf 'username=%s\\npassword=%s\\n' "$REPOSITORY_USER" "$REPOSITORY_PASSWORD"; }; f"""
 
 
 def _login(url: str, environ: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return a web address without the login in it, and the environment that gives the login to git."""
+    """Return a URL without its login, and the environment variables that pass the login to git."""
     parts = urlsplit(url)
     user, at, host = parts.netloc.rpartition("@")
     if not at or parts.scheme not in ("http", "https"):
         return url, dict(environ)
     name, _, password = user.partition(":")
-    number = int(environ.get("GIT_CONFIG_COUNT") or 0)  # settings that the user gives in the same way
+    number = int(environ.get("GIT_CONFIG_COUNT") or 0)  # after settings that the user passes in the same way
     return urlunsplit(parts._replace(netloc=host)), {
         **environ,
         "REPOSITORY_USER": unquote(name),
         "REPOSITORY_PASSWORD": unquote(password),
         "GIT_CONFIG_COUNT": str(number + 1),
-        f"GIT_CONFIG_KEY_{number}": f"credential.{parts.scheme}://{host}.helper",  # for this host alone
+        f"GIT_CONFIG_KEY_{number}": f"credential.{parts.scheme}://{host}.helper",  # only for this host
         f"GIT_CONFIG_VALUE_{number}": _HELPER,
     }
 
 
 def _git_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of git: the user's own settings of git, and a way to the user's keys for `ssh`.
+    """Return git's environment: the user's own git settings, and an `ssh` that uses the user's keys.
 
-    A host that is logged into gets no agent, whatever `~/.ssh/config` says. A user whose settings of git
-    name another command for `ssh` keeps that one.
+    No agent is forwarded to the host, whatever `~/.ssh/config` says. When the user's git settings name
+    another command for `ssh`, git runs that command.
     """
     keep = ("SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_", "GIT_SSL_", "GIT_CONFIG_", "GIT_PROXY_", "GIT_ASKPASS")
     kept = children.environment(environ or None, keep=keep)

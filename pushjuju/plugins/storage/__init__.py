@@ -1,4 +1,4 @@
-"""The built-in plugin `storage`: what every machine can have. Imports its parts when used."""
+"""The built-in plugin `storage`: types of storage that every machine can have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILESYSTEM, _BLOCK = frozenset({Kind.FILESYSTEM}), frozenset({Kind.BLOCK})
 
 @hookimpl
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:  # noqa: ARG001 - on every machine
-    """Name the types that need nothing but a machine."""
+    """Return the types of storage that need only a machine."""
     return [
         StorageType(
             name="rootfs", summary="a directory of the root disk", kinds=_FILESYSTEM, scope=Scope.MACHINE
@@ -30,7 +30,7 @@ def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:  # noqa: A
 def pushjuju_open_storage(
     type_name: str, provider: Provider | None  # noqa: ARG001 - they need no cloud
 ) -> StorageProvider | MachineStorage | None:  # fmt: skip
-    """Return the scripts of a type."""
+    """Return the scripts for a type, or None for types of other plugins."""
     known: dict[str, type[scripts.Rootfs | scripts.Tmpfs | scripts.Loop]] = {
         "rootfs": scripts.Rootfs,
         "tmpfs": scripts.Tmpfs,

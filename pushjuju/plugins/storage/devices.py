@@ -1,4 +1,4 @@
-"""Finding the device on a machine that a cloud attached to it."""
+"""Finds the device on a machine of a volume that the cloud has attached."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shlex import quote
 from pushjuju.plugins.api.storage_types import StorageSeen
 
 WAIT_S = (
-    30  # until a device that does not appear is given up: the kernel needs a moment after the cloud is done
+    30  # seconds until the search for a device fails: the kernel needs a moment after the cloud has finished
 )
 
 _LOCATE = """\
@@ -38,11 +38,11 @@ exit 1
 
 
 def locate(seen: StorageSeen, wait_s: int = WAIT_S) -> str:
-    """Return the script that finds a device; prints `device`, and `link` where it was found by another path.
+    """Return the script that finds a device and prints `device`, and also `link` when another path led to it.
 
     Args:
-        seen: The paths and the serial number that the cloud gives; the first path that exists wins.
-        wait_s: How long it may take to appear.
+        seen: The paths and the serial number from the cloud; the first path that exists wins.
+        wait_s: Seconds until the search fails.
     """
     paths = " ".join(seen.paths)
     return f"paths={quote(paths)}\nserial={quote(seen.serial)}\ntries={wait_s * 2:d}\n{_LOCATE}"

@@ -1,7 +1,7 @@
-"""Filesystems on a machine's mount points: made on a device, mounted, brought back at boot.
+"""Filesystems of storage on a machine: makes them on devices, mounts them, and mounts them again at boot.
 
-This is done on the machine for the storage of every provider. A script that was interrupted at any point may
-run again. Mirrors: juju storage/provider/managedfs.go (3.6)
+The scripts serve the storage of every provider. A script may run again after an interruption at any point.
+Mirrors: juju storage/provider/managedfs.go (3.6)
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from shlex import quote
 
 from pushjuju.plugins.api.storage_types import BootMount, StorageItem
 
-_HALF_MADE = "pushjuju-new"  # label of a file system that is being made
+_HALF_MADE = "pushjuju-new"  # the label of a filesystem while it is being made
 _HEAD = """\
 set -u
 die() { echo "$*" >&2; exit 1; }
@@ -71,7 +71,7 @@ esac
 
 
 def make(item: StorageItem, device: str) -> str:
-    """Return the script that makes a file system on a device; never on one that holds something else."""
+    """Return the script that makes a filesystem on a device, unless the device holds another filesystem."""
     return f"""\
 set -u
 die() {{ echo "$*" >&2; exit 1; }}
@@ -90,7 +90,7 @@ echo "size=$((bytes / 1048576))"
 
 
 def take(device: str) -> str:
-    """Return the script that looks at the file system of an imported volume; prints `uuid` and `size`."""
+    """Return the script that reads the filesystem of an imported volume; it prints `uuid` and `size`."""
     return f"""\
 set -u
 die() {{ echo "$*" >&2; exit 1; }}
@@ -105,12 +105,12 @@ echo "size=$((bytes / 1048576))"
 
 
 def mount(item: StorageItem, what: str, boots: tuple[BootMount, ...]) -> str:
-    """Return the script that mounts a device, or binds a directory, and has it back at boot.
+    """Return the script that mounts a device or bind-mounts a directory, now and at each boot.
 
     Args:
         item: The filesystem, with its mount point.
-        what: `/dev/...` or a directory of the machine.
-        boots: Lines of fstab.
+        what: A device `/dev/...`, or a directory of the machine.
+        boots: The lines for fstab.
     """
     lines = "".join(_line(item, boot) for boot in boots)
     return (
@@ -120,7 +120,7 @@ def mount(item: StorageItem, what: str, boots: tuple[BootMount, ...]) -> str:
 
 
 def unmount(item: StorageItem, what: str) -> str:
-    """Return the script that undoes `mount`; it ends with an error while the filesystem is in use."""
+    """Return the script that undoes `mount`; it fails while the filesystem is in use."""
     return (
         f"{_HEAD}what={quote(what)}\nwhere={quote(item.path)}\nmark={_mark(item)}\n"
         f"pattern={quote(_pattern(item.path))}\n{_UNMOUNT}"
@@ -132,7 +132,7 @@ def _mark(item: StorageItem) -> str:
 
 
 def _pattern(path: str) -> str:
-    """Return a path as `find` takes it for itself."""
+    """Return a path with the characters escaped that `find` would read as a pattern."""
     return "".join(f"\\{char}" if char in "*?[]\\" else char for char in path)
 
 

@@ -1,7 +1,7 @@
-"""Storage that every machine has: rootfs, tmpfs, loop, as scripts.
+"""Scripts for the types of storage that every machine has: rootfs, tmpfs and loop.
 
-All of it lies in folders below Juju's own storage directory whose names no storage can have, under names that
-no other model has. Mirrors: juju storage/provider/{rootfs,tmpfs,loop}.go (3.6)
+Their data are in folders of Juju's storage directory; no storage can have the names of these folders, and
+each model has its own names inside. Mirrors: juju storage/provider/{rootfs,tmpfs,loop}.go (3.6)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ devices() { losetup -n -O NAME -j "$1" | sed -n 's,^/dev/,,p'; }
 
 
 def folder(kind: str, item: StorageItem) -> str:
-    """Return where something lies on its machine."""
+    """Return the path of an item's data on its machine."""
     return f"{STORAGE_DIR}/.{kind}/{item.uuid}"
 
 
@@ -36,7 +36,7 @@ class Rootfs:
     """A directory of the root disk."""
 
     def create(self, item: StorageItem) -> str:
-        """Make the directory; refuse a disk that is too small."""
+        """Return a script that makes the directory, or fails when the disk is too small."""
         path = quote(folder("rootfs", item))
         return (
             f"{_HEAD}mkdir -p {path} || exit 1\n"
@@ -47,7 +47,7 @@ class Rootfs:
         )
 
     def attach(self, item: StorageItem) -> str:
-        """Return where the storage is."""
+        """Return a script that prints the directory."""
         path = quote(folder("rootfs", item))
         return f"{_HEAD}[ -d {path} ] || die {path} is gone\necho source={path}\n"
 
@@ -56,7 +56,7 @@ class Rootfs:
         return _HEAD
 
     def destroy(self, item: StorageItem) -> str:
-        """Delete the directory with all that is in it, but nothing that is mounted there."""
+        """Return a script that deletes the directory, or fails when something is mounted below it."""
         path = quote(folder("rootfs", item))
         return (
             f"{_HEAD}! grep -q -F {quote(' ' + folder('rootfs', item) + '/')} /proc/self/mountinfo || "
@@ -65,19 +65,19 @@ class Rootfs:
         )
 
     def at_boot(self, item: StorageItem) -> BootMount | None:  # noqa: ARG002
-        """Need nothing."""
+        """Return no line: the line of the mount point is enough."""
         return None
 
 
 class Tmpfs:
-    """Memory. It is mounted aside, so that the data outlives a detach; not a reboot."""
+    """A tmpfs. It has a mount of its own, so that the data survive a detach, but not a reboot."""
 
     def create(self, item: StorageItem) -> str:
-        """Reserve nothing: memory is taken when it is used."""
+        """Return a script that reserves nothing: a tmpfs takes memory when it is used."""
         return f"{_HEAD}echo size={item.size:d}\n"
 
     def attach(self, item: StorageItem) -> str:
-        """Mount it aside."""
+        """Return a script that mounts the tmpfs in its own folder."""
         path = quote(folder("tmpfs", item))
         return (
             f"{_HEAD}mkdir -p {path} || exit 1\n"
@@ -87,11 +87,11 @@ class Tmpfs:
         )
 
     def detach(self, item: StorageItem) -> str:  # noqa: ARG002
-        """Leave it mounted aside."""
+        """Return a script that changes nothing: the tmpfs stays mounted."""
         return _HEAD
 
     def destroy(self, item: StorageItem) -> str:
-        """Give the memory back."""
+        """Return a script that unmounts the tmpfs, which frees the memory."""
         path = quote(folder("tmpfs", item))
         return (
             f"{_HEAD}if mountpoint -q {path}; then umount {path} || exit 1; fi\n"
@@ -99,7 +99,7 @@ class Tmpfs:
         )
 
     def at_boot(self, item: StorageItem) -> BootMount | None:
-        """Mount it anew, empty."""
+        """Return the line of fstab that mounts a new, empty tmpfs."""
         options = tuple(self._options(item).split(","))
         return BootMount(what=self._name(item), where=folder("tmpfs", item), type="tmpfs", options=options)
 
@@ -114,7 +114,7 @@ class Loop:
     """A file of the root disk as a block device."""
 
     def create(self, item: StorageItem) -> str:
-        """Make the file, with all of its room taken; under its own name only when it is whole."""
+        """Return a script that allocates the whole file; the file gets its final name when it is complete."""
         path, new = quote(folder("loop", item)), quote(folder("loop", item) + ".new")
         return (
             f"{_HEAD}umask 077\nmkdir -p {quote(STORAGE_DIR)}/.loop || exit 1\n"
@@ -124,7 +124,7 @@ class Loop:
         )
 
     def attach(self, item: StorageItem) -> str:
-        """Give the file a device, unless it has one."""
+        """Return a script that makes a loop device for the file, unless it has one."""
         path, flags = quote(folder("loop", item)), "-r " if item.read_only else ""
         return (
             f"{_HEAD}{_NODES}[ -e {path} ] || die {path} is gone\n"
@@ -137,7 +137,7 @@ class Loop:
         )
 
     def detach(self, item: StorageItem) -> str:
-        """Take the device away; it goes by itself when it is used no more."""
+        """Return a script that removes the loop device, which the kernel keeps as long as it is in use."""
         path = quote(folder("loop", item))
         return (
             f"{_HEAD}[ -e {path} ] || exit 0\n{_NODES}"
@@ -145,10 +145,10 @@ class Loop:
         )
 
     def destroy(self, item: StorageItem) -> str:
-        """Delete the file."""
+        """Return a script that removes the device and deletes the file."""
         path = quote(folder("loop", item))
         return f"{self.detach(item)}rm -f {path}\nrmdir {quote(STORAGE_DIR)}/.loop 2>/dev/null || :\n"
 
     def at_boot(self, item: StorageItem) -> BootMount | None:
-        """Let `mount` find a device for the file."""
+        """Return the line of fstab with which `mount` makes a loop device for the file."""
         return BootMount(what=folder("loop", item), options=("loop",))

@@ -1,7 +1,7 @@
-"""The provider `manual`: machines that are there already join a model and leave it.
+"""The provider `manual`: existing machines join a model and leave the model.
 
-It makes and ends nothing. What it knows of its machines is one small file per machine in the controller's
-directory; the machine carries a marker that names its owner.
+The provider neither makes nor ends machines. It keeps one small file for each machine in the controller's
+directory; a marker on the machine names the machine's owner.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _UNSUPPORTED = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What is kept of one machine."""
+    """The record of one machine."""
 
     id: str
     machine_id: str
@@ -69,7 +69,7 @@ class Record:
 
 
 class ManualProvider:
-    """Machines of one model that exist already; pushjuju neither makes nor ends them."""
+    """The machines of one model; pushjuju neither makes nor ends them."""
 
     def __init__(self, *, model: ModelInfo, services: Services) -> None:
         self._model = model
@@ -77,11 +77,11 @@ class ManualProvider:
         self._folder = services.data_dir / "manual" / model.uuid
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:  # noqa: ARG002
-        """Refuse every new machine: there is nothing to make one from."""
+        """Refuse every request for a new machine: this provider cannot make machines."""
         raise NotPermitted('use "pushjuju add-machine ssh:[user@]<host>" to provision machines')
 
     async def rules(self) -> ConstraintRules:
-        """Return the constraints that have no effect on a machine that exists already."""
+        """Return the constraints that have no effect on existing machines."""
         return ConstraintRules(unsupported=_UNSUPPORTED)
 
     async def start(self, request: StartRequest) -> Started:
@@ -99,7 +99,7 @@ class ManualProvider:
         jump: str = "",
         progress: Progress = no_progress,
     ) -> Started:
-        """Let a machine join the model: make the login `ubuntu`, mark the machine, read its hardware.
+        """Add a machine to the model: make the login `ubuntu`, mark the machine, read its hardware.
 
         Mirrors: juju environs/manual/sshprovisioner/sshprovisioner.go (3.6).
         """
@@ -136,10 +136,10 @@ class ManualProvider:
     async def _join(
         self, place: Target, way: SSHTarget, owner: str, keys: Sequence[str], progress: Progress
     ) -> ScriptResult:
-        """Mark the machine as the model's, make the controller's login, and return the machine's facts."""
+        """Mark the machine, make the login for the controller, and return the machine's facts."""
         login = replace(way, user=scripts.USER)
         if await self._is_set_up(login, place):
-            # The user's own key has let us in: the controller must get in without that key.
+            # The login with the user's own key worked, but the controller needs a login with its own key.
             await self._run(login, scripts.add_keys(owner, keys), f"cannot add our key to {place.host}")
         else:
             progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")
@@ -148,7 +148,7 @@ class ManualProvider:
         return await self._run(login, scripts.enlist(owner), f"cannot enlist {place.host}")
 
     async def _give_up(self, logins: Sequence[SSHTarget], owner: str) -> None:
-        """Let go of a machine that could not join; an unreachable one keeps the mark for the next try."""
+        """Clean up a machine that could not join; without an answer, the mark stays for the next attempt."""
         for login in logins:
             with contextlib.suppress(PushjujuError):
                 await self._remote().run_script(login, scripts.release(owner), sudo=True)
@@ -173,7 +173,7 @@ class ManualProvider:
     async def _run(
         self, login: SSHTarget, script: str, problem: str, *, interactive: bool = False
     ) -> ScriptResult:
-        """Run a script as root that may find the machine taken."""
+        """Run a script as root; raise an error when another controller holds the machine."""
         done = await self._remote().run_script(
             login, script, sudo=True, interactive=interactive, timeout_s=_TIMEOUT_S
         )
@@ -188,11 +188,12 @@ class ManualProvider:
         return done
 
     async def stop(self, ids: Sequence[str]) -> None:
-        """Take our traces off machines and forget them; the machines go on. Unknown ids are no error.
+        """Remove pushjuju's traces from machines, which keep running. Unknown ids are no error.
 
         Raises:
-            TransportError: A machine does not answer; it stays known.
-            Conflict: A machine was taken over by another controller meanwhile; it is forgotten, not touched.
+            TransportError: A machine does not answer; its record stays.
+            Conflict: Another controller has taken the machine over; its record is deleted, and nothing
+            changes on it.
         """
         for record in [item for item in self._records() if item.id in ids]:
             target = await self.ssh_target(_instance(record))
@@ -205,11 +206,11 @@ class ManualProvider:
         self._drop_empty_folders()
 
     async def list(self) -> Sequence[Instance]:
-        """Return the machines that were enlisted for the model."""
+        """Return the machines that were added to the model."""
         return [_instance(record) for record in self._records()]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return the named machines; they are taken to run, as in Juju."""
+        """Return machines by id; as in Juju, their status is `running`."""
         known = {record.id: _instance(record) for record in self._records()}
         return [known.get(item) for item in ids]
 
@@ -217,7 +218,7 @@ class ManualProvider:
         """Return the login as `ubuntu`.
 
         Raises:
-            NotFound: The machine was not enlisted for this model.
+            NotFound: The machine was not added to this model.
         """
         for record in self._records():
             if record.id == instance.id:
@@ -232,16 +233,16 @@ class ManualProvider:
         raise NotFound(f"instance {instance.id} not found")
 
     async def destroy_model(self) -> None:
-        """Let all machines of the model go."""
+        """Remove pushjuju's traces from all machines of the model."""
         await self.stop([record.id for record in self._records()])
 
     async def doctor(self) -> Sequence[Finding]:
-        """Say what is there: nothing is needed but SSH."""
+        """Report that manual machines only need an SSH login."""
         return [Finding(name="ssh", ok=True, message="manual machines need only a login")]
 
     def _remote(self) -> RemoteRunner:
         if self._services.remote is None:
-            raise ProviderError("no SSH transport is at hand for manual machines", retryable=False)
+            raise ProviderError("manual machines need an SSH transport, and there is none", retryable=False)
         return self._services.remote
 
     def _path(self, machine_id: str) -> Path:
@@ -267,7 +268,7 @@ class ManualProvider:
 
 
 def read_facts(text: str) -> tuple[Base, dict[str, object]]:
-    """Read what the script on the machine printed: its base, and arguments for Hardware."""
+    """Return the base and the arguments for `Hardware` in the output of the script `DETECT`."""
     facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
     try:
         base = Base(facts["id"].lower(), facts["version"])
@@ -296,5 +297,5 @@ def _instance(record: Record) -> Instance:
 def _check(done: ScriptResult, problem: str) -> None:
     if done.rc != 0:
         said = (done.stderr or done.stdout).strip()[-4000:]
-        silence = f"it ended with code {done.rc} and said nothing: does the login's shell run commands?"
+        silence = f"it ended with code {done.rc} and no output: does the login's shell run commands?"
         raise RemoteFailed(problem, detail=said or silence)

@@ -1,6 +1,6 @@
-"""The shell scripts that run on a manual machine.
+"""The shell scripts for manual machines.
 
-POSIX shell and the tools of a minimal system only; values go in through `shlex.quote`.
+They need only a POSIX shell and the tools of a minimal system; values are inserted with `shlex.quote`.
 Mirrors: juju environs/manual/sshprovisioner (3.6).
 """
 
@@ -43,7 +43,7 @@ fi
 def add_keys(owner: str, authorized_keys: Sequence[str]) -> str:
     """Return a script for root that marks the machine and adds the model's keys to the user `ubuntu`.
 
-    The user is there already, as on cloud images.
+    The user must exist, as on cloud images.
 
     The script exits with PROVISIONED, and changes nothing, when the machine belongs to a controller.
     """
@@ -54,7 +54,7 @@ umask 022
 
 
 def _add_keys(authorized_keys: Sequence[str]) -> str:
-    """Return lines that add keys and write them down, so that removing the machine takes them away again."""
+    """Return lines that add keys and record them, so that `release` can remove them again."""
     keys = " ".join(shlex.quote(key.strip()) for key in authorized_keys)
     return f"""home=$(getent passwd {USER} | cut -d: -f6)
 group=$(id -gn {USER})
@@ -75,7 +75,7 @@ chown -R {USER}:"$group" "$home/.ssh"
 
 
 def enlist(owner: str) -> str:
-    """Return a script for root that prints what the machine is.
+    """Return a script for root that prints the facts of the machine.
 
     The script exits with PROVISIONED when the machine belongs to a controller.
 
@@ -104,9 +104,11 @@ printf 'cores=%s\n' "$(awk -F': *' '
 
 
 def release(owner: str) -> str:
-    """Return a script for root that takes our traces away; a marker of another owner stays, with NOT_OURS.
+    """Return a script for root that removes pushjuju's traces.
 
-    Our key goes last, so that a broken connection leaves the machine reachable.
+    When the marker names another owner, the script exits with NOT_OURS and changes nothing.
+
+    The controller's key is removed last: after a broken connection, the machine can still be reached.
     """
     return f"""set -e
 [ -e {MARKER} ] || exit 0

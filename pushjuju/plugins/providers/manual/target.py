@@ -1,4 +1,4 @@
-"""Where a manual machine is: `ssh:[user@]host[:port]`."""
+"""The address of a manual machine: `ssh:[user@]host[:port]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PREFIX = "manual:"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One machine to log in to; `user` is empty when none was given."""
+    """The address of a machine and the login; `user` is empty when the text names none."""
 
     host: str
     port: int = 22
@@ -20,10 +20,10 @@ class Target:
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """Read `ssh:[user@]host[:port]`; the scope may be left out, IPv6 with a port stands in brackets.
+        """Return the address in `[ssh:][user@]host[:port]`; an IPv6 address with a port needs brackets.
 
         Raises:
-            NotValid: No host, or a bad port.
+            NotValid: The text has no host, or the port is not valid.
         """
         user, _, place = text.removeprefix("ssh:").rpartition("@")
         host, port = _split_port(place)
@@ -34,13 +34,13 @@ class Target:
         return cls(host, int(port), user)
 
     def __str__(self) -> str:
-        """The login as users write it: `bob@host:2222`."""
+        """The address as users write it: `bob@host:2222`."""
         host = f"[{self.host}]" if ":" in self.host and self.port != 22 else self.host
         return f"{self.user}@" * bool(self.user) + host + f":{self.port}" * (self.port != 22)
 
     @property
     def instance_id(self) -> str:
-        """The instance id: `manual:<host>`, with the port unless it is SSH's own."""
+        """The instance id: `manual:<host>`, with the port unless it is 22."""
         if self.port == 22:
             return f"{_PREFIX}{self.host}"
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -48,7 +48,7 @@ class Target:
 
     @property
     def address_type(self) -> str:
-        """What the host is written as: `ipv4`, `ipv6` or `hostname`."""
+        """The form of the host: `ipv4`, `ipv6` or `hostname`."""
         try:
             return f"ipv{ipaddress.ip_address(self.host).version}"
         except ValueError:

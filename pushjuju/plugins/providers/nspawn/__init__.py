@@ -1,1 +1,1 @@
-"""Reads the facts of machines from this host's files. `status` uses this: nothing heavy is imported."""
+"""Reads facts about local machines from files of this host. `status` uses this, so imports are few."""

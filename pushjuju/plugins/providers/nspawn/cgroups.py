@@ -1,7 +1,7 @@
-"""One cgroup per machine: limits, truth about what runs, the end of all its processes.
+"""The cgroup of each machine: sets limits, shows what runs, and ends all processes of the machine.
 
-Without a cgroup of its own every nspawn machine of a host without systemd shares one, and stopping a
-service in one machine would hit the others. Works on v2, v1 and hybrid hosts:
+On a host without systemd, nspawn machines would share one cgroup, and stopping a service in one machine would
+stop it in the others. Works on v2, v1 and hybrid hosts:
 
     <hierarchy>/<prefix>/<id>/              limits
                              /supervisor    the shell that starts systemd-nspawn again after a reboot
@@ -37,7 +37,7 @@ def hierarchies(mountinfo: str | None = None) -> list[Hierarchy]:
     """Return the hierarchies in which machines get a cgroup.
 
     Args:
-        mountinfo: Content of /proc/self/mountinfo; when None, the file is read.
+        mountinfo: Content of /proc/self/mountinfo; None to read the file.
     """
     text = mountinfo if mountinfo is not None else Path("/proc/self/mountinfo").read_text(encoding="utf-8")
     found: dict[str, Hierarchy] = {}
@@ -55,27 +55,27 @@ def hierarchies(mountinfo: str | None = None) -> list[Hierarchy]:
 
 @dataclass(frozen=True, slots=True)
 class Cgroup:
-    """The cgroup of one machine in all hierarchies."""
+    """The cgroup of one machine, in all hierarchies."""
 
     name: str
     tree: tuple[Hierarchy, ...]
 
     @classmethod
     def of(cls, name: str) -> Cgroup:
-        """Return the cgroup of this name on this host; it need not exist."""
+        """Return the cgroup with a name on this host; the cgroup need not exist."""
         return cls(name, tuple(hierarchies()))
 
     @property
     def folders(self) -> list[Path]:
-        """Its folder in each hierarchy."""
+        """The folder of the cgroup in each hierarchy."""
         return [item.path / self.name for item in self.tree]
 
     def create(self, *, cores: int | None, mem: int | None) -> None:
         """Make the cgroup with its limits.
 
         Args:
-            cores: How many processors' time the machine may use; no limit when None.
-            mem: MiB of memory; no limit when None.
+            cores: The number of processors whose time the machine may use; None for no limit.
+            mem: MiB of memory; None for no limit.
         """
         if not self.tree:
             raise ProviderError("this host has no cgroups mounted", hint="pushjuju doctor")
@@ -108,7 +108,7 @@ class Cgroup:
                     _try_write(folder / name, value)
 
     def pids(self) -> list[int]:
-        """Return every process in the cgroup, in any hierarchy."""
+        """Return the ids of all processes in the cgroup, in any hierarchy."""
         found: set[int] = set()
         for top in self.folders:
             for folder, _, _ in os.walk(top):
@@ -116,7 +116,7 @@ class Cgroup:
         return sorted(found)
 
     def _main(self) -> Path | None:
-        """Its folder where systemd-nspawn sorts processes into leaves; elsewhere all are in `machine`."""
+        """Return the folder where systemd-nspawn makes leaf cgroups, or None when all are in `machine`."""
         for controller in ("", "name=systemd"):
             for item in self.tree:
                 if item.controller == controller:
@@ -124,34 +124,34 @@ class Cgroup:
         return None
 
     def populated(self) -> bool:
-        """Return True when any process of the machine runs; every user may ask."""
+        """Return True when any process of the machine runs; needs no root rights."""
         main = self._main()
         events = _read(main / "cgroup.events") if main else ""
         return "populated 1" in events if events else bool(self.pids())
 
     def machine_populated(self) -> bool:
-        """Return True when the machine itself runs, not only the loop that starts the machine."""
+        """Return True when the machine itself runs, and not only the loop that starts it."""
         main = self._main()
         return main is not None and any(_procs(Path(folder)) for folder, _, _ in os.walk(main / "machine"))
 
     def leader(self) -> int | None:
-        """Return the pid of the machine's systemd as the host sees it, or None."""
+        """Return the process id of the machine's systemd on the host, or None."""
         main = self._main()
         pids = _procs(main / "machine" / "payload" / "init.scope") if main else []
         return min(pids, default=None)
 
     def nspawn_pids(self) -> list[int]:
-        """Return the processes of systemd-nspawn itself, never those of the machine inside."""
+        """Return the process ids of systemd-nspawn itself, without those inside the machine."""
         main = self._main()
         return _procs(main / "machine" / "supervisor") + _procs(main / "machine") if main else []
 
     def supervisor_pids(self) -> list[int]:
-        """Return the processes of the restarting loop."""
+        """Return the process ids of the loop that restarts the machine."""
         main = self._main()
         return _procs(main / "supervisor") if main else []
 
     def kill(self, wait_s: float = 5.0) -> None:
-        """End every process of the machine at once."""
+        """Kill every process of the machine."""
         deadline = time.monotonic() + wait_s
         while True:
             for item in self.tree:
@@ -166,10 +166,10 @@ class Cgroup:
             time.sleep(0.01)
 
     def remove(self) -> None:
-        """Delete the cgroup, and its parent when that is empty; gone already is fine.
+        """Delete the cgroup, and its parent when that is empty; a missing cgroup is no error.
 
         Raises:
-            ProviderError: It stays busy.
+            ProviderError: The cgroup still has processes.
         """
         deadline = time.monotonic() + _REMOVE_WAIT_S
         left = [top for top in self.folders if top.exists()]
@@ -187,7 +187,7 @@ class Cgroup:
 
 
 def send(pids: list[int], number: signal.Signals) -> None:
-    """Send a signal to processes; those that are gone already do not matter."""
+    """Send a signal to processes; processes that have ended are ignored."""
     for pid in pids:
         try:
             os.kill(pid, number)
@@ -207,7 +207,7 @@ def _read(path: Path) -> str:
 
 
 def _try_write(path: Path, text: str) -> None:
-    """Write to a cgroup file; a host without that controller leaves the machine without the limit."""
+    """Write a limit to a cgroup file; without that controller on the host, the machine has no such limit."""
     try:
         path.write_text(text, encoding="ascii")
     except OSError:

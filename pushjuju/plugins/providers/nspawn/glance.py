@@ -1,4 +1,4 @@
-"""Finds out which machines are off, from two looks at files of this host each."""
+"""Finds the machines that do not run, with two file system calls for each machine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pushjuju.plugins.providers.nspawn.layout import Layout
 
 
 def stopped(data_dir: Path, instances: Iterable[str]) -> set[str]:
-    """Return the machines of a controller that do not run, of those that have a folder here.
+    """Return the instances that do not run, of those with a folder in the controller's directory.
 
     Args:
-        data_dir: Where the controller's providers keep their machines.
-        instances: Ids of instances, of whatever provider.
+        data_dir: The directory of the controller's data.
+        instances: Ids of instances, of any provider.
     """
     layout, tree = Layout.of(data_dir), tuple(hierarchies())
     if not (tree and layout.machines.is_dir()):
-        return set()  # cgroups cannot be seen from here, so nothing is known
+        return set()  # without access to cgroups, the state of machines is unknown
     known = set(instances).intersection(path.name for path in layout.machines.iterdir())
     return {name for name in known if not Cgroup(layout.cgroup(name), tree).populated()}

@@ -1,7 +1,7 @@
-"""Names, places and records of the machines of one controller.
+"""The names, paths and records of the machines of one controller.
 
-Each name outside the data directory (bridge, namespaces, cgroups, nft table) starts with a prefix made from
-the data directory's path, so several controllers and test runs share a host without meeting.
+Each name outside the data directory (bridge, namespaces, cgroups, nft table) starts with a prefix that is a
+digest of the data directory's path, so several controllers and test runs can share a host.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from pushjuju.core.errors import NotValid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What is known about one machine; kept as `machine.json` in the machine's folder.
+    """The record of one machine, stored as `machine.json` in the machine's folder.
 
     Attributes:
-        index: Number of the machine's address inside the subnet; also names its network namespace.
-        address: IPv4 address.
+        index: The number of the machine's address in the subnet, which is also in the namespace's name.
+        address: The IPv4 address.
         cidr: The subnet of the address.
-        base: The base the machine really has, as text.
+        base: The base that the machine has, as text.
         root: The base's root directory on this host.
-        cores: Limit; all processors of the host when None.
-        mem: Limit in MiB; all memory of the host when None.
-        host_key: Public SSH host key.
-        boot_id: The boot of this host in which the machine was started last.
-        ready: Whether its creation got to the end.
+        cores: The limit of processors; None for all processors of the host.
+        mem: The limit of memory in MiB; None for all memory of the host.
+        host_key: The public SSH host key.
+        boot_id: The id of the host's boot in which the machine was last started.
+        ready: True when the creation of the machine was completed.
     """
 
     id: str
@@ -56,7 +56,7 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> Record:
-        """Read a record."""
+        """Return the record in a JSON text."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError) as error:
@@ -74,7 +74,7 @@ class Layout:
 
     Attributes:
         state: The folder of this provider.
-        key: The path that the prefix is made from.
+        key: The path from which the prefix is computed.
     """
 
     state: Path
@@ -85,8 +85,8 @@ class Layout:
         """Return the layout for a controller's data directory.
 
         Args:
-            machines_dir: Where machines shall live instead (the cloud's `machines-dir`); each controller gets
-                a folder of its own there.
+            machines_dir: Another folder for machines (the cloud's `machines-dir`), in which each controller
+                gets a folder of its own; may be empty.
         """
         key = os.path.realpath(data_dir)
         if not machines_dir:
@@ -95,27 +95,27 @@ class Layout:
 
     @property
     def prefix(self) -> str:
-        """What every name outside the data directory starts with; 8 characters (a device name has 15)."""
+        """The prefix of every name outside the data directory: 8 of the 15 characters of a device name."""
         return "pj" + _digest(self.key)
 
     @property
     def machines(self) -> Path:
-        """The folder with one folder per machine."""
+        """The folder that has a folder for each machine."""
         return self.state / "machines"
 
     @property
     def volumes(self) -> Path:
-        """The folder with one folder per volume."""
+        """The folder that has a folder for each volume."""
         return self.state / "volumes"
 
     @property
     def lock(self) -> Path:
-        """The file that guards addresses and the bridge."""
+        """The lock file for addresses and the bridge."""
         return self.state / ".lock"
 
     @property
     def bridge(self) -> str:
-        """The bridge all machines of the controller are on; the nft table has the same name."""
+        """The name of the bridge for all machines of the controller, and of the nft table."""
         return self.prefix
 
     def machine(self, instance_id: str) -> Path:
@@ -125,11 +125,11 @@ class Layout:
         return self.machines / instance_id
 
     def namespace(self, index: int) -> str:
-        """Return the name of a machine's network namespace and of its device on the bridge."""
+        """Return the name of a machine's network namespace, and of the machine's device on the bridge."""
         return f"{self.prefix}-{index}"
 
     def cgroup(self, instance_id: str) -> str:
-        """Return a machine's cgroup below the top of each hierarchy."""
+        """Return the path of a machine's cgroup in each hierarchy."""
         return f"{self.prefix}/{instance_id}"
 
     def read(self, instance_id: str) -> Record | None:
@@ -140,7 +140,7 @@ class Layout:
             return None
 
     def write(self, record: Record) -> None:
-        """Keep a record; readers see the old or the new one."""
+        """Write a record atomically."""
         folder = self.machine(record.id)
         new = folder / "machine.json.new"
         new.write_text(record.to_json(), encoding="utf-8")

@@ -233,7 +233,7 @@ def test_a_wait_that_is_too_long_is_not_waited(bench: Bench, web: HubStore) -> N
         ("empty", "cannot reach "),
         ("cut", "cannot reach "),
         ("html", 'unexpected content-type from server "text/html"'),
-        ("no-json", "what is no JSON"),
+        ("no-json", "answers without JSON"),
         ("404", "refresh not found"),
         ("error-list", "unexpected api error attempting to query charm or bundle from the charmhub store"),
     ],
@@ -258,7 +258,7 @@ def test_redirect_is_followed_with_its_body(bench: Bench, web: HubStore) -> None
 
 def test_redirect_to_a_file_is_refused(bench: Bench, web: HubStore) -> None:
     web.fail("refresh", "redirect", Location="file:///etc/passwd")
-    assert "leads to no address of a charm store" in refused(bench)
+    assert "redirects, but not to a charm store" in refused(bench)
 
 
 def test_silent_store_is_given_up(web: HubStore) -> None:

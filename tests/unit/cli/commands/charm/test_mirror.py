@@ -161,12 +161,10 @@ def test_a_damaged_mirror(lab: Run, mirror: Path) -> None:
     index.write_text(json.dumps(whole))
     assert "is damaged" in lab("deploy", "web").err
     index.write_text("[]")
-    assert "is no mirror of charms" in lab("deploy", "web").err
+    assert "is not a mirror of charms" in lab("deploy", "web").err
     for text in ("{", "[" * 100_000):
         index.write_text(text)
-        assert re.search(
-            r'mirror.json"? (cannot be read|answers with what is no JSON)', lab("deploy", "web").err
-        )
+        assert re.search(r'mirror.json"? (cannot be read|answers without JSON)', lab("deploy", "web").err)
 
 
 def test_a_damaged_file(lab: Run, mirror: Path) -> None:
