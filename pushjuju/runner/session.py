@@ -312,7 +312,7 @@ class MachineSession:
         self.requests.update(new)
         size = sum(map(intake.cost, self.requests.values()))
         if len(self.requests) > limits.REQUESTS or size > limits.SCRIPTS:
-            raise wire.BadFrame("more requests than may wait")
+            raise wire.BadFrame("too many requests")
         self.on_requests()
         return sum(map(intake.cost, new.values()))
 
@@ -372,7 +372,7 @@ class MachineSession:
             on_event: Called for each event as it comes.
             on_live: Answers live hook tool calls.
             plan: Operations sent with it, each ``after`` another one: the machine begins each when that one
-            has succeeded and wrote nothing. Call `run` or `forget` for each to free its kept messages.
+                has succeeded and wrote nothing. Call `run` or `forget` for each to free its kept messages.
 
         Returns:
             The result frame. ``events`` holds every event as ``{"seq", "e"}``, also those passed to

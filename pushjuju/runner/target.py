@@ -18,7 +18,7 @@ class MachineTarget:
         identity_files: Private keys offered beside the agent's and the configured ones.
         known_hosts: The model's file of host keys; the first contact adds the machine's key.
         host_keys: Public keys known from the provider (``ssh-ed25519 AAAA...``); no other key is then
-        accepted.
+            accepted.
         host_key_alias: Name in ``known_hosts`` in place of an address that may change.
         connect_timeout: Seconds to the end of the login.
         use_ssh_config: True to use ``~/.ssh/config`` and the SSH agent.

@@ -1,4 +1,4 @@
 """The store: data directory, schema, named SQL, transactions, work queue, blobs.
 
-Holds facts and gives them back in transactions; decides nothing of Juju's rules.
+This room stores facts and returns them in transactions; it knows none of Juju's rules.
 """

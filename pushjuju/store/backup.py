@@ -1,8 +1,7 @@
-"""Copies of the store: made, checked and taken back while other processes go on writing.
+"""Copies of the store: made, checked and restored while other processes go on writing.
 
-A copy is one moment of the store. Restoring it replaces every row in one transaction of the store that is in
-use, never its file: a process that has the file open would go on writing to a file that no other process
-reads.
+A copy is the store at one moment. To restore a copy, one transaction replaces every row of the store in use.
+The file itself is never replaced: a process that has the file open would go on writing to a deleted file.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def _opened(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
 
 @contextlib.contextmanager
 def _source(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a store to be copied: WAL needs its files also to read, for which a full disk has no room."""
+    """Open a store to copy it; on a full disk, copy it into memory, since WAL needs room even for reading."""
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(_opened(path, "rw"))
         try:
@@ -48,17 +47,17 @@ def _source(path: Path) -> Iterator[sqlite3.Connection]:
         except sqlite3.Error as error:
             if not is_full(error, path):
                 raise
-            source.close()  # its lock, too, would keep the copy from being alone
+            source.close()  # its lock would prevent the exclusive copy
             source = stack.enter_context(contextlib.closing(full.copied(path)[0]))
         yield source
 
 
 def copy_store(path: Path, target: Path) -> None:
-    """Copy a store as it is at one moment, with all that was committed before; durable when this returns.
+    """Copy a store as it is at one moment; the copy is durable when this returns.
 
     Raises:
-        StoreError: It cannot be read, or the copy cannot be written; nothing is left of the copy then.
-        OSError: The disk of the copy is full; nothing is left of the copy.
+        StoreError: The store cannot be read, or the copy cannot be written; no part of the copy is left.
+        OSError: The disk of the copy is full; no part of the copy is left.
     """
     new = target.with_name(f".new-{target.name}")
     try:
@@ -66,8 +65,8 @@ def copy_store(path: Path, target: Path) -> None:
             new.unlink(missing_ok=True)
             os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with _source(path) as source, _opened(new, "rw") as copy:
-            source.backup(copy)  # all pages in one step: one moment, also while another process writes
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete by itself
+            source.backup(copy)  # all pages in one step: a consistent copy while others write
+            copy.execute("PRAGMA journal_mode = DELETE")  # makes the copy a single file
         check_copy(new)
         with explained(target):
             _sync(new)
@@ -108,27 +107,27 @@ def _strays(connection: sqlite3.Connection) -> list[tuple[str, int, str, int]]:
 
 
 def schema_of(path: Path) -> int:
-    """Return the schema's number of a copy."""
+    """Return the number of a copy's schema."""
     with _opened(path) as connection:
         return schema_version(connection)
 
 
 def bring_up_to_date(copy: Path) -> None:
-    """Bring a copy that no other process uses to today's schema; afterwards it is one file again."""
+    """Migrate a copy that no other process uses to today's schema; the copy stays a single file."""
     Store.open(copy).close()
     with _opened(copy, "rw") as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
 
 
 def put_in_place(copy: Path, path: Path, before: Path) -> Path | None:
-    """Install a copy as the store, where no store is or a damaged store, which is kept as `before`.
+    """Install a copy as the store where no store is, or a damaged store, which is moved to `before`.
 
-    Killed at any point it leaves a store that is damaged as it was, none, or the new one: the same again
-    brings it to its end. Files that belong to the old one go with it, else SQLite would take them for the
-    new one's.
+    A kill at any point leaves the damaged store, no store, or the new store; a second call completes the
+    work. SQLite's files beside the old store are moved with it, because SQLite would use them for the new
+    store.
 
     Returns:
-        Where the old one is; None where there was none.
+        The path of the old store, or None when there was none.
     """
     new = path.with_name(f".new-{path.name}")
     with explained(path):
@@ -155,10 +154,10 @@ def put_in_place(copy: Path, path: Path, before: Path) -> Path | None:
 
 
 def take_back(store: Store, source: Path, before: Path) -> None:
-    """Put the content of a copy in the place of the store's; what is there now is copied to `before` first.
+    """Replace the content of a store by that of a copy, after copying the present content to `before`.
 
-    No change is lost: what others committed until then is in `before`, what they commit later comes on top. A
-    claim that was held is lost, so what was under way is looked at anew.
+    No change is lost: what others commit before is in `before`, and what they commit later is added to the
+    new content. All claims end, so interrupted work is claimed again.
     """
     check_copy(source)
     work = before.with_name(f".new-{before.name}-content")
@@ -178,18 +177,18 @@ def take_back(store: Store, source: Path, before: Path) -> None:
 
 
 def _free_claims(tx: Tx) -> None:
-    """Take all work away from the processes that had begun it; numbers of leases never go back."""
+    """End all claims; numbers of leases keep growing."""
     tx.run("work_free_all")
     tx.next("", "lease", at_least=lease_at_least(datetime.now(UTC)))
 
 
 def _replace_rows(connection: sqlite3.Connection, source: Path) -> None:
-    """Replace the rows of every table."""
+    """Replace the rows of every table by those of another store."""
     connection.execute("PRAGMA defer_foreign_keys = ON")
     with _opened(source) as copy:
         tables = _tables(copy)
         for table in tables:
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own tables
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the schema
         for table in tables:
             rows = copy.execute(f"SELECT * FROM {table}")  # noqa: S608
             names = [column[0] for column in rows.description]

@@ -1,9 +1,9 @@
-"""What was read before and has not changed since.
+"""Caches the answers of statements until the rows that they read have changed.
 
-A unit's turn, its commit and its next turn read mostly the same rows. SQLite reports which columns a
-statement reads and writes (cascades included), and whether another process has changed the file; a line
-beside the statement declares which rows. So an answer is kept until one of its columns is written in one of
-its rows, and what follows from many answers until one of them falls; no caller needs to know of it.
+Consecutive turns of a unit read mostly the same rows. SQLite reports which columns a statement reads and
+writes (also by cascades), and whether another process has changed the file; a `-- rows:` line beside the
+statement declares which rows. So an answer is valid until one of its columns is written in one of its rows,
+and a value derived from answers until one of them is invalid. Callers do not see the cache.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 
 from pushjuju.store.statements import rows
 
-MOST_KEPT = 8192  # answers in all; each is about a kilobyte. Four times as many saved a fleet nothing
-MOST_CONCLUDED = 32768  # each is about a kilobyte as well, and spares dozens of answers
-MOST_DERIVED = 2048  # some for each operation under way
-MOST_ROWS = 100  # of an answer that is kept
+MOST_KEPT = 8192  # answers, each of about a kilobyte; four times as many brought a large fleet no gain
+MOST_CONCLUDED = 32768  # conclusions, each of about a kilobyte, which save dozens of answers each
+MOST_DERIVED = 2048  # derived values: some for each running operation
+MOST_ROWS = 100  # rows of an answer; larger answers are not cached
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-# The columns that identify the rows of a table. A statement that declares parameters for them uses only
-# the rows with those values (`-- rows: unit(name)`); what other statements change may be in any row.
+# The columns that identify the rows of a table. A statement that declares parameters for these columns uses
+# only the rows with these values (`-- rows: unit(name)`); any other statement may use all rows.
 IDENTITY = {
     "application": ("name",),
     "charm_state": ("unit",),
@@ -39,8 +39,8 @@ IDENTITY = {
     "unit": ("name",),
     "work": ("key",),
 }
-_MOMENTS = {("machine", "last_seen")}  # it changes with each contact, and nothing follows from it
-MOST_NOTED = 65536  # rows of which is known when they were written
+_MOMENTS = {("machine", "last_seen")}  # changes with each contact; no derived value depends on it
+MOST_NOTED = 65536  # rows whose last write is remembered
 _PURE = frozenset(
     [
         "avg",
@@ -70,13 +70,13 @@ class Effects:
 
     Attributes:
         reads: The columns on which the answer depends: (table, column).
-        writes: The columns that the statement changes, also by foreign keys: (table, column). An empty column
-            means whole rows.
-        kept: True when the answer depends on nothing else and the statement changes nothing, so it can be
-            cached.
-        cells: The reads, with the keys under which writes are noted: (table, ((table, column), ...)).
-        grounds: The same without the columns from which nothing follows.
-        row: (table, parameters): in this table the statement uses only the rows that the parameters select.
+        writes: The columns that the statement changes, also through foreign keys: (table, column). The column
+            "" means whole rows.
+        kept: True when the answer may be cached: it depends only on the rows, and the statement changes
+            nothing.
+        cells: The reads, by the keys under which writes are recorded: (table, ((table, column), ...)).
+        grounds: The same, without the columns on which no derived value depends.
+        row: (table, parameters): in this table, the statement uses only the rows that the parameters select.
         loose: The tables in which the statement may change any row.
     """
 
@@ -96,7 +96,7 @@ class Effects:
 
 
 class Analyst:
-    """An empty store of the same schema, used to find out which rows a statement reads and writes."""
+    """An empty store with the same schema, in which SQLite reports what a statement reads and writes."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         tables = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL")
@@ -112,7 +112,7 @@ class Analyst:
         return sqlite3.SQLITE_OK
 
     def ask(self, statement: str) -> Effects:
-        """Return which rows and columns a statement reads and writes, without running the statement."""
+        """Return the rows and columns that a statement reads and writes, without running the statement."""
         self._seen.clear()
         self._connection.execute(f"EXPLAIN {statement}", _Nothing())
         columns: dict[str, set[str]] = {}
@@ -138,12 +138,12 @@ class Analyst:
         )
 
     def close(self) -> None:
-        """Forget the empty store."""
+        """Close the empty store."""
         self._connection.close()
 
 
 def _cells(columns: Mapping[str, Set[str]], without: Set[tuple[str, str]] = frozenset()) -> Cells:
-    """Return the keys under which writes of columns are noted; an empty column stands for whole rows."""
+    """Return the keys under which writes to columns are recorded; the column "" stands for whole rows."""
     return tuple(
         (table, tuple((table, name) for name in ("", *sorted(names)) if (table, name) not in without))
         for table, names in columns.items()
@@ -155,24 +155,24 @@ Trail = dict[tuple[Effects, Place | None], None]  # a set that keeps its order
 
 
 def _place(table: str, values: Collection[object]) -> Place | None:
-    """Return which rows have these values, or None when it is not certain what SQLite takes for equal."""
+    """Return the place of rows with these values, or None for values that SQLite may compare differently."""
     if all(isinstance(value, str) or type(value) is int for value in values):
-        return table, *map(str, values)  # it takes 5 for '5' as well
+        return table, *map(str, values)  # SQLite may treat 5 and '5' as equal
     return None
 
 
 class _Nothing(dict[str, None]):
-    """Parameters of a statement that is not run."""
+    """Parameters for a statement that does not run: each is None."""
 
     def __missing__(self, key: str) -> None:
         return None
 
 
 class Recent:
-    """A dictionary that forgets what was not asked for in a long time.
+    """A dictionary that drops entries which were not used for a long time.
 
-    Two generations: what is found in the old one moves to the young one, and when that is full the old one
-    goes.
+    It has two generations: an entry found in the old generation moves to the young one. When the young
+    generation is full, it becomes the old one, and the old one is dropped.
     """
 
     def __init__(self, most: int) -> None:
@@ -181,7 +181,7 @@ class Recent:
         self._old: dict[Hashable, Any] = {}
 
     def get(self, key: Hashable) -> Any:
-        """Return what is kept under a key, or None."""
+        """Return the value of a key, or None."""
         found = self._young.get(key)
         if found is None:
             found = self._old.get(key)
@@ -190,26 +190,25 @@ class Recent:
         return found
 
     def put(self, key: Hashable, value: Any) -> None:
-        """Keep something."""
+        """Store a value."""
         if len(self._young) >= self._half:
             self._old, self._young = self._young, {}
         self._young[key] = value
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all entries."""
         self._young, self._old = {}, {}
 
 
 class Memo:
-    """The answers of one connection.
+    """The cached answers of one connection.
 
-    Nothing is valid beyond the transaction that it was read in but by `begin`, which looks whether another
-    connection has written since.
+    Each transaction begins with `begin`, which drops all answers when another connection has written.
 
     Attributes:
-        values: Decoded values of texts that were read from the store or written to it: never out of date.
+        values: Decoded values of texts that were read from the store or written to it; always valid.
         trail: The statements since tracking began, each with the rows that it reads; None without tracking,
-            or after a statement whose answer may differ next time.
+            or after a statement that cannot be cached.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -217,13 +216,13 @@ class Memo:
         self._analyst = Analyst(connection)
         self._effects: dict[str, Effects] = {}
         self._now = 0  # grows with each write
-        self._touched: dict[str, int] = {}  # table -> when anything of it was last written
-        self._written: dict[tuple[str, str], int] = {}  # the same of a column, or, for none, of its rows
-        self._rows: dict[Place, int] = {}  # the same of single rows
-        self._loose: dict[str, int] = {}  # the same for rows that are not identified
-        self._answers = Recent(MOST_KEPT)  # of entries
-        self._conclusions = Recent(MOST_CONCLUDED)  # of (moment, what it follows from, value)
-        self._derived = Recent(MOST_DERIVED)  # of the same
+        self._touched: dict[str, int] = {}  # table -> moment of its last write
+        self._written: dict[tuple[str, str], int] = {}  # (table, column or "" for rows) -> the same
+        self._rows: dict[Place, int] = {}  # single rows -> the same
+        self._loose: dict[str, int] = {}  # table -> the same for writes to unknown rows
+        self._answers = Recent(MOST_KEPT)  # key -> Entry
+        self._conclusions = Recent(MOST_CONCLUDED)  # key -> (moment, trail, value)
+        self._derived = Recent(MOST_DERIVED)  # key -> (moment, trail, value)
         self._data_version = -1
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
@@ -236,23 +235,23 @@ class Memo:
             self.clear()
 
     def clear(self) -> None:
-        """Forget every answer: a transaction was rolled back, or rows changed in an unknown way."""
+        """Drop every answer, after a rollback or after unknown changes of rows."""
         self._answers.clear()
         self._conclusions.clear()
         self._derived.clear()
 
     def effects(self, statement: str) -> Effects:
-        """Return which rows and columns a statement reads and writes."""
+        """Return the rows and columns that a statement reads and writes."""
         found = self._effects.get(statement)
         if found is None:
             found = self._effects[statement] = self._analyst.ask(statement)
         return found
 
     def ask(self, make: Callable[..., Any], statement: str, params: Mapping[str, Any], *record: Any) -> Any:
-        """Return what a statement answers, made into something by `make(rows, *record)`, or what it was."""
+        """Return `make(rows, *record)` for the rows of a statement, cached while the answer is valid."""
         effects = self._effects.get(statement) or self.effects(statement)
         if not effects.kept:
-            self.trail = None  # it answers something else each time
+            self.trail = None  # its answer may differ each time
             self.wrote(effects, params)
             return make(self._connection.execute(statement, params), *record)
         key = (make, statement, record, *params.items())
@@ -267,17 +266,17 @@ class Memo:
         return entry[3]
 
     def known(self, key: Hashable) -> Any:
-        """Return the answer under a key if it holds, else None; the store is not asked."""
+        """Return the cached answer of a key while it is valid, else None; run no statement."""
         entry: Entry | None = self._answers.get(key)
         return entry[3] if entry is not None and self._holds(entry[0], entry[1].cells, entry[2]) else None
 
     def know(self, key: Hashable, statement: str, params: Mapping[str, Any], answer: object) -> None:
-        """Keep the answer that a statement gives from now on; the caller wrote the rows and so knows it."""
+        """Cache the answer that a statement gives from now on, which the caller knows from its own write."""
         effects = self.effects(statement)
         self._answers.put(key, (self._now, effects, effects.place(params), answer))
 
     def _holds(self, moment: int, cells: Cells, place: Place | None) -> bool:
-        """Return True when nothing of what a statement reads was written since a moment."""
+        """Return True when nothing that a statement reads was written since a moment."""
         if moment == self._now:
             return True
         touched, written = self._touched, self._written
@@ -289,14 +288,14 @@ class Memo:
                 and self._loose.get(table, 0) <= moment
                 and self._rows.get(place, 0) <= moment
             ):
-                continue  # it was in other rows
+                continue  # the writes were to other rows
             for column in columns:
                 if written.get(column, 0) > moment:
                     return False
         return True
 
     def wrote(self, effects: Effects, params: Mapping[str, Any]) -> None:
-        """Note what a statement changes with these parameters."""
+        """Record what a statement changes with these parameters."""
         self._now = now = self._now + 1
         for item in effects.writes:
             self._written[item] = self._touched[item[0]] = now
@@ -306,7 +305,7 @@ class Memo:
             self._note_row(effects.row[0], effects.place(params))
 
     def inserted(self, table: str, values: Mapping[str, Any]) -> None:
-        """Note that a table has a row more, with these values."""
+        """Record that a table has a new row with these values."""
         self._now = now = self._now + 1
         self._written[table, ""] = self._touched[table] = now
         self._note_row(table, _place(table, [values.get(column) for column in IDENTITY.get(table, ())]))
@@ -320,20 +319,20 @@ class Memo:
         else:
             self._rows[place] = self._now
 
-    # --- what follows from many answers -------------------------------------------------------------------
+    # --- values derived from several answers --------------------------------------------------------------
 
     def conclude(self, key: Hashable, value: object) -> None:
-        """Keep what was concluded from the answers on the trail, all of which hold now."""
+        """Cache a value that was derived from the answers on the trail, all of which are valid now."""
         if self.trail is not None:
             self._conclusions.put(key, (self._now, tuple(self.trail), value))
 
     def concluded(self, key: Hashable) -> Any:
-        """Return what was concluded, if all that it follows from is as it was; else None."""
+        """Return a cached conclusion while all answers on its trail are valid, else None."""
         found = self._conclusions.get(key)
         return found[2] if found is not None and self._stands(*found[:2]) else None
 
     def derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return what a function makes of answers alone; it is called again when one of them has changed."""
+        """Return `make()`, cached while the answers are valid that `make` reads, through the cache only."""
         found, outer = self._derived.get(key), self.trail
         if found is None or not self._stands(*found[:2]):
             value, trail = self._tracked(make)
@@ -347,18 +346,18 @@ class Memo:
         return found[2]
 
     def _tracked(self, make: Callable[[], Any]) -> tuple[Any, Trail | None]:
-        """Return what a function makes, and what it asked; `trail` is left to the caller."""
+        """Return the result of `make` and its trail of statements; the caller restores `trail`."""
         self.trail = {}
         try:
             return make(), self.trail
         except BaseException:
-            self.trail = None  # what was asked before is not known any more: nothing follows from it
+            self.trail = None  # the earlier trail is lost: no conclusion is possible
             raise
 
     def _stands(self, moment: int, footing: Iterable[tuple[Effects, Place | None]]) -> bool:
-        """Return True when all that something follows from is as it was at a moment."""
+        """Return True when no statement of a trail has changed its answer since a moment."""
         return all(self._holds(moment, effects.grounds, place) for effects, place in footing)
 
     def close(self) -> None:
-        """Let go of what it asks."""
+        """Close the empty store of the analyst."""
         self._analyst.close()

@@ -1,4 +1,4 @@
-"""AES-GCM, by cryptography."""
+"""AES-GCM, with the package cryptography."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ class Cipher:
 
     @staticmethod
     def encrypt(key: bytes, nonce: bytes, text: bytes, place: bytes) -> bytes:
-        """Return what only the key opens, and only for a place."""
+        """Return encrypted text, which can be decrypted only with the key and for the same place."""
         return AESGCM(key).encrypt(nonce, text, place)
 
     @staticmethod
     def decrypt(key: bytes, nonce: bytes, text: bytes, place: bytes) -> bytes:
-        """Return what was encrypted.
+        """Return the decrypted text.
 
         Raises:
-            ValueError: The text was changed, or it is for another key or place.
+            ValueError: The text was changed, or it was encrypted with another key or for another place.
         """
         try:
             return AESGCM(key).decrypt(nonce, text, place)

@@ -1,7 +1,7 @@
-"""clouds.toml and credentials.toml of one folder: the client's, or a controller's own.
+"""clouds.toml and credentials.toml of one folder: the client's, or a controller's.
 
-Secret attributes of credentials are sealed with a key of their own, in `credentials.key` beside them. What a
-user writes into the file in plain text is read as it is, and sealed when that credential is next written.
+Secret attributes of credentials are encrypted ("sealed") with a key in `credentials.key` beside them. Plain
+text that a user writes is read as it is, and sealed when pushjuju next writes that credential.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CloudFiles:
     # --- clouds -------------------------------------------------------------------------------------------
 
     def clouds(self) -> dict[str, Any]:
-        """Return the clouds that are defined here: name -> table."""
+        """Return the clouds defined in the folder: name -> table."""
         return _table(self._read(CLOUDS), "clouds")
 
     def put_cloud(self, name: str, document: Mapping[str, Any]) -> None:
@@ -54,11 +54,11 @@ class CloudFiles:
     # --- credentials --------------------------------------------------------------------------------------
 
     def all_credentials(self) -> dict[str, CloudCredentials]:
-        """Return every cloud's credentials, opened."""
+        """Return the credentials of every cloud, decrypted."""
         return {cloud: self.credentials(cloud) for cloud in _table(self._read(CREDENTIALS), "credentials")}
 
     def credentials(self, cloud: str) -> CloudCredentials:
-        """Return the credentials of a cloud, opened; none is no error."""
+        """Return the credentials of a cloud, decrypted; empty for a cloud without credentials."""
         stored = read_cloud_credentials(cloud, _table(self._read(CREDENTIALS), "credentials").get(cloud))
         opened = {
             name: StoredCredential(
@@ -78,7 +78,7 @@ class CloudFiles:
     def put_credential(
         self, cloud: str, name: str, credential: StoredCredential, secret: Collection[str]
     ) -> None:
-        """Write a credential; the attributes named `secret` are sealed."""
+        """Write a credential; encrypt the attributes in `secret`."""
         document = {
             key: self._seal(value, f"{cloud}/{name}/{key}") if key in secret else value
             for key, value in credential.to_document().items()
@@ -86,7 +86,7 @@ class CloudFiles:
         self._edit_cloud(cloud, lambda table: table.__setitem__(name, document))
 
     def remove_credential(self, cloud: str, name: str) -> None:
-        """Remove a credential; clouds whose default it was have no default any more."""
+        """Remove a credential; a cloud whose default it was has no default then."""
 
         def change(table: MutableMapping[str, Any]) -> None:
             table.pop(name, None)
@@ -96,7 +96,7 @@ class CloudFiles:
         self._edit_cloud(cloud, change)
 
     def set_default(self, cloud: str, key: str, value: str) -> None:
-        """Set `default-credential` or `default-region` of a cloud; an empty value takes it away."""
+        """Set `default-credential` or `default-region` of a cloud; "" removes the key."""
 
         def change(table: MutableMapping[str, Any]) -> None:
             if value:
@@ -141,7 +141,7 @@ class CloudFiles:
 
 def open_keyring(root: Path, *names: str) -> Keyring:
     """Return the keys in a directory; the other arguments are those of `Keyring`."""
-    from pushjuju.store.keys import Keyring  # JSON and digests: most commands touch no secret
+    from pushjuju.store.keys import Keyring  # imported here: few commands need keys
 
     return Keyring(root, *names)
 
@@ -152,4 +152,4 @@ def _table(document: Mapping[str, Any], key: str) -> dict[str, object]:
 
 
 def _nothing(_: object) -> None:
-    """Take what a change returns."""
+    """Ignore the result of a change."""

@@ -1,8 +1,8 @@
-"""One commit for several writers.
+"""Group commit: several writers share one commit.
 
-A disk takes milliseconds to make a commit safe, whether it holds one hook or a hundred. So writers that can
-wait write into one open transaction, each in a part of its own that is undone alone when it fails; then they
-wait together until it is on the disk. Nothing that the world outside sees may be done before that.
+A disk takes milliseconds to make a commit durable, whether it contains one hook or a hundred. So writers that
+can wait write into one open transaction, each in a part that is rolled back alone when it fails; then they
+wait together until the transaction is durable. No effect outside of the store may happen before.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from pushjuju.core.errors import StoreError
 from pushjuju.store.faults import explain_error, is_of_the_file
 from pushjuju.store.tx import Tx
 
-MOST_LATER_S = 0.01  # how long a commit may be put off: all other processes wait for it
+MOST_LATER_S = 0.01  # seconds that a commit may be delayed, during which other processes wait
 
-_UNDONE = "what was written last could not be kept, and was undone"
+_UNDONE = "the last writes could not be committed and were undone"
 
 
 class OpenStore(Protocol):
-    """What a group needs of the store that it belongs to."""
+    """The methods of a store that a group uses."""
 
     path: Path
 
     def begin(self) -> None:
-        """Begin a transaction that nothing ends but the group."""
+        """Begin a transaction that only the group ends."""
 
     def within(self) -> AbstractContextManager[Tx]:
-        """Give the transaction that is open."""
+        """Return the open transaction as a context manager."""
 
     def forget(self) -> None:
-        """Forget what was read in a transaction that is undone."""
+        """Drop everything cached from a transaction that was rolled back."""
 
 
 class CommitGroup:
     """The shared transaction of a store.
 
     Attributes:
-        is_open: Whether something waits to be committed.
-        lost: The number of shared commits that failed; with each, all writes of its writers were undone.
+        is_open: True while a transaction waits to be committed.
+        lost: The number of shared commits that failed; each failure undid all writes of its writers.
     """
 
     def __init__(self, connection: Connection, store: OpenStore) -> None:
@@ -57,7 +57,7 @@ class CommitGroup:
 
     @contextmanager
     def part(self) -> Iterator[Tx]:
-        """Write a part; it is undone alone when the block raises."""
+        """Open a part of the transaction; an exception rolls back this part only."""
         if not self.is_open:
             self._store.begin()
             self.is_open = True
@@ -78,14 +78,14 @@ class CommitGroup:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK TO part")
             self._connection.execute("RELEASE part")
-        else:  # SQLite ends the whole by itself when the disk is full
+        else:  # SQLite has rolled back everything, since the disk is full
             self._end(StoreError(_UNDONE))
 
     def flush(self) -> None:
         """Commit now.
 
         Raises:
-            StoreError: It cannot be kept; all of it is undone, and each writer hears of it from `durable`.
+            StoreError: The commit failed: all parts are undone, and `durable` raises it in each writer.
         """
         if not self.is_open:
             return
@@ -113,11 +113,11 @@ class CommitGroup:
                 waiter.set_exception(error)
 
     def _flush_quietly(self) -> None:
-        with contextlib.suppress(StoreError):  # who waits for it hears of it
+        with contextlib.suppress(StoreError):  # `durable` raises it
             self.flush()
 
     async def durable(self, since: int) -> None:
-        """Wait until all that was written is on the disk.
+        """Wait until all writes are durable.
 
         Args:
             since: The value of `lost` when the writer began.
@@ -129,7 +129,7 @@ class CommitGroup:
             waiter: asyncio.Future[None] = loop.create_future()
             self._waiters.append(waiter)
             if len(self._waiters) == 1:
-                # One round later, so that a process that comes to the same point in this
-                # round shares the commit.
+                # After the next round of the loop, so that a task that comes to this point in this round
+                # shares the commit.
                 loop.call_soon(loop.call_soon, self._flush_quietly)
             await waiter

@@ -2,11 +2,11 @@
 
     DIR/pushjuju.toml       current controller, settings
     DIR/clouds.toml         clouds
-    DIR/credentials.toml    credentials; credentials.key seals what is secret in them
+    DIR/credentials.toml    credentials; credentials.key encrypts their secret attributes
     DIR/controllers/NAME/   controller.toml, state.db, secrets.key, blobs/, ssh/, known_hosts/, machines/,
-                            log/; clouds.toml and credentials.toml of its own, if it was given any
+                            log/; clouds.toml and credentials.toml when the controller has its own
 
-Reading uses tomllib; writing uses tomlkit so that comments stay. Files 0600, directories 0700.
+Reading uses tomllib; writing uses tomlkit, which keeps comments. Files have mode 0600, directories 0700.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ControllerDir:
 
     @property
     def store_path(self) -> Path:
-        """The SQLite file."""
+        """The path of the SQLite file."""
         return self.root / "state.db"
 
     @property
@@ -53,29 +53,29 @@ class ControllerDir:
 
     @property
     def public_key(self) -> Path:
-        """Its public half."""
+        """The public key of `private_key`."""
         return self.root / "ssh" / "id_ed25519.pub"
 
     @property
     def keyring(self) -> Keyring:
-        """The keys that seal the secrets of the store."""
+        """The keys that encrypt the secrets in the store."""
         if self._keyring is None:
             self._keyring = open_keyring(self.root)
         return self._keyring
 
     @property
     def cloud_files(self) -> CloudFiles:
-        """The clouds and credentials that were given to this controller alone."""
+        """The clouds and credentials of this controller alone."""
         return CloudFiles(self.root)
 
     @property
     def machines(self) -> Path:
-        """Where providers keep what belongs to their machines."""
+        """The directory in which providers keep files of their machines."""
         return self.root / "machines"
 
     @property
     def background_log(self) -> Path:
-        """What a background controller process printed."""
+        """The log file of background controller processes."""
         return self.root / "log" / "controller.log"
 
     def known_hosts(self, model: str) -> Path:
@@ -83,11 +83,11 @@ class ControllerDir:
         return self.root / "known_hosts" / model
 
     def settings(self) -> dict[str, Any]:
-        """Read controller.toml."""
+        """Return the content of controller.toml."""
         return read_toml(self.root / "controller.toml")
 
     def set(self, key: str, value: str | None) -> None:
-        """Set a key of controller.toml; None takes it away."""
+        """Set a key of controller.toml; None removes the key."""
 
         def change(document: MutableMapping[str, Any]) -> None:
             if value is None:
@@ -98,11 +98,11 @@ class ControllerDir:
         edit_toml(self.root / "controller.toml", change)
 
     def change(self, change: Callable[[MutableMapping[str, Any]], None]) -> None:
-        """Change controller.toml; comments of users stay."""
+        """Change controller.toml; the comments of users stay."""
         edit_toml(self.root / "controller.toml", change)
 
     def exists(self) -> bool:
-        """Return whether this controller was made; one that we may not look at says so when it is read."""
+        """Return True when the controller exists, also if this user may not read it."""
         try:
             return (self.root / "controller.toml").is_file()
         except PermissionError:
@@ -141,11 +141,11 @@ class DataDir:
         return str(name) if name else None
 
     def set_current_controller(self, name: str | None) -> None:
-        """Choose the current controller, or no controller when the name is None."""
+        """Set the current controller; None means no controller."""
         self.set_main("current-controller", name)
 
     def set_main(self, key: str, value: str | None) -> None:
-        """Set a key of pushjuju.toml; None takes it away."""
+        """Set a key of pushjuju.toml; None removes the key."""
 
         def change(document: MutableMapping[str, Any]) -> None:
             if value is None:
@@ -156,7 +156,7 @@ class DataDir:
         edit_toml(self.root / MAIN, change)
 
     def main(self) -> dict[str, Any]:
-        """Read pushjuju.toml."""
+        """Return the content of pushjuju.toml."""
         return read_toml(self.root / MAIN)
 
     @property
@@ -165,7 +165,7 @@ class DataDir:
         return CloudFiles(self.root)
 
     def clouds(self) -> dict[str, object]:
-        """Read the clouds that users defined: name -> definition."""
+        """Return the clouds that users have defined: name -> definition."""
         return self.cloud_files.clouds()
 
     def create_controller(
@@ -175,12 +175,12 @@ class DataDir:
         prepare: Callable[[ControllerDir], None] | None = None,
         begin: Callable[[str], None] | None = None,
     ) -> ControllerDir:
-        """Make a controller's directory with its key; it exists for others only when it is whole.
+        """Make a controller's directory with its SSH key; others see the controller when it is complete.
 
         Args:
             settings: The content of controller.toml.
-            prepare: Makes what else belongs to it; repeated when an earlier try was cut short.
-            begin: Called with the name when it is sure that there is no such controller yet.
+            prepare: Makes the other parts of the directory; repeated when an earlier attempt was interrupted.
+            begin: Called with the name after the check that no such controller exists.
         """
         made = ControllerDir(self.root / "controllers" / name)
         with locked(made.root.parent / ".lock"):
@@ -191,7 +191,7 @@ class DataDir:
             for folder in ("ssh", "blobs", "known_hosts", "machines", "log"):
                 with explained(made.root):
                     private_dir(made.root / folder)
-            if not made.public_key.exists():  # the second half of the key is written last
+            if not made.public_key.exists():  # the public key is written last
                 _make_key(made)
             if prepare:
                 prepare(made)
@@ -199,7 +199,7 @@ class DataDir:
         return made
 
     def remove_controller(self, name: str) -> None:
-        """Delete a controller's directory: out of sight in one step, then file by file."""
+        """Delete a controller's directory: hide it by a rename, then delete it file by file."""
         found = self.controller(name)
         with locked(found.root.parent / ".lock"):
             away = found.root.with_name(f".{name}-{ids.new_uuid()}")
@@ -208,7 +208,7 @@ class DataDir:
         remove_tree(away)
 
     def set_aside(self, name: str) -> Path:
-        """Move a controller's directory to where it is no controller any more; return the place."""
+        """Move a controller's directory to `unregistered/`; return the new path."""
         found = self.controller(name)
         kept = self.root / "unregistered" / name
         with locked(found.root.parent / ".lock"), explained(found.root):
@@ -220,7 +220,7 @@ class DataDir:
 
 
 def _make_key(made: ControllerDir) -> None:
-    from pushjuju.store import ssh_key  # cryptography: only a new controller needs a new key
+    from pushjuju.store import ssh_key  # imports cryptography, which is slow
 
     private, public = ssh_key.new_pair()
     replace_text(made.private_key, private)

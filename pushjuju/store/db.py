@@ -1,8 +1,7 @@
 """One SQLite store: open, migrate, read, write.
 
-Every statement is named and lives in `sql/*.sql`; callers pass names and parameters, never SQL. Writes are
-one immediate transaction each, so two processes on one store queue up instead of failing; a read sees one
-moment.
+Every statement has a name and is in `sql/*.sql`; callers pass names and parameters, never SQL. Each write is
+an immediate transaction, so processes queue up instead of failing; a read sees the store at one moment.
 """
 
 from __future__ import annotations
@@ -27,11 +26,9 @@ from pushjuju.store.tx import Tx
 if TYPE_CHECKING:
     from pushjuju.store.commits import CommitGroup
 
-PAGES_KIB = (
-    65536  # of the file that SQLite may keep in memory, in a process that reads all of it again and again
-)
+PAGES_KIB = 65536  # of memory for pages of the file, in a process that caches rows
 
-BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
+BUSY_TIMEOUT_S = 30.0  # seconds that a writer waits for other processes
 
 
 class Store:
@@ -43,8 +40,8 @@ class Store:
         self._depth = 0
         self._group: CommitGroup | None = None
         self._memo: cache.Memo | None = None
-        self._unchanging = False  # its disk is read-only
-        self._copy_of: tuple[full.Stamp, StoreError] | None = None  # of a store whose disk is full, and why
+        self._unchanging = False  # True on a read-only disk
+        self._copy_of: tuple[full.Stamp, StoreError] | None = None  # set when the disk is full
         self._file = _identity(path)
 
     @classmethod
@@ -52,13 +49,13 @@ class Store:
         """Open the store and bring its schema up to date.
 
         Args:
-            path: Its file.
-            create: Make the store if it does not exist, or continue where making it was cut off. Otherwise a
-                file that is empty or has no schema counts as damaged, never as new.
+            path: The file of the store.
+            create: Make the store if it does not exist, or continue an interrupted creation. When False, a
+                file that is empty or has no schema counts as damaged.
 
         Raises:
-            StoreDamaged: It is no store, or cut short; `check` looks at all of it.
-            StoreError: It cannot be read.
+            StoreDamaged: The file is no store, or is truncated; only `check` reads the whole file.
+            StoreError: The file cannot be read.
         """
         if create:
             with explained(path):
@@ -77,7 +74,7 @@ class Store:
 
     @classmethod
     def _open_unchanging(cls, path: Path) -> Store:
-        """Open a store that no process can write to, for reading only."""
+        """Open a store on a read-only disk, for reading only."""
         try:
             made = cls(path, _connect_unchanging(path))
         except sqlite3.Error as error:
@@ -87,7 +84,7 @@ class Store:
 
     @classmethod
     def _open_on_full_disk(cls, path: Path, told: StoreError) -> Store:
-        """Open a store for reading only, with what it holds now."""
+        """Open a copy in memory of a store on a full disk, for reading only."""
         try:
             connection, stamp = full.copied(path)
         except sqlite3.Error as error:
@@ -99,11 +96,11 @@ class Store:
         return made
 
     def check(self) -> None:
-        """Look at every page and reference; takes as long as reading the file.
+        """Check every page and reference, which takes as long as reading the file.
 
         Raises:
-            StoreDamaged: Something does not fit; the first problem is in the detail.
-            StoreError: Nothing can be written, because its disk is full.
+            StoreDamaged: The store is damaged; the detail is the first problem.
+            StoreError: The disk is full, so nothing can be written.
         """
         if self._copy_of is not None:
             raise self._copy_of[1]
@@ -127,13 +124,13 @@ class Store:
         self._connection.close()
 
     def remember(self) -> None:
-        """Cache rows until they change: for a process that reads the same rows again and again."""
+        """Cache rows until they change, in a process that reads the same rows again and again."""
         if self._memo is None:
             self._memo = cache.Memo(self._connection)
             self._connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
     def version(self) -> tuple[int, int]:
-        """Return what changes with every write, here or in another process; costs a moment, reads no row."""
+        """Return a value that every write of any process changes; reading it is cheap and reads no row."""
         self.require_file()
         if self._copy_of is not None:
             return hash(full.stamp(self.path)), 0
@@ -141,12 +138,12 @@ class Store:
         return int(found[0]), self._connection.total_changes
 
     def require_file(self) -> None:
-        """Check that the file is still the one that was opened: who follows it would wait for ever."""
+        """Check that the file is still the file that was opened, not deleted or replaced."""
         if _identity(self.path) != self._file:
             raise StoreGone(f"the store {self.path} is gone: its controller was removed or restored")
 
     def concluded(self, key: Hashable) -> Any:
-        """Return what was concluded under a key (`Tx.conclude`) if it would be concluded again, else None."""
+        """Return a conclusion (`Tx.conclude`) while it is still valid, else None."""
         memo = self._memo
         found = memo.concluded(key) if memo is not None else None
         if memo is None or found is None or self._connection.in_transaction:
@@ -155,17 +152,17 @@ class Store:
         return memo.concluded(key)
 
     def throw_away(self) -> None:
-        """Write without waiting for the disk: for a copy that is thrown away with this process."""
+        """Write without waiting for the disk, to a copy that is deleted at the end of the process."""
         self._connection.execute("PRAGMA synchronous = OFF")
 
     def forget(self) -> None:
-        """Read everything anew: something was undone."""
+        """Drop all cached rows, after a rollback."""
         if self._memo is not None:
             self._memo.clear()
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
-        """Open a transaction that sees one moment of the store and changes nothing."""
+        """Open a transaction that reads the store as it is at one moment."""
         if self._group is not None and self._group.is_open:
             with self.within() as tx:
                 yield tx
@@ -175,10 +172,10 @@ class Store:
 
     @contextmanager
     def write(self, *, later: bool = False) -> Iterator[Tx]:
-        """Open the one writing transaction; all of it is kept, or, after an exception, nothing.
+        """Open a writing transaction, which is committed at the end, or rolled back after an exception.
 
         Args:
-            later: It may become durable with the next shared commit (`store.commits`).
+            later: True when the write may become durable with the next shared commit (`store.commits`).
         """
         later = later and _loop_runs()
         group = self.group() if later else self._group
@@ -192,15 +189,15 @@ class Store:
             group.flush()
 
     def group(self) -> CommitGroup:
-        """Return the transaction that writers share who need not be durable at once."""
-        from pushjuju.store.commits import CommitGroup  # asyncio: no command that only reads needs it
+        """Return the transaction that is shared by writers which need not be durable at once."""
+        from pushjuju.store.commits import CommitGroup  # imports asyncio, which only writers need
 
         if self._group is None:
             self._group = CommitGroup(self._connection, self)
         return self._group
 
     def begin(self) -> None:
-        """Begin a writing transaction that outlives a block."""
+        """Begin a writing transaction that does not end with a block."""
         self._start("BEGIN IMMEDIATE")
 
     def _start(self, begin: str) -> None:
@@ -215,7 +212,7 @@ class Store:
             raise explain_error(error, self.path) from error
 
     def _copy_again(self, stamp: full.Stamp, told: StoreError, *, reads: bool) -> None:
-        """Copy a store whose disk was full anew, if others have written to it."""
+        """Copy a store on a full disk again if other processes have written to it."""
         self.require_file()
         if not reads:
             raise told
@@ -230,7 +227,7 @@ class Store:
         self.forget()
 
     def _lock(self, begin: str) -> None:
-        """Begin a transaction and get all locks that it needs: no later statement has to wait."""
+        """Begin a transaction and acquire all its locks, so that no later statement has to wait."""
         self._connection.execute(begin)
         try:
             if self._memo is not None:
@@ -244,7 +241,7 @@ class Store:
 
     @contextmanager
     def within(self) -> Iterator[Tx]:
-        """Read and write within the transaction that is open."""
+        """Return the open transaction, for reading and writing."""
         if self._depth:
             raise StoreError("a transaction is open already")
         self._depth = 1
@@ -279,13 +276,13 @@ class Store:
 
 
 def _loop_runs() -> bool:
-    """Return True when an event loop runs, which can do a commit later."""
-    asyncio = sys.modules.get("asyncio")  # nobody who has not loaded it runs a loop
+    """Return True when an event loop runs, which can commit later."""
+    asyncio = sys.modules.get("asyncio")  # no loop runs while asyncio is not imported
     return asyncio is not None and asyncio._get_running_loop() is not None
 
 
 def _check_file(path: Path) -> None:
-    """Check what is at a path before SQLite looks: beside an empty file it deletes the WAL."""
+    """Check a path before SQLite opens it, because SQLite deletes the WAL of an empty file."""
     try:
         found = path.stat()
     except PermissionError as error:
@@ -311,12 +308,12 @@ def _connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
 
 
 def _connect_unchanging(path: Path) -> sqlite3.Connection:
-    """Open a file that no process changes: without locks, and without SQLite's files beside it."""
+    """Open a file that no process changes, without locks and without SQLite's files beside it."""
     connection = sqlite3.connect(unchanging.uri(path), uri=True, isolation_level=None, cached_statements=512)
     try:
         connection.row_factory = sqlite3.Row
         check_ours(connection, path, create=False)
-        migrate(connection, path)  # refuses, where there is something to migrate
+        migrate(connection, path)  # fails if a migration is needed
     except BaseException:
         connection.close()
         raise
@@ -331,14 +328,14 @@ def _make_ready(connection: sqlite3.Connection, path: Path, *, create: bool) -> 
 
 def _configure(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        with locked(path.with_name(f".{path.name}.lock")):  # SQLite does not queue two processes here
+        with locked(path.with_name(f".{path.name}.lock")):  # SQLite does not let a second process wait here
             connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode, which differ when another file has the name, or None when there is no file."""
+    """Return device and inode, which differ when the file was replaced, or None when there is no file."""
     try:
         found = path.stat()
     except OSError:

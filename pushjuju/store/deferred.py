@@ -14,7 +14,7 @@ from pushjuju.store.tx import Tx
 class DeferredStore(Store):
     """A store whose writes become durable with the next shared commit, or when `durable` returns.
 
-    Without a running event loop they are durable at once.
+    Without a running event loop, writes are durable at once.
     """
 
     def __init__(self, store: Store) -> None:
@@ -39,5 +39,5 @@ class DeferredStore(Store):
         return self._store.group()
 
     async def durable(self) -> None:
-        """Wait until all that was written is on the disk."""
+        """Wait until all writes are durable."""
         await self.group().durable(self._since)

@@ -21,7 +21,7 @@ def is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:
 
 
 def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """Return the error for a fault of the file, in the user's words and with the next step."""
+    """Return the error for a fault of the file, with the next step for the user."""
     text = str(error)
     if is_busy(error):
         return StoreBusy(

@@ -1,8 +1,8 @@
-"""The keys that seal what is secret in the store: AES-256 in GCM, one file beside the store.
+"""The keys that encrypt ("seal") secrets in the store: AES-256 in GCM, in a file beside the store.
 
-The store names the keys that it needs, by a digest; the file holds them. A store whose key is not in the
-file is refused before anything is read or written: nothing replaces a key that is missing. Each record
-names its key and is bound to its place, so that it cannot be moved to another.
+The store names the keys that it needs by digests; the file has the keys. A store whose key is not in the file
+is refused before anything is read or written: pushjuju never replaces a missing key. Each record names its
+key and is bound to its place, so that it cannot be moved to another place.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _KEY_BYTES, _NONCE_BYTES = 32, 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """Something that only who has the key can read.
+    """Encrypted data, and the name of its key.
 
     Attributes:
-        key: The name of the key.
+        key: The name of the key, a digest.
     """
 
     key: str
@@ -44,7 +44,7 @@ class Sealed:
 
 
 class Keyring:
-    """The keys of one controller. The file is looked at each time: another process may have changed it."""
+    """The keys of one controller, read again whenever another process has changed the file."""
 
     def __init__(self, folder: Path, file: str = FILE, what: str = "the secrets in state.db") -> None:
         self.path = folder / file
@@ -52,13 +52,13 @@ class Keyring:
         self._seen: tuple[int, ...] = ()
         self._keys: dict[str, bytes] = {}
 
-    # --- sealing ------------------------------------------------------------------------------------------
+    # --- encrypting and decrypting ------------------------------------------------------------------------
 
     def seal(self, tx: Tx, value: Any, place: str, now: datetime) -> Sealed:
-        """Seal a JSON value with the current key; the first time a key is made.
+        """Encrypt a JSON value with the current key; make a key if there is none.
 
         Args:
-            place: The place of the content: it can be opened there only.
+            place: The place of the content in the store, which `open` must name, too.
         """
         name = tx.scalar("encryption_key_current")
         if name is None:
@@ -66,15 +66,15 @@ class Keyring:
         return _seal(name, self._key(name), value, place)
 
     def open(self, sealed: Sealed, place: str) -> Any:
-        """Return what was sealed.
+        """Return the decrypted JSON value.
 
         Raises:
-            StoreError: The record was changed, or comes from another place.
+            StoreError: The record was changed, or moved from another place.
         """
         return _open(self._key(sealed.key), sealed, place)
 
     def seal_text(self, value: str, place: str) -> str:
-        """Seal a text for a file that no store stands behind; the first time a key is made.
+        """Encrypt a text for a file that belongs to no store; make a key if there is none.
 
         Returns:
             `KEY:BASE64`, for `open_text`.
@@ -85,7 +85,7 @@ class Keyring:
         return f"{name}:{base64.b64encode(sealed.data).decode()}"
 
     def open_text(self, text: str, place: str) -> str:
-        """Return what `seal_text` sealed."""
+        """Return the text that `seal_text` encrypted."""
         name, _, data = text.partition(":")
         try:
             sealed = Sealed(key=name, data=base64.b64decode(data, validate=True))
@@ -94,7 +94,7 @@ class Keyring:
         return str(_open(self._key(name), sealed, place))
 
     def check(self, tx: Tx) -> None:
-        """Check that every key that the store uses is there; costs a look into a small table without one."""
+        """Check that the file has every key that the store uses; reads no file when the store uses none."""
         needed = [row["id"] for row in tx.rows("encryption_key_list")]
         if needed:
             keys = self._read()
@@ -104,7 +104,7 @@ class Keyring:
     # --- changing the key ---------------------------------------------------------------------------------
 
     def renew(self, tx: Tx, now: datetime) -> str:
-        """Make a new key the current one; the old ones stay until `forget`, for what they sealed."""
+        """Make a new current key; the old keys stay until `forget`, for the records that they encrypted."""
         self.check(tx)
         name = self._add()
         tx.run("encryption_key_retire")
@@ -112,14 +112,14 @@ class Keyring:
         return name
 
     def forget(self, keep: Iterable[str]) -> None:
-        """Take every key but some out of the file."""
+        """Remove all keys from the file, except those named."""
         wanted = set(keep)
         with locked(self.path.with_name(f".{self.path.name}.lock")):
             keys = self._read()
             self._write({name: key for name, key in keys.items() if name in wanted})
 
     def merge(self, text: str) -> None:
-        """Add the keys of another file of the same controller, as a copy holds it."""
+        """Add the keys of another key file of the same controller, from a backup."""
         found = _parse_lines(text.splitlines(), "the key file in the copy")
         with locked(self.path.with_name(f".{self.path.name}.lock")):
             keys = self._read()
@@ -129,7 +129,7 @@ class Keyring:
     # --- the file -----------------------------------------------------------------------------------------
 
     def _begin(self, tx: Tx, now: datetime) -> str:
-        """Make the first key, or take the one of a process that died before its store knew of it."""
+        """Make the first key, or use a key that an interrupted process has not recorded in the store."""
         known = [row["id"] for row in tx.rows("encryption_key_list")]
         if known:
             raise StoreError("the store names no current key for its secrets")
@@ -156,19 +156,19 @@ class Keyring:
         return keys[name]
 
     def _read(self) -> dict[str, bytes]:
-        """Return the keys of the file, as it is now."""
+        """Return the present keys in the file."""
         seen: tuple[int, ...] = ()
         try:
             found = self.path.stat()
             seen = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
         except OSError:
-            pass  # reported when the key is read
+            pass  # `_load` reports it
         if not seen or seen != self._seen:
             self._keys, self._seen = self._load(), seen
         return dict(self._keys)
 
     def _load(self) -> dict[str, bytes]:
-        """Read the file; a damaged line is an error, never a reason to write a new file."""
+        """Read the file; raise an error for a damaged line, and never write a new file instead."""
         try:
             lines = self.path.read_text().splitlines()
         except FileNotFoundError:
@@ -194,12 +194,12 @@ def _parse_lines(lines: Iterable[str], what: str) -> dict[str, bytes]:
 
 
 def _name(key: bytes) -> str:
-    """Return the name of a key: a digest, which tells nothing about it."""
+    """Return the name of a key: a digest, from which the key cannot be guessed."""
     return hashlib.sha256(b"pushjuju secret key\0" + key).hexdigest()[:16]
 
 
 def _parse(line: str) -> tuple[str, bytes]:
-    """Return name and key of a line; no key when they do not belong together."""
+    """Return name and key of a line; b"" as key when name and key do not match."""
     name, _, text = line.strip().partition(" ")
     try:
         key = base64.b64decode(text, validate=True)
@@ -209,7 +209,7 @@ def _parse(line: str) -> tuple[str, bytes]:
 
 
 def _cipher() -> type[Cipher]:
-    from pushjuju.store.cipher import Cipher  # cryptography: most commands open no secret
+    from pushjuju.store.cipher import Cipher  # imports cryptography, which is slow
 
     return Cipher
 

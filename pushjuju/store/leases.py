@@ -1,8 +1,8 @@
-"""The store as the holder of a lease uses it.
+"""Stores that refuse writes of workers whose lease has ended.
 
-A process that was frozen, or whose clock stood still, may think that it still holds a lease that another
-process has taken over. So each writing transaction first checks the number of the lease, and the store lets
-only one process write at a time.
+A process that was suspended, or whose clock stopped, may not know that another process has taken over its
+lease. So each writing transaction first checks the number of the lease; only one process can write at a time,
+so the number stays valid until the commit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LeasedStore(Store):
-    """A store that writes only as long as the claim holds, and reads at any time."""
+    """A store that may be written while a claim is valid, and read at any time."""
 
     def __init__(self, store: Store, claim: Claim) -> None:
         super().__init__(store.path, store._connection)
@@ -38,7 +38,7 @@ class LeasedStore(Store):
         """Open the one writing transaction.
 
         Raises:
-            LeaseLost: Another process has taken the work over; nothing was written.
+            LeaseLost: Another process has taken over the key; nothing was written.
         """
         with self._store.write(later=later) as tx:
             if tx.row("work_holds", key=self._claim.key, lease=self._claim.lease) is None:

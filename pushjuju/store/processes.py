@@ -1,7 +1,7 @@
-"""The controller processes that wait for work on this computer.
+"""The list of controller processes on this computer that wait for due work.
 
-A process that works a key is named in that key's lease. One that waits for what becomes due holds no lease:
-it writes its name into a file, and a name counts as long as that process lives.
+A process that works a key is named in that key's lease. A process that waits for due work holds no lease, so
+it adds its name to a file; a name counts as long as its process lives.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ _FILE = "processes"
 
 
 def enlist(root: Path) -> None:
-    """Name this process as one that works what becomes due for the controller of a directory."""
+    """Add this process to the list of a controller's directory."""
     path = root / _FILE
     with explained(path), os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         names = [*_living(stream.read()), process_owner()]
         stream.seek(0)
         stream.write("".join(f"{name}\n" for name in dict.fromkeys(names)))
-        stream.truncate()  # last: a full disk keeps the names of others
+        stream.truncate()  # last, so that a full disk does not lose other names
 
 
 def waiting(root: Path) -> str:
-    """Return a living process that works what becomes due; empty when no such process runs."""
+    """Return the name of a living process that works what becomes due, or ""."""
     try:
         names = _living((root / _FILE).read_text())
     except (OSError, UnicodeDecodeError):
@@ -37,6 +37,6 @@ def waiting(root: Path) -> str:
 
 
 def _living(text: str) -> list[str]:
-    """Return the processes of a list that live; those of another computer are not known to."""
+    """Return the names of living processes on this computer."""
     host = os.uname().nodename
     return [name for name in text.split() if name.startswith(f"{host}:") and owner_alive(name)]

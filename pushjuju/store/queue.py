@@ -1,9 +1,9 @@
-"""The durable work queue: "look again at this key".
+"""The durable work queue. A key in the queue means "read this machine or model again".
 
-A wake never says what to do, only where to look; the worker decides from a fresh snapshot. One worker at a
-time works a key: a claim is a lease with a heartbeat, and the lease of a dead process is free. Each claim has
-its own number, so that a worker that lost its lease without noticing cannot write (`leases.py`).
-`WorkQueue` is the seam for a distributed job engine.
+A wake never says what to do, only what to read; the worker decides from a fresh snapshot. Only one worker
+works a key at a time: a claim is a lease with a heartbeat, and the lease of a dead process is free at once.
+Each claim has its own number, so that a worker that lost its lease without noticing cannot write
+(`leases.py`). `WorkQueue` is the interface for another queue, for example a distributed one.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from pushjuju.core.problems import Problem, dumps, loads, sentence
 from pushjuju.store.db import Store
 from pushjuju.store.tx import Tx
 
-LEASE_S = 30.0  # a claim that is not renewed for this long is free for others
+LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for others
 HEARTBEAT_S = 10.0
-_LOOK_AT = 8  # rows of the queue that are read at least
-ROUTINE = "update-status"  # the reason of a machine on which nothing else is left to do
+_LOOK_AT = 8  # least number of rows that are read from the queue
+ROUTINE = "update-status"  # reason of a machine that is due only for update-status
 _CONTROLLER = ""  # scope of numbers that belong to no model
-_CLOCK = "clock"  # the sequence that keeps the latest moment at which work was taken, in milliseconds
+_CLOCK = "clock"  # sequence with the time of the latest claim, in ms
 
 
 Resting = Mapping[str, int]
-"""Keys that are left alone until they are touched again, with the generation at which they came to rest."""
+"""Keys that are not claimed until they wake: key -> its generation when it came to rest."""
 
 _NOTHING: Resting = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A key that this owner may work on until the lease ends.
+    """A key that this process may work until the lease ends.
 
     Attributes:
-        lease: Its number; a later claim of the same key has a higher one (see `LeasedStore`).
-        previous: The number of the claim before.
+        lease: Number of the claim; later claims of the key have higher numbers (see `LeasedStore`).
+        previous: Number of the claim before.
     """
 
     key: str
@@ -58,10 +58,10 @@ class WorkItem:
     """A row of the queue as users see it.
 
     Attributes:
-        due: When a worker shall work the key, or None to wait until the key is woken.
-        owner: The process that holds the lease, which may be dead already.
+        due: When a worker must work the key, or None to wait until the key is woken.
+        owner: The process with the lease, which may have died.
         leased_until: When the lease ends unless it is renewed.
-        failed: True when the last worker could not do what the key asks for.
+        failed: True when the last work on the key failed.
     """
 
     key: str
@@ -73,21 +73,21 @@ class WorkItem:
     leased_until: datetime | None = None
 
     def worked_by(self, now: datetime) -> str:
-        """Return the process that works it; empty when its owner is dead, or its lease is over."""
+        """Return the process that works the key, or "" when the owner is dead or its lease has ended."""
         if self.owner is None or self.leased_until is None or self.leased_until <= now:
             return ""
         return self.owner if owner_alive(self.owner) else ""
 
 
 class WorkQueue(Protocol):
-    """Where work waits: wake a key, claim it, renew the claim, finish."""
+    """The interface of the queue: make a key due, claim it, renew the claim, finish."""
 
     def touch(self, tx: Tx, key: str, due: datetime, reason: str = "") -> None:
         """Make a key due; an earlier due time stays."""
         ...
 
     def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
-        """Take the key that is due the longest, if any is free; never one of those that are `busy`."""
+        """Claim the key that has been due longest, if any is free; never a key in `busy`."""
         ...
 
     def claim_some(
@@ -100,19 +100,19 @@ class WorkQueue(Protocol):
         left: Resting = _NOTHING,
         later: bool = False,
     ) -> list[Claim]:
-        """Take some keys at once, those first that are due the longest."""
+        """Claim several keys at once, those first that have been due longest."""
         ...
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
-        """Return True when a key is due, whether a worker holds it or not."""
+        """Return True when a key is due, whether claimed or not."""
         ...
 
     def anything_asked(self, prefix: str, now: datetime, since: datetime, left: Resting) -> bool:
-        """Return True when a key is due for a reason other than a due time that has come since a moment."""
+        """Return True when a key is due for requested work, not only for a due time since `since`."""
         ...
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
-        """Renew a lease; return False when the lease was lost."""
+        """Renew a lease; return False when the lease is lost."""
         ...
 
     def finish(
@@ -125,7 +125,7 @@ class WorkQueue(Protocol):
         reason: str = "",
         problems: Sequence[Problem] = (),
     ) -> None:
-        """Give a key back, due again at `due`, or when it is woken if `due` is None."""
+        """Give a key back; it is due at `due`, or when it is woken if `due` is None."""
         ...
 
 
@@ -140,55 +140,55 @@ def model_key(model: str, loop: str) -> str:
 
 
 def touch(tx: Tx, key: str, due: datetime, reason: str = "") -> None:
-    """Make a key due inside the caller's transaction; an earlier due time stays."""
+    """Make a key due in the caller's transaction; an earlier due time stays."""
     tx.run("work_touch", key=key, due=to_iso(due), reason=reason)
 
 
 def lease_at_least(now: datetime) -> int:
-    """Return the least number of a lease of this moment: a store that was restored does not fall behind."""
+    """Return the least lease number at a time, so that a restored store does not reuse numbers."""
     return int(now.timestamp() * 1000)
 
 
 def skip_leases(tx: Tx, at_least: int) -> int:
-    """Draw the next number of a lease, not below this number."""
+    """Return the next lease number, at least `at_least`."""
     return tx.next(_CONTROLLER, "lease", at_least)
 
 
 def next_lease(tx: Tx) -> int:
-    """Return a number that no claim has yet; each claim from now on has it or a higher one."""
+    """Return a number below which all claims so far are; later claims have this number or a higher one."""
     return int(tx.scalar("sequence_get", scope=_CONTROLLER, name="lease") or 0)
 
 
 def latest_moment(tx: Tx) -> datetime | None:
-    """Return the latest moment at which any process took work since `clock_is_right`, or None."""
+    """Return the time of the latest claim of any process since `clock_is_right`, or None."""
     latest = tx.scalar("sequence_get", scope=_CONTROLLER, name=_CLOCK)
     return None if latest is None else datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(latest))
 
 
 def clock_is_right(tx: Tx, now: datetime) -> None:
-    """Forget the moments later than this moment: the clock was wrong when they were noted."""
+    """Forget recorded times after `now`: the clock was wrong when they were recorded."""
     tx.run("sequence_forget", scope=_CONTROLLER, name=_CLOCK)
     tx.run("sequence_set", scope=_CONTROLLER, name=_CLOCK, number=lease_at_least(now))
 
 
 def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, tuple[Problem, ...]]:
-    """Return the keys whose last work failed, each with what failed.
+    """Return the keys whose last work failed -> the problems.
 
     Args:
         prefix: The beginning of the keys.
-        since: The lowest number of a claim that counts.
+        since: The lowest claim number to include.
     """
     rows = tx.rows("work_failed", prefix=prefix, since=since)
     return {row["key"]: loads(row["reason"]) for row in rows}
 
 
 def _reason(row: Row) -> str:
-    """Return why a key waits, as users read it."""
+    """Return why a key waits, as a sentence for users."""
     return sentence(loads(row["reason"])) if row["failed"] else str(row["reason"])
 
 
 def work_item(row: Row) -> WorkItem:
-    """Return a row of `work_get`, `work_list` or `work_failing` as users see it."""
+    """Return a row of `work_get`, `work_list` or `work_failing` as a work item."""
     reason = _reason(row)
     return WorkItem(
         key=row["key"],
@@ -202,12 +202,12 @@ def work_item(row: Row) -> WorkItem:
 
 
 def process_owner() -> str:
-    """Return the name of this process: host, pid and start time (a pid may be used again)."""
+    """Return the name of this process: host, pid, and start time, since pids are reused."""
     return f"{os.uname().nodename}:{os.getpid()}:{_started(os.getpid())}"
 
 
 def owner_alive(owner: str) -> bool:
-    """Return True when the process of a claim may still run; a process on another host counts as running."""
+    """Return True when the process of a claim may still run; processes on other hosts always may."""
     host, _, rest = owner.rpartition(":")
     host, _, pid = host.rpartition(":")
     if host != os.uname().nodename or not pid.isdigit():
@@ -216,7 +216,7 @@ def owner_alive(owner: str) -> bool:
 
 
 def _started(pid: int) -> str:
-    """Return when a process started, in ticks; empty when it is gone, or dead and not yet buried."""
+    """Return the start time of a process in clock ticks, or "" when it has ended or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -225,7 +225,7 @@ def _started(pid: int) -> str:
 
 
 class SqliteWorkQueue:
-    """The queue in the store itself."""
+    """The work queue in the store."""
 
     def __init__(self, store: Store, owner: str, alive: Callable[[str], bool] = owner_alive) -> None:
         self._store = store
@@ -237,10 +237,10 @@ class SqliteWorkQueue:
         touch(tx, key, due, reason)
 
     def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
-        """Take the key that is due the longest, if any is free.
+        """Claim the key that has been due longest, if any is free.
 
         Args:
-            busy: Keys that this process still works on, with or without a lease.
+            busy: Keys that this process still works, with or without a lease.
         """
         found = self.claim_some(prefix, now, 1, busy=busy)
         return found[0] if found else None
@@ -255,14 +255,14 @@ class SqliteWorkQueue:
         left: Resting = _NOTHING,
         later: bool = False,
     ) -> list[Claim]:
-        """Take some keys in one transaction, those first that are due the longest.
+        """Claim several keys in one transaction, those first that have been due longest.
 
         Args:
-            most: The greatest number of claims.
-            busy: Keys that this process still works on, with or without a lease.
-            left: Keys that are left alone until they are touched again.
-            later: The claims may become durable with the next shared commit; no other process sees them
-                before.
+            most: The largest number of claims.
+            busy: Keys that this process still works, with or without a lease.
+            left: Keys that are not claimed until they wake.
+            later: True when the claims may become durable with the next shared commit, before which no other
+                process sees them.
         """
         with self._store.read() as tx:
             if not self._next(tx, prefix, now, 1, busy, left):
@@ -271,20 +271,20 @@ class SqliteWorkQueue:
             return [self._take(tx, row, now) for row in self._next(tx, prefix, now, most, busy, left)]
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
-        """Return True when a key is due, whether a worker holds it or not."""
+        """Return True when a key is due, whether claimed or not."""
         with self._store.read() as tx:
             return tx.row("work_any_due", prefix=prefix, now=to_iso(now)) is not None
 
     def anything_asked(
         self, prefix: str, now: datetime, since: datetime, left: Resting, *, routine: bool = False
     ) -> bool:
-        """Return True when a key is due, but for update-status and machines whose time came since a moment.
+        """Return True when a key is due for requested work: not update-status, not a due time since `since`.
 
-        A machine that was touched names a reason; one that came to rest and is due again later does not.
+        A machine that was woken has a reason; a machine that is due again after its rest has none.
 
         Args:
-            left: Keys that are left alone until they are touched again.
-            routine: An update-status that was due at that moment counts as well.
+            left: Keys that do not count until they wake.
+            routine: True to count update-status hooks that were due at `since`, too.
         """
         asked = {"prefix": prefix, "now": to_iso(now), "since": to_iso(since), "owner": self._owner}
         with self._store.read() as tx:
@@ -294,14 +294,14 @@ class SqliteWorkQueue:
             return any(left.get(row["key"]) != row["generation"] for row in rows)
 
     def anything_free(self, prefix: str, now: datetime, busy: Container[str], left: Resting) -> bool:
-        """Return True when a key is due that no process works on."""
+        """Return True when a key is due and free."""
         with self._store.read() as tx:
             return bool(self._next(tx, prefix, now, 1, busy, left))
 
     def _next(
         self, tx: Tx, prefix: str, now: datetime, most: int, busy: Container[str], left: Resting
     ) -> list[Row]:
-        """Return the rows of the next free keys; of a long queue only its beginning is read."""
+        """Return the rows of the next free keys; read only the beginning of a long queue."""
         asked, read = {"prefix": prefix, "now": to_iso(now), "owner": self._owner}, 2 * most + _LOOK_AT
         while True:
             due = tx.rows("work_due", **asked, most=read)
@@ -342,7 +342,7 @@ class SqliteWorkQueue:
         )
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
-        """Renew a lease; return False when the lease was lost."""
+        """Renew a lease; return False when the lease is lost."""
         with self._store.write() as tx:
             until = to_iso(now + timedelta(seconds=LEASE_S))
             return bool(tx.run("work_heartbeat", key=claim.key, lease=claim.lease, leased_until=until))
@@ -358,13 +358,13 @@ class SqliteWorkQueue:
         problems: Sequence[Problem] = (),
         later: bool = False,
     ) -> None:
-        """Give a key back, due again at `due`, or when it is woken if `due` is None.
+        """Give a key back; it is due at `due`, or when it is woken if `due` is None.
 
         Args:
             reason: What the worker waits for.
-            problems: Why the worker could not do what the key asks for, in place of a reason.
+            problems: The failures of the work, stored instead of the reason.
             later: True when the write may wait for the next shared commit; until then other processes see the
-                key as held.
+                key as claimed.
         """
         with self._store.write(later=later) as tx:
             tx.run(
@@ -380,6 +380,6 @@ class SqliteWorkQueue:
             )
 
     def items(self, prefix: str) -> list[WorkItem]:
-        """Return what the queue holds below a prefix."""
+        """Return the items of the queue whose keys begin with a prefix."""
         with self._store.read() as tx:
             return [work_item(row) for row in tx.rows("work_list", prefix=prefix)]

@@ -1,4 +1,4 @@
-"""A data directory for a rehearsal: copies of the stores, links to what is only read."""
+"""Makes a data directory for `plan`: copies of the stores, and links to files that are only read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pushjuju.store.files import unchanging
 from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import private_dir
 
-_LINKED = ("secrets.key", KEY_FILE)  # never copied: nothing may be left of keys if we are killed
+_LINKED = ("secrets.key", KEY_FILE)  # never copied: a killed process must leave no keys behind
 _BUSY_S = 30.0
 _GONE = "CREATE TABLE planned_gone (id INTEGER PRIMARY KEY, kind TEXT, model TEXT, entity TEXT, note TEXT)"
 _TRIGGER = """CREATE TRIGGER planned_gone_{kind} AFTER DELETE ON {table} BEGIN
@@ -26,7 +26,7 @@ _INSTANCE = (
     "CASE WHEN OLD.provider = 'manual' THEN 'given, only cleaned' WHEN OLD.instance_id = '' THEN '' "
     "WHEN OLD.keep_instance THEN 'kept' ELSE 'ended' END"
 )
-# kind: table, columns of its model and name, what became of it
+# kind: table, columns of model and name, SQL for the note
 _WATCHED = {
     "model": ("model", "uuid", "uuid", "''"),
     "application": ("application", "model", "name", "''"),
@@ -43,12 +43,12 @@ _WATCHED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """An entity that was removed while a copy was worked.
+    """An entity that was removed in a copy of the store.
 
     Attributes:
         model: UUID.
-        entity: Its name or number; of a model its UUID.
-        note: The fate of what is behind it: the data of storage, the instance of a machine; or empty.
+        entity: Name or number; UUID of a model.
+        note: What happens to the data of storage, or to the instance of a machine; "" for other entities.
     """
 
     kind: str
@@ -58,11 +58,11 @@ class Gone:
 
 
 def copy_datadir(source: DataDir, target: Path) -> DataDir:
-    """Make a data directory in which everything can be done without a trace in the source.
+    """Make a data directory in which commands may do anything without changing the source.
 
     Args:
-        source: The folder to copy; it may be in use.
-        target: An empty directory of the caller's own, who deletes it.
+        source: The data directory to copy; it may be in use.
+        target: An empty directory, which the caller deletes.
     """
     for name in (MAIN, CLOUDS, CREDENTIALS, "aliases"):
         if (source.root / name).is_file():
@@ -73,7 +73,7 @@ def copy_datadir(source: DataDir, target: Path) -> DataDir:
     for name in source.controllers():
         try:
             _copy_controller(source.controller(name), target / "controllers" / name)
-        except PermissionError:  # another user owns it: a command that needs it fails there as here
+        except PermissionError:  # another user's: commands fail in the copy as in the source
             for file in ("controller.toml", "state.db"):
                 (target / "controllers" / name / file).touch(mode=0)
     return DataDir(target)
@@ -100,8 +100,8 @@ def _copy_controller(source: ControllerDir, target: Path) -> None:
 
 
 def _copy_store(path: Path, target: Path) -> None:
-    """Copy a store as it is at one moment; not durable, for it is thrown away."""
-    if not path.stat().st_size:  # SQLite would make a sound one of it
+    """Copy a store at one moment, without making the copy durable."""
+    if not path.stat().st_size:  # SQLite would turn it into a valid store
         target.touch(mode=0o600)
         return
     try:
@@ -120,26 +120,26 @@ def _copy_store(path: Path, target: Path) -> None:
         why = explain_error(error, path)
         if not isinstance(why, StoreDamaged):
             raise StoreError(f"the store {path} cannot be copied for a plan: {error}") from error
-        shutil.copyfile(path, target)  # a command that wants it says so, as it does without a plan
+        shutil.copyfile(path, target)  # a command that reads it reports the damage
     target.chmod(0o600)
 
 
 def _watch(copy: sqlite3.Connection) -> None:
-    """Let a copy note what is deleted, in order."""
+    """Add triggers to a copy that record deleted entities, in order."""
     there = {row[0] for row in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     copy.execute(_GONE)
     for kind, (table, model, name, note) in _WATCHED.items():
-        if table in there:  # a store of an older pushjuju may lack some
+        if table in there:  # older stores lack some tables
             copy.execute(_TRIGGER.format(kind=kind, table=table, model=model, name=name, note=note))
     copy.commit()
 
 
 def gone(path: Path) -> Sequence[Gone]:
-    """Return what went in a copied store, in the order in which it did; nothing of a store that is new."""
+    """Return what was removed in a copied store, in order; nothing for a new store."""
     connection = sqlite3.connect(path)
     try:
         rows = connection.execute("SELECT kind, model, entity, note FROM planned_gone ORDER BY id").fetchall()
-    except sqlite3.OperationalError:  # made by the planned command
+    except sqlite3.OperationalError:  # the planned command made the store
         rows = []
     finally:
         connection.close()

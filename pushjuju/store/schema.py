@@ -1,4 +1,4 @@
-"""The schema of a store: made, brought up to date, checked."""
+"""Creates, migrates and checks the schema of a store."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_ours(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
-    """Check that a file is a store before anything is written to it; SQLite itself finds one cut short."""
+    """Check that a file is a store, before anything is written; SQLite itself detects a truncated file."""
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     version = schema_version(connection)
     if create and not names and not version:
         return
-    wanted = TABLES if version <= migrations()[-1][0] else TABLES[:1]  # a newer one may have others
+    wanted = TABLES if version <= migrations()[-1][0] else TABLES[:1]  # a newer schema may have other tables
     missing = [f"no table {name}" for name in wanted if name not in names]
     if missing or not version:
-        lacks = (missing or ["no number of a schema"])[0]
+        lacks = (missing or ["no schema number"])[0]
         raise StoreDamaged(f"the store {path} cannot be used: it has {lacks}", hint=FROM_COPY)
 
 
@@ -54,7 +54,7 @@ def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
             connection.execute(f"PRAGMA user_version = {number:d}")
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # SQLite ends it by itself when the disk is full
+        if connection.in_transaction:  # SQLite has rolled back already when the disk is full
             connection.execute("ROLLBACK")
         raise
 

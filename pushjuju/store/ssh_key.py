@@ -1,4 +1,4 @@
-"""Keys to log in with, by cryptography."""
+"""SSH keys, made with the package cryptography."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 def new_pair() -> tuple[str, str]:
-    """Return a new private key and its public half, both in OpenSSH's form."""
+    """Return a new private key and its public key, in OpenSSH's format."""
     return _written(Ed25519PrivateKey.generate())
 
 
 def pair_of(seed: bytes) -> tuple[str, str]:
-    """Return the private key that 32 bytes make, and its public half."""
+    """Return the private key that derives from 32 bytes, and its public key."""
     return _written(Ed25519PrivateKey.from_private_bytes(seed))
 
 

@@ -1,4 +1,4 @@
-"""The SQL of the store, as it lies in files: named statements, and migrations by number."""
+"""The SQL files of the store: named statements, and numbered migrations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def queries() -> Mapping[str, str]:
 
 @cache
 def rows() -> Mapping[str, tuple[str, tuple[str, ...]]]:
-    """Return the statements that declare their rows: SQL -> table, parameters that identify its rows."""
+    """Return the declared rows of statements: SQL -> table, parameters that identify the rows."""
     found = {}
     for _, sql, comments in _statements():
         for line in comments:

@@ -1,4 +1,4 @@
-"""Transactions: named statements, and rows as values."""
+"""Transactions: run named statements, return rows as values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _document(text: str) -> Any:
 
 @cache
 def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
-    """Return what makes a record of a row with these columns; the types of its fields say what is decoded."""
+    """Return a function that makes a record from a row; the types of the fields say what it decodes."""
     kind: Any = record
     known = {field.name: str(field.type) for field in fields(kind)}
     if missing := known.keys() - set(columns):
@@ -64,7 +64,7 @@ def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[A
 
 
 def _put(record: Any, name: str, kind: str) -> Callable[[Any, Any], None]:
-    """Return the function that writes a column into a record."""
+    """Return the function that sets a column's field in a record."""
     put = slots(record)[name][1]
     decode = _document if _is_json(kind) else _DECODERS.get(kind)
     if decode is None:
@@ -103,9 +103,9 @@ def _all_records(rows: sqlite3.Cursor, record: type[R]) -> list[R]:
 
 
 class Tx:
-    """One transaction. Ends with the `with` block that opened it; never kept beyond."""
+    """One transaction; invalid after the `with` block that opened it."""
 
-    _own: Mapping[str, Any] = {}  # parameters of every statement that it runs
+    _own: Mapping[str, Any] = {}  # parameters that every statement gets
 
     def __init__(self, connection: sqlite3.Connection, memo: Memo | None = None) -> None:
         self._connection = connection
@@ -128,17 +128,17 @@ class Tx:
         return list(self._ask(_all, query, params))
 
     def made(self, make: Callable[[Iterable[sqlite3.Row]], R], query: StatementName, /, **params: Any) -> R:
-        """Return what a pure function makes of all rows; it is remembered as long as they are the same.
+        """Return the result of a pure function of all rows, cached until a row changes.
 
         Args:
-            make: A function of a module, not made anew each time: it is part of what is remembered.
+            make: A module's function, not a new one for each call: it is a part of the cache's key.
         """
         return self._ask(make, query, params)
 
     def _ask(
         self, make: Callable[..., R], query: StatementName, params: Mapping[str, Any], *record: Any
     ) -> R:
-        """Return what a statement answers, made into something by `make(rows, *record)`."""
+        """Return `make(rows, *record)` for the rows of a statement, cached while they are the same."""
         params = {**self._own, **params}
         if self._memo is not None:
             answer: R = self._memo.ask(make, self._queries[query], params, *record)
@@ -158,7 +158,7 @@ class Tx:
         """Return the first row as a record.
 
         Raises:
-            NotFound: No row; `missing` is the message, or what the message names.
+            NotFound: There is no row; `missing` is the message, or names the entity.
         """
         found = self.find(record, query, **params)
         if found is None:
@@ -170,7 +170,7 @@ class Tx:
         return list(self._ask(_all_records, query, params, record))
 
     def know(self, query: StatementName, answer: Any, /, **params: Any) -> None:
-        """Tell what `find` answers from now on: what was just written to that row."""
+        """Set the cached answer of `find` to the record that was just written."""
         if self._memo is not None:
             params = {**self._own, **params}
             key = (_first_record, self._queries[query], (type(answer),), *params.items())
@@ -185,11 +185,11 @@ class Tx:
         /,
         **columns: Any,
     ) -> None:
-        """Set columns of the row that `find(record, query, **key)` finds, and of no other.
+        """Set columns of the row that `find(record, query, **key)` returns, and of no other row.
 
         Args:
-            by: The statement, with the key and the columns as its parameters. It sets each column as it is
-                given, and nothing else.
+            by: The statement, whose parameters are the key and the columns. It sets each column to its
+                parameter, and nothing else.
         """
         known: Any = None
         if self._memo is not None:
@@ -200,7 +200,7 @@ class Tx:
             self.know(query, changed(known, **columns), **key)
 
     def insert(self, table: str, record: Any) -> None:
-        """Insert a record whose fields are named as the columns of the table."""
+        """Insert a record whose fields have the names of the table's columns."""
         statement, columns, documents = _insertion(table, cast("Hashable", type(record)))
         values = {name: getattr(record, name) for name in columns}
         values.update((name, compact(values[name])) for name in documents)
@@ -209,7 +209,7 @@ class Tx:
         self._connection.execute(statement, values)
 
     def meaning(self, read: Callable[[str], R], text: str) -> R:
-        """Return `read(text)`, or the value that was computed or passed to `means` before."""
+        """Return `read(text)`, or its value if it was computed or passed to `means` before."""
         if self._memo is None:
             return read(text)
         found: R | None = self._memo.values.get((read, text))
@@ -219,28 +219,28 @@ class Tx:
         return found
 
     def means(self, read: Callable[[str], R], text: str, value: R) -> None:
-        """Keep the value that `read(text)` would return, for the next caller of `meaning`."""
+        """Cache the value that `read(text)` would return, for later calls of `meaning`."""
         if self._memo is not None:
             self._memo.values.put((read, text), value)
 
     def watch(self) -> None:
-        """Note from now on what is asked in this transaction: what follows from it may be concluded."""
+        """Track the statements of this transaction from now on, for `conclude`."""
         if self._memo is not None:
             self._memo.trail = {}
 
     def conclude(self, key: Hashable, value: object) -> None:
-        """Keep a value that follows from the answers since `watch`, and from nothing else.
+        """Cache a value that depends only on the answers since `watch`.
 
-        The rows are read again now: a write in between must not change the conclusion.
+        The answers count as those of now: writes since `watch` must not have changed the value.
         """
         if self._memo is not None:
             self._memo.conclude(key, value)
 
     def derived(self, make: Callable[[Self, K], R], of: K) -> R:
-        """Return `make(tx, of)`, or what it was before when it would read the same rows again.
+        """Return `make(tx, of)`, cached until a row that it reads changes.
 
         Args:
-            make: A function of a module that reads, writes nothing, and depends on nothing else.
+            make: A module's function that reads, writes nothing, and depends on nothing else.
         """
         if self._memo is None:
             return make(self, of)
@@ -248,21 +248,21 @@ class Tx:
         return made
 
     def next(self, scope: str, name: str, at_least: int = 0) -> int:
-        """Return the next number of a sequence, never below `at_least`, never one given before."""
+        """Return the next number of a sequence, at least `at_least`, and never a number returned before."""
         return int(self.scalar("sequence_next", scope=scope, name=name, at_least=at_least))
 
     def give_back(self, scope: str, name: str, number: int) -> None:
-        """Give a number back that nothing was recorded under; later ones may have been given meanwhile."""
+        """Return an unused number to its sequence; later numbers may have been drawn meanwhile."""
         self.run("sequence_give_back", scope=scope, name=name, number=number)
         self.run("sequence_unused", scope=scope, name=name)
 
 
 class ModelTx(Tx):
-    """A transaction of one model: each statement gets the model as `:model`, unless another one is given.
+    """A transaction of one model: each statement gets the model as `:model`, unless the call passes one.
 
     Attributes:
-        model: The model's uuid.
-        now: When the transaction began.
+        model: The model's UUID.
+        now: The time at which the transaction began.
     """
 
     def __init__(self, tx: Tx, model: str, now: datetime) -> None:
@@ -272,13 +272,13 @@ class ModelTx(Tx):
         self._own = {"model": model}
 
     def beside(self, model: str) -> ModelTx:
-        """Return the same transaction for a model that may be another one."""
+        """Return this transaction for a model, which may be another one."""
         return self if model == self.model else ModelTx(self, model, self.now)
 
 
 @cache
 def _insertion(table: str, record: Hashable) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the statement that inserts a record, its columns, and those of them that are kept as JSON."""
+    """Return the INSERT statement for a record, its columns, and those columns that are JSON."""
     kind: Any = record
     columns = tuple(field.name for field in fields(kind))
     documents = tuple(field.name for field in fields(kind) if _is_json(str(field.type)))

@@ -183,7 +183,7 @@ def _take_events(
             odd += not _take_event(ctx, tx, operation, masked(event, mask), logging_config)
             last = number
     if odd:
-        text = f"{odd} messages of the machine were left out: they cannot be read, or it may not send them"
+        text = f"{odd} messages of the machine were left out: not valid, or not allowed"
         _log(tx, operation, "WARNING", UNITER_LOGGER, text, ctx.clock.now(), logging_config)
     if last != operation.events:
         tx.run("operation_set_events", id=operation.id, events=last)

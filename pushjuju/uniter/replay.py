@@ -1,6 +1,4 @@
-"""Repeats a recorded decision: the answer of each part of the resolver, and the differences to the record.
-Pure.
-"""
+"""Repeats a recorded decision; shows each sub-resolver's answer, and the differences to the record. Pure."""
 
 from __future__ import annotations
 

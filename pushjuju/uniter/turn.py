@@ -111,7 +111,7 @@ def take_turn(
     Args:
         requests: The requests of `juju-exec` on the machine, oldest first.
         ahead: Decide also which hooks follow for certain. The caller that runs the operation must then run
-        the hook that each commit names as the next.
+            the hook that each commit names as the next.
         routine: When False, an update-status hook waits for a later turn.
         decided: A decision made a moment ago, used when the states are the same.
 

@@ -1,4 +1,4 @@
-"""The provider of a model, opened once."""
+"""Opens the provider of a model's cloud."""
 
 from __future__ import annotations
 

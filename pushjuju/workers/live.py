@@ -72,7 +72,7 @@ def _forget(_event: frames.Event) -> None:
 
 
 def _not_here(tool: str, _argv: list[str], _stdin: bytes, _cwd: str) -> LiveAnswer:
-    return 1, b"", f"ERROR {tool} cannot be asked for by a tool that the controller answers\n".encode()
+    return 1, b"", f"ERROR {tool} cannot be called by a tool that runs in the controller\n".encode()
 
 
 async def respond(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:

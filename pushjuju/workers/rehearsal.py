@@ -70,7 +70,7 @@ class Rehearsal:
     """
 
     steps: list[Foreseen] = field(default_factory=list)
-    unknown: dict[str, None] = field(default_factory=dict)  # a set that keeps its order
+    unknown: dict[str, None] = field(default_factory=dict)  # used as a set that keeps its order
     blocked: list[str] = field(default_factory=list)
 
     def cannot_know(self, text: str) -> None:
@@ -101,7 +101,7 @@ def rehearse(ctx: Context) -> Rehearsal:
 
 
 def _loops_first(key: str) -> tuple[bool, str]:
-    """Return a sort key that puts the loops of models before machines: they remove what is forced away."""
+    """Return a sort key that puts the loops of models, which run forced removals, before machines."""
     return ("/machine/" in key, key)
 
 
@@ -266,7 +266,7 @@ class _MachineRehearsal:
         if task.action == EXEC:
             self.found.cannot_know("what the commands do")
             return "commands", parallel
-        self.found.cannot_know(f"what the action {task.action} does: its charm alone knows")
+        self.found.cannot_know(f"what the action {task.action} does: only its charm defines that")
         return "action", parallel
 
     def _bury(self, unit: Unit) -> bool:

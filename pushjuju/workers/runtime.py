@@ -69,7 +69,7 @@ class Runtime:
         base_ctx: The context of the process, which depends on no lease.
         watched: True when a user watches: machines send the last line that a long hook printed.
         routine_until: Time after which due update-status hooks are left to other processes; None means that
-        the next claim runs them.
+            the next claim runs them.
     """
 
     def __init__(

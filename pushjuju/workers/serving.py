@@ -33,7 +33,8 @@ def serve(
     Args:
         beside: A context to hold meanwhile in the same loop, for example a server.
 
-    Returns: False when another process works for the controller, so that this process has nothing to do.
+    Returns:
+        False when another process works for the controller, so that this process has nothing to do.
     """
 
     async def work() -> bool:

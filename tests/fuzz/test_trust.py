@@ -149,7 +149,7 @@ def test_only_the_leader_sets_the_status_of_the_application(world: TestControlle
         == [
             (
                 "unit-web-1",
-                "1 messages of the machine were left out: they cannot be read, or it may not send them",
+                "1 messages of the machine were left out: not valid, or not allowed",
             )
         ]
         * 2

@@ -27,7 +27,7 @@ OnEvent = Callable[[int, Event], None]
 OnLive = Callable[[Asked], Awaitable[tuple[int, bytes, bytes]]]
 """Answers a live hook tool call (``tool``, ``argv``, ``stdin`` as bytes, ``cwd``) with rc, stdout, stderr."""
 
-_TOO_MUCH = "more messages of one operation than it may keep"
+_TOO_MUCH = "too many messages of one operation"
 
 
 class Room:
@@ -44,7 +44,7 @@ class Room:
         """
         self.taken += size
         if self.taken > limits.KEPT:
-            raise wire.BadFrame("more messages at once than are kept")
+            raise wire.BadFrame("too many messages at once")
 
 
 class _Heard:
@@ -121,7 +121,7 @@ class Pending(_Heard):
             return 0
         size = intake.live_cost(call)
         if self.asking + size > limits.LIVE_CALLS:
-            raise wire.BadFrame("more hook tool calls at once than may wait")
+            raise wire.BadFrame("too many hook tool calls at once")
         self._asked[call["call"]] = size
         self.asking += size
         self.calls.append(call)

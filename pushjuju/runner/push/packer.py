@@ -1,5 +1,4 @@
-"""Build the program for machines: the portable modules, the remote modules, the hook tool families, and an
-index of the tools."""
+"""Build the program for machines from portable modules, remote modules and hook tools, with an index."""
 
 from __future__ import annotations
 
@@ -100,7 +99,7 @@ def pack(
 
     Args:
         families: Hook tool modules as (dotted name, source file). A module may import the standard library,
-        the tool interface and other modules of `families`; a module without TOOLS is a helper.
+            the tool interface and other modules of `families`; a module without TOOLS is a helper.
         answered: Tools that the controller answers -> their help text; tools of `families` win over them.
     """
     return _pack(tuple((name, Path(path)) for name, path in families), tuple(sorted(answered.items())))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _OPEN, _ADJUST, _DATA, _EXTENDED_DATA = 91, 93, 94, 95
 _KEYS = frozenset({20, *range(30, 50)})
 _LOGIN = range(60, 80)
-# Answers to the controller's packets, and ends, each of which comes once: asyncssh ends connections with
-# more. Data and windows of a channel may be useful, so `_count_of_channel` counts them.
+# Answers to the controller's packets, and ends of channels: asyncssh cuts a connection that sends too many.
+# Data and windows of a channel may be useful, so `_count_of_channel` counts them.
 _OF_OURS = frozenset({_OPEN, _ADJUST, _DATA, _EXTENDED_DATA, 92, 96, 97, 99, 100})
 _WINDOW = 1024  # bytes; a normal server opens its window by more at a time
 

@@ -174,7 +174,7 @@ def requests_of(items: object) -> dict[str, Request]:
 def _plain(value: object) -> object:
     """Return a field of a request; refuse lists, maps and huge numbers."""
     if isinstance(value, (dict, list)):
-        raise Odd("a request that is not flat")
+        raise Odd("a request with a nested field")
     if isinstance(value, int) and abs(value) > _MOST:
         raise Odd("a request with a number that is too large")
     return text(value, limits.SCRIPT) if isinstance(value, str) else value

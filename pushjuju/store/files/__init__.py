@@ -1,1 +1,1 @@
-"""Files beside the store: TOML that users may edit, keys, archives; locks and disks."""
+"""Files beside the store: TOML files, archives, marks of unfinished work; locks, full and read-only disks."""

@@ -16,9 +16,9 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.ids import new_hash
 from pushjuju.store.files.private import explained, private_dir, sync_dir, temporary
 
-_CHUNK = 1 << 20  # bytes read at a time
+_CHUNK = 1 << 20  # bytes that are read at once
 _NEW = ".new-"
-_OLD_S = 60.0  # no live process needs longer from making its copy to locking it
+_OLD_S = 60.0  # seconds; a living process locks its new copy sooner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,8 @@ class Staged:
     """A copy of a file beside the blobs that is not a blob yet.
 
     Attributes:
-        sha256: Of its content, in hex: the name that it gets.
-        sha384: Of its content, in hex: what Juju calls its fingerprint.
+        sha256: SHA-256 of the content, in hex: the name of the blob.
+        sha384: SHA-384 of the content, in hex, which Juju calls its fingerprint.
     """
 
     path: Path
@@ -43,10 +43,10 @@ class Blobs:
         self.root = root
 
     def path(self, sha256: str) -> Path:
-        """Return where a blob lies.
+        """Return the path of a blob.
 
         Raises:
-            NotFound: It is not there.
+            NotFound: The blob is not stored.
         """
         path = self.root / sha256[:2] / sha256
         if not path.exists():
@@ -59,22 +59,22 @@ class Blobs:
         return path if path.exists() else None
 
     def add(self, source: Path) -> str:
-        """Copy a file in and return its SHA-256; durable when this returns.
+        """Copy a file into the folder and return its SHA-256; the blob is durable when this returns.
 
         Raises:
-            StoreError: The disk is full or refuses it; nothing is left behind.
+            StoreError: The disk is full or fails; no part of the copy is left.
         """
         with source.open("rb") as stream, self.staged(stream) as copy:
             return self.settle(copy)
 
     @contextmanager
     def staged(self, stream: BinaryIO) -> Iterator[Staged]:
-        """Copy a file beside the blobs for the length of the block; `settle` makes a blob of it.
+        """Copy a stream to a file beside the blobs for the duration of the block; `settle` makes it a blob.
 
         Copying may take long; settling is a rename, which fits into a transaction.
 
         Raises:
-            StoreError: The disk is full or refuses it; nothing is left behind.
+            StoreError: The disk is full or fails; no part of the copy is left.
         """
         with explained(self.root):
             private_dir(self.root)
@@ -84,12 +84,12 @@ class Blobs:
             with target:
                 with explained(self.root):
                     copy = _copied(stream, target)
-                yield copy  # locked as long as it is open
+                yield copy  # locked while it is open
         finally:
             Path(target.name).unlink(missing_ok=True)
 
     def _forget_halves(self) -> None:
-        """Delete unfinished copies of dead processes: their locks are free."""
+        """Delete unfinished copies of dead processes, whose locks are free."""
         for path in self.root.glob(f"{_NEW}*"):
             with contextlib.suppress(FileNotFoundError, BlockingIOError), path.open("rb") as stream:
                 if time.time() - path.stat().st_mtime > _OLD_S:
@@ -97,7 +97,7 @@ class Blobs:
                     path.unlink()
 
     def settle(self, copy: Staged) -> str:
-        """Make a blob of a copy and return its name; durable when this returns."""
+        """Make a copy a blob and return its SHA-256; the blob is durable when this returns."""
         with explained(self.root):
             folder = self.root / copy.sha256[:2]
             private_dir(folder)
@@ -107,12 +107,12 @@ class Blobs:
         return copy.sha256
 
     def delete(self, sha256: str) -> None:
-        """Delete a blob; fine if it is gone."""
+        """Delete a blob, if it exists."""
         (self.root / sha256[:2] / sha256).unlink(missing_ok=True)
 
 
 def _copied(stream: BinaryIO, target: Any) -> Staged:
-    """Copy a stream into a temporary file, which is on the disk when this returns."""
+    """Copy a stream to a temporary file, which is durable when this returns."""
     name, fingerprint, size = new_hash("sha256"), new_hash("sha384"), 0
     fcntl.flock(target, fcntl.LOCK_EX)
     while chunk := stream.read(_CHUNK):

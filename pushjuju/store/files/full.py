@@ -1,8 +1,8 @@
-"""Stores whose disk is full: read all the same.
+"""Reads stores whose disk is full.
 
-To read a store in WAL mode SQLite makes files beside it that processes share, for which there is no room. A
-process that is alone with the store needs none of them (sqlite.org/wal.html, "Use of WAL Without
-Shared-Memory"). So it is alone for as long as it takes to copy the store into memory, and reads the copy.
+To read a store in WAL mode, SQLite makes files beside the store that processes share, for which a full disk
+has no room. A process with exclusive access needs no such files (sqlite.org/wal.html, "Use of WAL Without
+Shared-Memory"). So this module locks the store while it copies the store into memory, and reads the copy.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import sqlite3
 from pathlib import Path
 
 Stamp = tuple[tuple[int, int], ...]
-_PATIENCE_S = 1.0  # others who copy do so for a moment
+_PATIENCE_S = 1.0  # seconds to wait for other processes that copy
 
 
 def copied(path: Path) -> tuple[sqlite3.Connection, Stamp]:
-    """Return a copy of a store in memory, and what the store's files looked like.
+    """Return a copy of a store in memory, and the stamp of the store's files.
 
     Raises:
-        sqlite3.Error: It cannot be read, or another process has it open.
+        sqlite3.Error: The store cannot be read, or another process has it open.
     """
     copy = sqlite3.connect(":memory:", isolation_level=None, cached_statements=512)
     try:
@@ -30,19 +30,19 @@ def copied(path: Path) -> tuple[sqlite3.Connection, Stamp]:
 
 
 def copy_into(copy: sqlite3.Connection, path: Path) -> Stamp:
-    """Replace all of a copy by what the store holds now; return what the store's files look like.
+    """Replace the content of a copy by the store's present content; return the stamp of the store's files.
 
     Raises:
-        sqlite3.Error: It cannot be read, or another process has it open.
+        sqlite3.Error: The store cannot be read, or another process has it open.
     """
     place = f"{path.absolute().as_uri()}?mode=rw"
     source = sqlite3.connect(place, uri=True, isolation_level=None, timeout=_PATIENCE_S)
     try:
         source.execute("PRAGMA locking_mode = EXCLUSIVE")
-        source.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()  # alone from here on
+        source.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()  # takes the exclusive lock
         source.backup(copy)
     finally:
-        source.close()  # what it moves out of the WAL counts for the stamp
+        source.close()  # may move data out of the WAL, which changes the stamp
     return stamp(path)
 
 

@@ -1,4 +1,4 @@
-"""Where the data directory is."""
+"""Finds the data directory."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def locate(env: Mapping[str, str], cwd: Path) -> Path:
 
 
 def _is_file(path: Path) -> bool:
-    """Return True when a file exists and can be reached.
+    """Return True when a file exists and this user may see it.
 
-    After `sudo -u` the data directory may still be that of the first user, which the second may not enter.
+    After `sudo -u`, the data directory may still be the first user's, which the second may not enter.
     """
     try:
         return path.is_file()

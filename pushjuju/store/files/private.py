@@ -1,4 +1,4 @@
-"""Files of the data directory: private, durable, whole or not there."""
+"""Writes files of the data directory: private, durable, and complete or not at all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HINTS = {
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what the system refuses into an error that names the file and what to do."""
+    """Turn an OSError into an error that names the file and what to do."""
     try:
         yield
     except OSError as error:
@@ -36,7 +36,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def private_dir(path: Path) -> None:
-    """Make a directory and the missing ones above it, each open to its owner only."""
+    """Make a directory and its missing parents, each accessible to its owner only."""
     missing = [path]
     while not missing[-1].parent.exists():
         missing.append(missing[-1].parent)
@@ -45,7 +45,7 @@ def private_dir(path: Path) -> None:
 
 
 def sync_dir(path: Path) -> None:
-    """Make the names in a directory durable."""
+    """Make new and changed names in a directory durable."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -54,23 +54,23 @@ def sync_dir(path: Path) -> None:
 
 
 def temporary(mode: str, folder: Path, prefix: str) -> IO[Any]:
-    """Open a new file of a name that no other file has; the file stays when it is closed."""
+    """Open a new file with a unique name; the file stays after it is closed."""
     return _tools().temporary(mode, folder, prefix)
 
 
 def remove_tree(path: Path) -> None:
-    """Delete a directory and all below it, as far as that goes."""
+    """Delete a directory tree; ignore errors."""
     _tools().remove_tree(path)
 
 
 def _tools() -> type[FileTools]:
-    from pushjuju.store.files.tools import FileTools  # compressions, random numbers: only what writes pays
+    from pushjuju.store.files.tools import FileTools  # imports slow modules that only writers need
 
     return FileTools
 
 
 def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
-    """Write a file durably and at once: readers see the old or the new text, a failure leaves the old."""
+    """Replace a file durably in one step: readers see the old or the new text; a failure keeps the old."""
     with explained(path), temporary("w", path.parent, ".new-") as stream:
         try:
             stream.write(text)
@@ -86,7 +86,7 @@ def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file against other processes."""
+    """Hold the lock of a file, which excludes other processes."""
     with explained(path):
         private_dir(path.parent)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE)

@@ -1,4 +1,4 @@
-"""TOML files that users may edit: read, and changed in place."""
+"""Reads TOML files that users may edit, and changes them in place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.store.files.private import locked, replace_text
 
 
 def read_toml(path: Path) -> dict[str, object]:
-    """Read a TOML file; a missing one is empty."""
+    """Return the content of a TOML file; {} when the file does not exist."""
     try:
         with path.open("rb") as stream:
             return tomllib.load(stream)
@@ -21,15 +21,15 @@ def read_toml(path: Path) -> dict[str, object]:
     except OSError as error:
         raise StoreError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
     except (ValueError, RecursionError) as error:
-        raise NotValid(f"cannot read {path}: {error}", hint=f"mend the file: $EDITOR {path}") from error
+        raise NotValid(f"cannot read {path}: {error}", hint=f"fix the file: $EDITOR {path}") from error
 
 
 def edit_toml(path: Path, change: Callable[[MutableMapping[str, Any]], None]) -> None:
-    """Change a TOML file in place: comments stay, readers see the old or the new text, never a half."""
-    import tomlkit  # only what changes a file needs to keep its comments
+    """Change a TOML file in place: comments stay, and readers see the old or the new text."""
+    import tomlkit  # imported here: slow, and only changes need it
 
     with locked(path.with_name(f".{path.name}.lock")):
-        read_toml(path)  # refuses a broken file before it is touched
+        read_toml(path)  # raises an error for a broken file
         document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
         change(document)
         replace_text(path, tomlkit.dumps(document))

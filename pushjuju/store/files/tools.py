@@ -1,4 +1,4 @@
-"""What the standard library has for files that are made and deleted."""
+"""Functions on files with slow imports: temporary files, deleting trees."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import IO, Any
 
 
 class FileTools:
-    """Temporary files, and the end of directories."""
+    """Temporary files, and the deletion of directory trees."""
 
     @staticmethod
     def temporary(mode: str, folder: Path, prefix: str) -> IO[Any]:
-        """Open a new file of a name that no other file has; the file stays when it is closed."""
+        """Open a new file with a unique name; the file stays after it is closed."""
         return tempfile.NamedTemporaryFile(mode, dir=folder, prefix=prefix, delete=False)
 
     @staticmethod
     def remove_tree(path: Path) -> None:
-        """Delete a directory and all below it, as far as that goes."""
+        """Delete a directory tree; ignore errors."""
         shutil.rmtree(path, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""Marks controllers whose making has not come to its end: one that was cut off is found.
+"""Marks of controllers that are being made, by which interrupted work is found.
 
-A mark is a locked file beside the controllers. A process that dies loses the lock, never the file; so a mark
-without a lock is one of a process that did not come to its end.
+A mark is a locked file beside the controllers. A process that dies loses the lock, but the file stays; so a
+mark without a lock belongs to an interrupted process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PREFIX = ".making-"
 
 
 class Unfinished:
-    """The mark of a controller that this process makes; `close` ends it."""
+    """The mark of a controller that this process makes; `close` removes the mark."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"{_PREFIX}{name}"
@@ -30,7 +30,7 @@ class Unfinished:
             fcntl.flock(self._handle, fcntl.LOCK_EX)
 
     def close(self) -> None:
-        """Say that the controller is as it should be, or gone; a second call does nothing."""
+        """Remove the mark, when the controller is complete or removed; a second call does nothing."""
         if self._handle >= 0:
             self._path.unlink(missing_ok=True)
             os.close(self._handle)
@@ -38,7 +38,7 @@ class Unfinished:
 
 
 def left_behind(folder: Path) -> list[str]:
-    """Return the names that have a mark of any process, dead or alive: one look at a directory."""
+    """Return the names of controllers with a mark, of living or dead processes."""
     try:
         with os.scandir(folder) as found:
             return sorted(
@@ -50,10 +50,10 @@ def left_behind(folder: Path) -> list[str]:
 
 @contextmanager
 def taken_over(folder: Path, name: str) -> Iterator[bool]:
-    """Hold the mark of a dead process; the mark is gone after the block, unless it raises.
+    """Hold the mark of a dead process, and remove the mark after the block unless the block raises an error.
 
     Yields:
-        False when the process lives, or another process has taken it over.
+        False when the process lives, or when another process has taken over the mark.
     """
     path = folder / f"{_PREFIX}{name}"
     try:

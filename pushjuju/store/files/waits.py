@@ -1,4 +1,4 @@
-"""Waiting for a locked file; after a second the user sees which process holds the lock."""
+"""Waits for a locked store; after a second, the user sees which process holds the lock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TOLD_AFTER_S = 1.0  # a shorter wait is not worth a message
 _LOCKS = Path("/proc/locks")
 _WAL_WRITER = 120  # the byte of the -shm file that the one writer locks (sqlite.org/walformat.html)
-_PENDING = 0x40000000  # from this byte on the locks of the file itself are (sqlite.org/lockingv3.html)
+_PENDING = 0x40000000  # first byte of the main file's locks (sqlite.org/lockingv3.html)
 _EXCLUSIVE = "WRITE"
 
 R = TypeVar("R")
@@ -29,8 +29,8 @@ _tell: Callable[[str], None] = _on_stderr
 
 @contextmanager
 def told_by(tell: Callable[[str], None]) -> Iterator[None]:
-    """Let a console say what is waited for, within the block; else it goes to stderr as it is."""
-    global _tell  # noqa: PLW0603 - a process has one console, and a store knows of none
+    """Report waits through `tell` within the block, instead of printing them on stderr."""
+    global _tell  # noqa: PLW0603 - the store knows no console, and a process has only one
     before, _tell = _tell, tell
     try:
         yield
@@ -39,17 +39,17 @@ def told_by(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def patiently(connection: sqlite3.Connection, path: Path, most_s: float, work: Callable[[], R]) -> R:
-    """Return the result of work that needs a lock; a wait of more than a second is reported to the user.
+    """Return the result of work that needs a lock; report a wait of more than a second to the user.
 
     Args:
-        connection: The connection, with a busy time-out of a second, or `most_s` if that is less.
+        connection: The connection; its busy time-out is a second, or `most_s` if that is less.
         path: The store.
         most_s: The longest wait in all.
-        work: Takes the lock before it does anything else, so that it can be tried again from the start.
+        work: Takes the lock as its first step, so that it can be repeated.
     """
     try:
         return work()
-    except Exception as error:  # the process that has a connection has loaded sqlite3
+    except Exception as error:  # not sqlite3.Error: sqlite3 is imported late
         rest = most_s - TOLD_AFTER_S
         if not is_busy(error) or rest <= 0:
             raise
@@ -62,18 +62,18 @@ def patiently(connection: sqlite3.Connection, path: Path, most_s: float, work: C
 
 
 def is_busy(error: Exception) -> bool:
-    """Return True when SQLite says that another process holds the lock."""
-    sqlite3 = sys.modules.get("sqlite3")  # loaded by whoever has a connection
+    """Return True when an error of SQLite means that another process holds the lock."""
+    sqlite3 = sys.modules.get("sqlite3")  # imported by the module that opened the connection
     if sqlite3 is None or not isinstance(error, sqlite3.Error):
         return False
     return "locked" in str(error) or "busy" in str(error)
 
 
 def holder(path: Path) -> str:
-    """Return who has a store locked, as `process 123 (pushjuju)`; `another process` where that is unknown.
+    """Return the process that has a store locked, as `process 123 (pushjuju)`, or `another process`.
 
-    The system's list of locks tells. The files must not be opened for that: closing one would take away the
-    locks that SQLite has on it for this process. Command lines are not shown: they may hold secrets.
+    The answer comes from /proc/locks. This function must not open the files: closing one would release
+    SQLite's locks on the file in this process. Command lines are not shown: they may contain secrets.
     """
     try:
         lines = _LOCKS.read_text().splitlines()
@@ -87,7 +87,7 @@ def _holds(line: str, path: Path) -> bool:
     """Return True when a line of /proc/locks is a lock for which writers of a store wait."""
     words = line.split()
     if len(words) != 8 or words[1] != "POSIX" or words[3] != _EXCLUSIVE:
-        return False  # among them those that wait themselves: they have an arrow in front
+        return False  # also for waiting processes, whose lines have an arrow
     inode, first = words[5].rpartition(":")[2], int(words[6])
     if inode == _inode(path.with_name(f"{path.name}-shm")):
         return first <= _WAL_WRITER and (words[7] == "EOF" or int(words[7]) >= _WAL_WRITER)

@@ -1,5 +1,5 @@
 -- The first schema. Times are UTC text that sorts (2025-03-01T09:00:00.000000Z); JSON is text.
--- Portable between SQLite and PostgreSQL: no rowid tricks, no type affinity games.
+-- Portable between SQLite and PostgreSQL: nothing depends on rowids or on type affinity.
 
 CREATE TABLE sequence (
   scope TEXT NOT NULL,
@@ -210,7 +210,7 @@ CREATE TABLE relation_scope (
 );
 CREATE INDEX relation_scope_by_unit ON relation_scope (model, unit);
 
--- Settings of a unit or an application in a relation; they outlive the scope, until the relation is removed.
+-- Settings of a unit or an application in a relation; they stay after the unit has left, until the relation ends.
 CREATE TABLE relation_bag (
   model TEXT NOT NULL,
   relation INTEGER NOT NULL,
@@ -244,7 +244,7 @@ CREATE TABLE status_history (
 );
 CREATE INDEX status_history_by_entity ON status_history (model, entity, kind, id);
 
--- One row per operation that was sent to a machine; the id makes it exactly once.
+-- One row per operation that was sent to a machine; by its id, an operation runs exactly once.
 CREATE TABLE operation (
   id TEXT PRIMARY KEY,
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,
@@ -275,7 +275,7 @@ CREATE TABLE log (
 );
 CREATE INDEX log_by_model ON log (model, id);
 
--- Removal work that is waiting; shown to people with its reason.
+-- Removals that are due later; users see the reason.
 CREATE TABLE cleanup (
   id INTEGER PRIMARY KEY,
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,

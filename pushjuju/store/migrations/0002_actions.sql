@@ -1,5 +1,5 @@
--- Actions and commands that people asked for: an operation groups tasks, one per receiver; both take their
--- numbers from one sequence. Payloads that charms register.
+-- Actions and commands of users: an operation groups tasks, one per receiver; both draw their numbers from the
+-- same sequence. Payloads that charms register.
 
 CREATE TABLE action_operation (
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,
@@ -10,7 +10,7 @@ CREATE TABLE action_operation (
   PRIMARY KEY (model, id)
 );
 
--- receiver: a unit, or the id of a machine (kind 'machine'); parallel and execution_group are in force.
+-- receiver: a unit, or the id of a machine (kind 'machine'); parallel and execution_group: as the action declares.
 CREATE TABLE task (
   model TEXT NOT NULL,
   id INTEGER NOT NULL,

@@ -1,5 +1,5 @@
--- Indexes that give rows in the order in which they are asked for. Without that, SQLite walks through a whole
--- model for the order alone: it takes every model for a small one.
+-- Indexes in the order in which statements sort rows. Without them, SQLite reads a whole model only to keep an
+-- order, since it has no statistics and assumes that every model is small.
 
 DROP INDEX unit_by_application;
 DROP INDEX unit_by_machine;

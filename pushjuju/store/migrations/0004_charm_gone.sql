@@ -1,3 +1,3 @@
--- What a machine told of a unit's charm: 1, its directory is not there, and the charm is to be brought again.
+-- charm_gone: 1 when a unit's charm directory is missing on the machine, so that the charm must be sent again.
 
 ALTER TABLE unit ADD COLUMN charm_gone INTEGER NOT NULL DEFAULT 0;

@@ -1,3 +1,3 @@
--- Each claim has a number of its own: who holds an older one has lost the key, whatever its clock says.
+-- Each claim has its own number: a process with an older number has lost the key, whatever its clock shows.
 
 ALTER TABLE work ADD COLUMN lease INTEGER NOT NULL DEFAULT 0;

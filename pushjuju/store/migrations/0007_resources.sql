@@ -1,5 +1,5 @@
--- Resources: one row per application and resource that has content, or is known by its revision in a store;
--- and what each unit has fetched. A resource that a charm declares and nobody gave has no row.
+-- Resources: a row for each resource of an application that has content or a revision in a store, and for each
+-- resource that a unit has fetched. A declared resource that was never attached has no row.
 
 CREATE TABLE resource (
   model TEXT NOT NULL,

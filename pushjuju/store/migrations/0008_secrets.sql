@@ -1,9 +1,9 @@
--- Secrets. Content is kept sealed: every record names the key that opens it; the keys are in a file of their own.
+-- Secrets. Content is encrypted: every record names its key; the keys are in a file beside the store.
 
--- 1 as soon as an application or one of its units has owned or read a secret: others pay nothing for secrets.
+-- 1 as soon as an application or one of its units has owned or read a secret; else secrets are never read for it.
 ALTER TABLE application ADD COLUMN secrets INTEGER NOT NULL DEFAULT 0;
 
--- Keys that seal something here; `current` is the one for what is new. The store knows their names alone.
+-- Keys that encrypt records; `current` is 1 for the key of new records. The store has only the names of keys.
 CREATE TABLE encryption_key (
   id TEXT PRIMARY KEY,
   current INTEGER NOT NULL DEFAULT 0,
@@ -22,7 +22,7 @@ CREATE TABLE secret_backend (
 );
 
 -- owner_kind: model, application or unit; owner: its name, '' for the model; application: the owner's, or ''.
--- next_rotation: when secret-rotate is due; rotation_due: it is.
+-- next_rotation: when secret-rotate is due; rotation_due: 1 when it is due.
 CREATE TABLE secret (
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,
   id TEXT NOT NULL,
@@ -44,8 +44,8 @@ CREATE UNIQUE INDEX secret_by_label ON secret (model, owner_kind, owner, label) 
 CREATE INDEX secret_by_application ON secret (model, application, id);
 CREATE INDEX secret_by_rotation ON secret (model, next_rotation) WHERE next_rotation IS NOT NULL;
 
--- backend: where the content is ('' here); target: where it belongs; a loop of the model moves it.
--- expires: as asked for; next_expiry: when secret-expired is due (again); expiry_due: it is.
+-- backend: the backend that has the content, or '' for `data`; target: where a loop of the model moves it.
+-- expires: as the charm set it; next_expiry: when secret-expired is due (again); expiry_due: 1 when it is due.
 CREATE TABLE secret_revision (
   model TEXT NOT NULL,
   secret TEXT NOT NULL,
@@ -66,7 +66,7 @@ CREATE INDEX secret_revision_by_expiry ON secret_revision (model, next_expiry) W
 CREATE INDEX secret_revision_to_move ON secret_revision (model) WHERE backend <> target;
 CREATE INDEX secret_revision_by_backend ON secret_revision (backend) WHERE backend <> '';
 
--- revision: what the unit reads; noted: the latest one when it read first, of which it needs no news.
+-- revision: the revision that the unit reads; noted: the latest revision when it read the secret first.
 CREATE TABLE secret_consumer (
   model TEXT NOT NULL,
   secret TEXT NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE secret_consumer (
 );
 CREATE INDEX secret_consumer_by_unit ON secret_consumer (model, unit, secret);
 
--- relation: the grant ends with it; NULL for what an admin grants.
+-- relation: the grant ends with this relation; NULL for grants of an admin.
 CREATE TABLE secret_grant (
   model TEXT NOT NULL,
   secret TEXT NOT NULL,
@@ -93,7 +93,7 @@ CREATE TABLE secret_grant (
 CREATE INDEX secret_grant_by_relation ON secret_grant (model, relation);
 CREATE INDEX secret_grant_by_target ON secret_grant (model, target);
 
--- Content that is to be deleted where it is; its secret, or its model, is gone already.
+-- Content that must be deleted in a backend; its secret or its model was removed before.
 CREATE TABLE secret_trash (
   id INTEGER PRIMARY KEY,
   model TEXT NOT NULL,

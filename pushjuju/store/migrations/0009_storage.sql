@@ -1,7 +1,7 @@
--- Storage. An instance is what a charm asked for; a backing is the volume or filesystem behind it; each has an
--- attachment: the instance's to a unit, the backing's to a machine. A filesystem on a block device has two
--- backings, and names its volume. `storage` of units and machines counts what they have, so that those without
--- any cost nothing more.
+-- Storage. An instance is storage that a charm declares; a backing is the volume or filesystem behind an instance.
+-- Instances are attached to units, backings to machines. A filesystem on a block device has two backings, and names
+-- its volume. `storage` of units and machines counts their attachments, so that storage is never read for units
+-- and machines without storage.
 
 CREATE TABLE storage_pool (
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,
@@ -11,7 +11,7 @@ CREATE TABLE storage_pool (
   PRIMARY KEY (model, name)
 );
 
--- What future units of an application get; provider, scope, managed and releasable are those of the pool.
+-- The storage of future units of an application; provider, scope, managed and releasable are the pool's.
 CREATE TABLE storage_directive (
   model TEXT NOT NULL,
   application TEXT NOT NULL,
@@ -28,7 +28,7 @@ CREATE TABLE storage_directive (
 );
 CREATE INDEX storage_directive_by_pool ON storage_directive (model, pool);
 
--- owner: a unit, or empty when it is detached; application: whose storage it is, empty when nobody's.
+-- owner: a unit, or '' when it is detached; application: the application whose storage it is, or ''.
 CREATE TABLE storage_instance (
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,
   id TEXT NOT NULL,
@@ -61,8 +61,8 @@ CREATE TABLE storage_attachment (
 );
 CREATE INDEX storage_attachment_by_storage ON storage_attachment (model, storage);
 
--- kind: volume or filesystem; machine: where it lives, empty when it is the model's; provider_id: empty until it
--- was made; begun: somebody began to, so that what may be there is never taken for what never was.
+-- kind: volume or filesystem; machine: the machine on which it exists, or '' when it exists in the cloud;
+-- provider_id: '' until it was made; begun: 1 once its creation has begun, so that it may exist.
 CREATE TABLE backing (
   model TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -88,7 +88,7 @@ CREATE TABLE backing (
 CREATE INDEX backing_by_storage ON backing (model, storage);
 CREATE INDEX backing_by_machine ON backing (model, machine);
 
--- boot_id: the boot of the machine in which it was attached last.
+-- boot_id: the boot of the machine in which the backing was attached last.
 CREATE TABLE backing_attachment (
   model TEXT NOT NULL,
   kind TEXT NOT NULL,

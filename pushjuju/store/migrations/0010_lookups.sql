@@ -1,4 +1,4 @@
--- What is looked up at the end of every command, and when an application goes, without a walk through the model.
+-- Indexes for the end of every command and for the removal of applications, which would else read whole models.
 
 CREATE INDEX status_in_error ON status (model, kind, status, entity) WHERE status = 'error';
 CREATE INDEX unit_by_charm ON unit (model, charm_url);

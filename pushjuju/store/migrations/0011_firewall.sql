@@ -1,6 +1,6 @@
--- Who may reach an application's ports from outside, and what of it is in force on the machines.
+-- From where an application's ports may be reached, and the rules in force on machines.
 
--- endpoint: empty for all that have no row of their own; spaces and cidrs are lists.
+-- endpoint: '' for all endpoints without a row of their own; spaces and cidrs are lists.
 CREATE TABLE exposed_endpoint (
   model TEXT NOT NULL,
   application TEXT NOT NULL,
@@ -11,8 +11,8 @@ CREATE TABLE exposed_endpoint (
   FOREIGN KEY (model, application) REFERENCES application (model, name) ON DELETE CASCADE
 );
 
--- changes counts what may have changed the rules of a machine; seen, how many of that were looked at. applied: the
--- digest of the rules in force, from the boot boot_id on. peers: from where its SSH port was reached.
+-- changes: number of changes that may have changed the rules of a machine; seen: how many were handled. applied: the
+-- digest of the rules in force since boot boot_id. peers: addresses from which its SSH port was reached.
 CREATE TABLE machine_firewall (
   model TEXT NOT NULL,
   machine TEXT NOT NULL,

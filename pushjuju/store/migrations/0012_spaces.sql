@@ -1,5 +1,5 @@
--- Network spaces and the subnets in them. Space alpha (id 0) is always there and has no row; a subnet that was not
--- moved anywhere is in it.
+-- Network spaces and their subnets. Space alpha (id 0) always exists and has no row; a subnet that was not moved to
+-- another space is in alpha.
 
 CREATE TABLE space (
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,
@@ -16,5 +16,5 @@ CREATE TABLE subnet (
   PRIMARY KEY (model, cidr)
 );
 
--- Somebody wants to know the machine's addresses anew: it is reached although nothing has to run there.
+-- look_again: 1 when the machine's addresses must be read again, even if no operation has to run there.
 ALTER TABLE machine ADD COLUMN look_again INTEGER NOT NULL DEFAULT 0;

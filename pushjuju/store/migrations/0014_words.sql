@@ -1,4 +1,4 @@
--- Disabled commands, constraints of models, people and what they may do, keys of people on machines.
+-- Disabled commands, constraints of models, users and their access, keys of users on machines.
 
 CREATE TABLE block (
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,
@@ -12,7 +12,7 @@ CREATE TABLE model_constraints (
   value TEXT NOT NULL
 );
 
--- The one who works the store, admin, has no row.
+-- Users except admin, who owns the store.
 CREATE TABLE person (
   name TEXT PRIMARY KEY,
   display_name TEXT NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE person (
   disabled INTEGER NOT NULL DEFAULT 0
 );
 
--- What a person may do: kind is controller, cloud, model or offer; target a name or UUID.
+-- The access of a user: kind is controller, cloud, model or offer; target is a name or UUID.
 CREATE TABLE access (
   kind TEXT NOT NULL,
   target TEXT NOT NULL,
@@ -32,5 +32,5 @@ CREATE TABLE access (
 
 CREATE INDEX access_person ON access (person);
 
--- The keys that may log in have changed since they were last written there: the machine is reached for it.
+-- keys_due: 1 when the keys that may log in have changed since they were last written to the machine.
 ALTER TABLE machine ADD COLUMN keys_due INTEGER NOT NULL DEFAULT 0;

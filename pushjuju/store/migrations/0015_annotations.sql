@@ -1,4 +1,4 @@
--- Annotations: what people and their tools note at applications and machines; they go with them.
+-- Annotations: key-value pairs that users and tools add to entities; they are deleted with the entities.
 
 CREATE TABLE application_annotation (
   model TEXT NOT NULL,

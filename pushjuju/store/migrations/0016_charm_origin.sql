@@ -1,4 +1,4 @@
--- Where an application's charm came from, when that was a store; local charms have no row.
+-- The store from which an application's charm came; local charms have no row.
 
 CREATE TABLE application_origin (
   model TEXT NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE application_origin (
   FOREIGN KEY (model, application) REFERENCES application (model, name) ON DELETE CASCADE
 );
 
--- What the store has for a resource that an application takes from there.
+-- The newest revision in the store of a resource that an application takes from the store.
 CREATE TABLE resource_latest (
   model TEXT NOT NULL,
   application TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- The availability zone that was chosen for a machine, before its start; failed: those that could not take it in this
--- round. A machine of a cloud without zones has no row.
+-- The availability zone that was chosen for a machine before its start; failed: the zones that failed in this
+-- round of attempts. A machine of a cloud without zones has no row.
 
 CREATE TABLE machine_zone (
   model TEXT NOT NULL,

@@ -1,8 +1,8 @@
 -- Offers, what other models consume of them, and relations between models of one controller.
 
--- A relation between models has a row in each of them. far_model and far_relation name the other row, far_alias what
--- the other model calls the application of this side; all of them empty for a relation inside one model.
--- offer: the UUID of the offer that it leads to, where this is the offering side.
+-- A relation between two models has a row in each model. far_model and far_relation name the other row, far_alias is
+-- the other model's name for the application on this side; all are empty for a relation inside one model.
+-- offer: the UUID of the offer, on the offering side.
 ALTER TABLE relation ADD COLUMN far_model TEXT NOT NULL DEFAULT '';
 ALTER TABLE relation ADD COLUMN far_relation INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE relation ADD COLUMN far_alias TEXT NOT NULL DEFAULT '';
@@ -10,10 +10,10 @@ ALTER TABLE relation ADD COLUMN offer TEXT NOT NULL DEFAULT '';
 CREATE INDEX relation_by_offer ON relation (offer) WHERE offer <> '';
 CREATE INDEX relation_to_other_models ON relation (model) WHERE far_model <> '';
 
--- 1 as soon as an application has been offered: others pay nothing for those who consume them.
+-- 1 as soon as an application has been offered; else consumers are never looked for.
 ALTER TABLE application ADD COLUMN offered INTEGER NOT NULL DEFAULT 0;
 
--- endpoints: what the offer calls an endpoint -> the application's endpoint.
+-- endpoints: name of the endpoint in the offer -> the application's endpoint.
 CREATE TABLE offer (
   uuid TEXT PRIMARY KEY,
   model TEXT NOT NULL,
@@ -26,8 +26,8 @@ CREATE TABLE offer (
 );
 CREATE INDEX offer_by_application ON offer (model, application);
 
--- An application of another model as this one sees it: what was consumed, with its url; or, on the offering side,
--- the proxy of one that consumes, without. source and application: the model where it is, and its name there.
+-- An application of another model, as this model sees it: a consumed application, with its url; or, on the offering
+-- side, the proxy of a consumer, without url. source and application: its model, and its name in that model.
 -- endpoints: name -> interface and role.
 CREATE TABLE remote_application (
   model TEXT NOT NULL REFERENCES model (uuid) ON DELETE CASCADE,

@@ -1,5 +1,5 @@
--- The LXD profiles of charms that a container has: what was applied last (name -> config, description, devices),
--- and why what its units want is not applied. A machine that never had any has no row.
+-- The LXD profiles of charms that a container has: those applied last (name -> config, description, devices), and
+-- why the profiles that its units need are not applied. A machine that never had profiles has no row.
 CREATE TABLE machine_profiles (
   model TEXT NOT NULL,
   machine TEXT NOT NULL,

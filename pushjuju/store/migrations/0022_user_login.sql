@@ -1,5 +1,5 @@
--- How users log in over the network; admin too has a row once a password was set.
--- generation grows with each change of the password: connections of the time before end.
+-- How users log in over the network; admin has a row, too, once a password was set.
+-- generation grows with each change of the password, which ends earlier connections.
 CREATE TABLE user_login (
   name TEXT PRIMARY KEY,
   password TEXT NOT NULL DEFAULT '',

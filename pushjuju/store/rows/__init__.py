@@ -1,1 +1,1 @@
-"""Rows of the store as values."""
+"""The rows of the store as frozen dataclasses."""

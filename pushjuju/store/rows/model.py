@@ -1,4 +1,4 @@
-"""The row of a model: alone, for commands that only look need no other record."""
+"""The row of a model, apart from the other records so that commands which only read import less."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ class Model:
 
     @property
     def qualified(self) -> str:
-        """`owner/name`, as Juju shows it."""
+        """Return `owner/name`, as Juju shows it."""
         return f"{self.owner}/{self.name}"

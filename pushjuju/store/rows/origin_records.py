@@ -1,4 +1,4 @@
-"""Rows about where charms come from, as values; see `records`."""
+"""Rows about the origin of charms; see `records`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationOrigin:
-    """The store that an application's charm came from, and what is newest there.
+    """The store from which an application's charm came, and the newest revision there.
 
     Attributes:
         source: Name of the source type, `charm-hub`.
-        id: The charm's id there.
-        hash: SHA-256 of the archive as the store has it.
+        id: The charm's id in the store.
+        hash: SHA-256 of the archive in the store.
         channel: The channel that the application follows, with track and risk.
-        latest_url: A newer revision in that channel, or empty when no newer revision is known.
-        looked: When the store was last asked, or None when it never was.
+        latest_url: The newest revision in that channel, or "" when it is not newer than the application's.
+        looked: When the store was last asked, or None.
     """
 
     model: str
@@ -35,7 +35,7 @@ class ApplicationOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceLatest:
-    """What a store has for a resource of an application."""
+    """The newest revision that a store has of an application's resource."""
 
     model: str
     application: str

@@ -1,4 +1,4 @@
-"""Rows as values: one frozen dataclass per table, fields named as the columns.
+"""Rows as values: a frozen dataclass for each table, with fields named as the columns.
 
 The type of a field says how its column is decoded (bool, datetime; a mapping or list is JSON) and encoded.
 """
@@ -30,7 +30,7 @@ class CharmRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A resource of an application; `fingerprint` is its SHA-384, `sha256` names its blob, if it is here."""
+    """A resource of an application; `fingerprint` is its SHA-384, `sha256` names its blob if it is stored."""
 
     model: str
     application: str
@@ -49,7 +49,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitResource:
-    """What a unit has fetched of a resource."""
+    """The resource that a unit has fetched last."""
 
     model: str
     unit: str
@@ -70,8 +70,8 @@ class Application:
     """An application.
 
     Attributes:
-        secrets: 1 when it or one of its units has ever owned or read a secret; 2: one of another model.
-        offered: It was offered to other models, at some time.
+        secrets: 1 when it or a unit of it has ever owned or read a secret; 2: read one of another model.
+        offered: 1 when the application has ever been offered to other models.
     """
 
     model: str
@@ -97,9 +97,9 @@ class Machine:
     """A machine.
 
     `hardware`: arch, cores, mem (MiB), ...; `addresses`: as `services.entities.basis.network.noted`;
-    `ssh`: {host, port, user, jump, host_keys}; `forced`: remove without its consent; `storage`: how many
-    volumes and filesystems are attached there or live there; `look_again`: somebody wants to know its
-    addresses anew; `keys_due`: the keys that may log in have changed.
+    `ssh`: {host, port, user, jump, host_keys}; `forced`: remove it although it does not answer; `storage`:
+    number of volumes and filesystems that are attached to the machine or exist on it; `look_again`: its
+    addresses must be read again; `keys_due`: the keys that may log in have changed.
     """
 
     model: str
@@ -131,7 +131,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineUpgrade:
-    """The lock of a machine that is being upgraded to another base; `status` as in `core.model.series`."""
+    """The lock of a machine during its upgrade to another base; `status` as in `core.model.series`."""
 
     model: str
     machine: str
@@ -164,7 +164,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subnet:
-    """A subnet that some machine has an address in; `space` is an id."""
+    """A subnet in which a machine has an address; `space` is an id."""
 
     model: str
     cidr: str
@@ -173,7 +173,7 @@ class Subnet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """That a unit is on a machine, and nothing that changes while it is there."""
+    """The place of a unit on a machine, without columns that change."""
 
     model: str
     name: str
@@ -182,11 +182,11 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A unit; `state` is what its runner remembers, `decision` the last decision with its reason.
+    """A unit; `state` is its local state, `decision` its last decision with the reason.
 
-    Both are JSON documents as text: few of those who read a unit look into them. `series`: the step of its
-    machine's upgrade that the unit has reached (`core.model.series`); `series_target`: the new base;
-    `storage`: how many storage attachments it has.
+    Both are JSON documents as text, which most readers do not decode. `series`: the step of its machine's
+    upgrade that the unit has reached (`core.model.series`); `series_target`: the new base; `storage`: number
+    of its storage attachments.
     """
 
     model: str
@@ -215,15 +215,15 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A relation; `scope` is global or container, `egress` the requirer's subnets with commas.
+    """A relation; `scope` is global or container, `egress` the requirer's subnets, comma-separated.
 
-    One between models has a record in each of them.
+    A relation between two models has a row in each model.
 
     Attributes:
-        far_model: The other model; empty for a relation inside one model.
-        far_relation: Its id there.
-        far_alias: The other model's name for the application of this side.
-        offer: UUID of the offer that it leads to, on the offering side.
+        far_model: UUID of the other model, or "" for a relation inside one model.
+        far_relation: Id of the relation in the other model.
+        far_alias: The other model's name for the application on this side.
+        offer: UUID of the offer, on the offering side.
     """
 
     model: str
@@ -243,7 +243,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """Endpoints of an application that other models may relate to: their names in the offer -> its own."""
+    """Endpoints that an application offers to other models; `endpoints`: name in the offer -> endpoint."""
 
     uuid: str
     model: str
@@ -255,14 +255,14 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteApplication:
-    """An application of another model, as this one sees it.
+    """An application of another model, as this model sees it.
 
     Attributes:
         name: The name in this model.
-        url: `[controller:]owner/model.offer`; empty for the proxy of one that consumes an offer.
-        offer: UUID of the offer; it may be gone.
-        source: The model where it is.
-        application: Its name there.
+        url: `[controller:]owner/model.offer`, or "" for the proxy of an application that consumes an offer.
+        offer: UUID of the offer, which may have been removed.
+        source: UUID of the application's model.
+        application: Its name in that model.
         endpoints: Name -> `interface` and `role`.
     """
 
@@ -279,7 +279,7 @@ class RemoteApplication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationEndpoint:
-    """One side of a relation; `capacity` is the charm's limit, 0 for none."""
+    """One side of a relation; `capacity` is the charm's limit of relations, or 0."""
 
     model: str
     relation: int
@@ -292,7 +292,7 @@ class RelationEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationScope:
-    """A unit that is in the scope of a relation."""
+    """A unit in the scope of a relation."""
 
     model: str
     relation: int
@@ -315,7 +315,7 @@ class Bag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
-    """An opened range of a unit; `endpoint` empty: all endpoints."""
+    """A range of ports that a unit has opened; `endpoint` "" means all endpoints."""
 
     model: str
     unit: str
@@ -327,7 +327,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedEndpoint:
-    """Where an application's ports may be reached from; `endpoint` empty: all without a row of their own."""
+    """From where an application's ports may be reached; `endpoint` "": all endpoints without own row."""
 
     model: str
     application: str
@@ -338,9 +338,10 @@ class ExposedEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFirewall:
-    """The rules in force on a machine: `applied` is their digest, empty when it is not known.
+    """The rules in force on a machine: `applied` is their digest, or "" when it is not known.
 
-    `changes` minus `seen`: what may have changed them since; `peers`: from where its SSH port was reached.
+    `changes` minus `seen`: changes that may have changed the rules; `peers`: from where its SSH port was
+    reached.
     """
 
     model: str
@@ -357,7 +358,7 @@ class MachineFirewall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """A present status; `kind` as in `core.status.StatusKind`."""
+    """The present status of an entity; `kind` as in `core.status.StatusKind`."""
 
     model: str
     kind: str
@@ -370,13 +371,13 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation sent to a machine: `prepared` until its result is `committed`.
+    """An operation on a machine: `prepared` until its result is `committed`.
 
-    One of a plan is `planned` before, until the operation that it follows is committed.
+    An operation of a plan is `planned` until the operation before it is committed.
 
-    `events`: number of the last event of it that was taken in.
-    `decided`: the decision that led to it, as `services.entities.basis.decision_text` packs it; None when no
-    unit decided it.
+    `events`: number of its last event that was committed.
+    `decided`: the decision that led to it, as `services.entities.basis.decision_text` packs it; None for an
+    operation that no unit decided.
     """
 
     id: str
@@ -411,7 +412,7 @@ class LogRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanup:
-    """Removal work that waits, with its reason."""
+    """A removal that is due later, with its reason."""
 
     id: int
     model: str
@@ -424,7 +425,7 @@ class Cleanup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionOperation:
-    """What one `run` or `exec` asked for; `fail`: why receivers got no task."""
+    """The tasks of one `run` or `exec`; `fail`: why receivers got no task."""
 
     model: str
     id: int
@@ -435,7 +436,7 @@ class ActionOperation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One receiver's part of an operation; `kind` is `unit` or `machine`."""
+    """The part of an action operation on one receiver; `kind` is `unit` or `machine`."""
 
     model: str
     id: int
@@ -467,7 +468,7 @@ class TaskLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """Something that a charm runs and tells of; `id` is its own name for it."""
+    """A payload that a charm runs and registers; `id` is the charm's name for it."""
 
     model: str
     unit: str

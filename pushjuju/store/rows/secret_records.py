@@ -1,4 +1,4 @@
-"""Rows of secrets as values; see `records`."""
+"""Rows about secrets; see `records`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class SecretRow:
     """A secret.
 
     Attributes:
-        owner: Unit or application; empty for the model's own.
-        application: The owner's; empty for the model's own.
-        rotation_due: secret-rotate is to run.
+        owner: Unit or application; "" for the model's own secrets.
+        application: Application of the owner; "" for the model's own secrets.
+        rotation_due: 1 when secret-rotate must run.
         latest: Number of the latest revision.
     """
 
@@ -34,13 +34,13 @@ class SecretRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionRow:
-    """A revision of a secret; `data` is sealed with `key`.
+    """A revision of a secret; `data` is encrypted with `key`.
 
     Attributes:
-        backend: Id of the backend that holds the content; empty when `data` holds it.
-        target: Id of the backend that is to hold it.
-        next_expiry: When secret-expired is due, again where it led to nothing.
-        expiry_due: It is to run.
+        backend: Id of the backend that has the content, or "" when `data` has it.
+        target: Id of the backend that the content must be moved to, or "" for the store.
+        next_expiry: When secret-expired is due; set again when the hook has not changed the secret.
+        expiry_due: 1 when secret-expired must run.
     """
 
     model: str
@@ -62,9 +62,9 @@ class ConsumerRow:
     """A unit that reads a secret.
 
     Attributes:
-        label: Its own name for it.
-        revision: The revision that it reads.
-        noted: The latest one when it read first.
+        label: The unit's own label for the secret.
+        revision: The revision that the unit reads.
+        noted: The latest revision when the unit read the secret first.
     """
 
     model: str
@@ -77,7 +77,7 @@ class ConsumerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantRow:
-    """A grant to read a secret; `kind` is application or unit; with `relation` the grant ends."""
+    """A grant to read a secret; `kind` is application or unit; with `relation`, the grant ends with it."""
 
     model: str
     secret: str
@@ -98,7 +98,7 @@ class TrashRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendRow:
-    """A backend for the content of secrets; `config` is sealed with `key`."""
+    """A backend for the content of secrets; `config` is encrypted with `key`."""
 
     name: str
     id: str

@@ -1,4 +1,4 @@
-"""Rows of storage as values; see `records`."""
+"""Rows about storage; see `records`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class StoragePool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageDirective:
-    """What each future unit of an application gets for a store; `size` in MiB.
+    """The storage that each future unit of an application gets; `size` in MiB.
 
-    `managed`: a filesystem on a volume of the pool, for pools that make volumes only.
+    `managed`: 1 for a filesystem on a volume, from a pool that makes only volumes.
     """
 
     model: str
@@ -38,9 +38,9 @@ class StorageDirective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageInstance:
-    """A storage instance; `owner`: its unit, or empty when it is detached.
+    """A storage instance; `owner`: its unit, or "" when it is detached.
 
-    Without a name it is a disk: it belongs to a machine, its owner, and to no charm's store.
+    An instance without a name is a disk: its owner is a machine, and no charm declares it.
     """
 
     model: str
@@ -61,13 +61,13 @@ class StorageInstance:
 
     @property
     def is_disk(self) -> bool:
-        """Whether it belongs to a machine."""
+        """Return True when the instance belongs to a machine."""
         return not self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageAttachment:
-    """A storage instance that a unit has."""
+    """The attachment of a storage instance to a unit."""
 
     model: str
     unit: str
@@ -79,8 +79,8 @@ class StorageAttachment:
 class Backing:
     """The volume or filesystem behind a storage instance.
 
-    `machine`: where it lives, empty when it is the model's; `provider_id`: empty until it was made;
-    `begun`: somebody began to make it; `due`: when it is tried again, empty for at once.
+    `machine`: the machine on which it exists, or "" when it exists in the cloud; `provider_id`: "" until it
+    is made; `begun`: 1 once its creation has begun; `due`: when a step is tried again, or "" for at once.
     """
 
     model: str
@@ -105,10 +105,10 @@ class Backing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackingAttachment:
-    """A volume or filesystem on a machine.
+    """The attachment of a volume or filesystem to a machine.
 
-    `location`: mount point; `source`: where a provider shows it inside the machine; `boot_id`: the boot in
-    which it was attached last.
+    `location`: mount point; `source`: path at which a provider shows it inside the machine; `boot_id`: the
+    boot in which it was attached last.
     """
 
     model: str

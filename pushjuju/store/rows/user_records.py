@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """A user of a controller beside the one who works it."""
+    """A user of a controller, except the user who owns the data directory."""
 
     name: str
     display_name: str

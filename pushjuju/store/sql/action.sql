@@ -8,7 +8,7 @@ SELECT * FROM action_operation WHERE model = :model ORDER BY id
 UPDATE action_operation SET fail = :fail WHERE model = :model AND id = :id
 
 -- name: action_operation_prune
--- Tasks and their log lines go with their operation; what is not over stays, however old.
+-- Also deletes the tasks and their log lines; operations that have not ended stay, however old.
 DELETE FROM action_operation WHERE model = :model AND enqueued < :before AND id NOT IN (
   SELECT operation FROM task WHERE model = :model AND completed IS NULL)
 
@@ -22,7 +22,7 @@ SELECT * FROM task WHERE model = :model ORDER BY id
 SELECT * FROM task WHERE model = :model AND operation = :operation ORDER BY id
 
 -- name: task_open
--- What is not over of one receiver, oldest first.
+-- The tasks of a receiver that have not ended, oldest first.
 SELECT * FROM task WHERE model = :model AND kind = :kind AND receiver = :receiver
   AND status IN ('pending', 'running', 'aborting') ORDER BY id
 

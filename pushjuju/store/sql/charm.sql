@@ -5,7 +5,7 @@ SELECT * FROM charm WHERE model = :model AND url = :url
 SELECT * FROM charm WHERE model = :model ORDER BY url
 
 -- name: charm_delete_unused
--- A charm on its way to a machine is in use too: the unit is on it as soon as the result comes.
+-- A charm that is being sent to a machine is in use, too: its unit has it as soon as the result arrives.
 DELETE FROM charm WHERE model = :model
   AND NOT EXISTS (SELECT 1 FROM application a WHERE a.model = charm.model AND a.charm_url = charm.url)
   AND NOT EXISTS (SELECT 1 FROM unit u WHERE u.model = charm.model AND u.charm_url = charm.url)
@@ -13,7 +13,7 @@ DELETE FROM charm WHERE model = :model
                   AND o.document LIKE '%"' || charm.url || '"%')
 
 -- name: blob_uses
--- How often charms and resources of all models name a blob.
+-- The number of charms and resources of all models that use a blob.
 SELECT (SELECT COUNT(*) FROM charm WHERE sha256 = :sha256)
   + (SELECT COUNT(*) FROM resource WHERE sha256 = :sha256)
 

@@ -1,9 +1,9 @@
 -- name: clock_work_due_now
--- Looking too early does no harm; looking years too late does.
+-- Work that is due too early does no harm, unlike work that is due years too late.
 UPDATE work SET due = :now WHERE due > :now
 
 -- name: clock_leases_end
--- Whoever still works renews its lease; who cannot is not waited for until a time that the clock made up.
+-- Living processes renew their leases; leases of others must not last until a time from the wrong clock.
 UPDATE work SET leased_until = :until WHERE leased_until > :until
 
 -- name: clock_retries_now
@@ -16,7 +16,7 @@ UPDATE backing SET due = :now WHERE due > :now
 UPDATE backing_attachment SET due = :now WHERE due > :now
 
 -- name: clock_silence_from_now
--- A silence that began in the future would never be long enough to lose a machine or a leader.
+-- A machine that is silent since a time in the future would never count as lost.
 UPDATE machine SET unreachable_since = min(unreachable_since, :now), last_failed = min(last_failed, :now),
   last_seen = min(last_seen, :now)
 WHERE unreachable_since > :now OR last_failed > :now OR last_seen > :now
@@ -25,13 +25,13 @@ WHERE unreachable_since > :now OR last_failed > :now OR last_seen > :now
 SELECT * FROM secret WHERE next_rotation > :now
 
 -- name: clock_expiries_again
--- An expiry that has led to nothing comes again; the first one comes when it was asked for.
+-- Only repeated expiries become due; a first expiry keeps the time that was set for it.
 UPDATE secret_revision SET next_expiry = :now WHERE next_expiry > :now AND next_expiry <> expires
 
 -- name: clock_update_status_anew
--- The wait begins anew, without a tick.
+-- The wait starts again, without a tick.
 UPDATE unit SET update_status_due = NULL WHERE update_status_due > :now
 
 -- name: clock_forced_ends
--- Only what was asked for by the wrong clock can lie beyond its last moment.
+-- Only cleanups that were added under the wrong clock can be due after its last time.
 SELECT id, due, reason FROM cleanup WHERE due > :latest

@@ -1,4 +1,4 @@
--- What completion offers: one indexed look each, cut short. `a` is the word before, where it matters.
+-- Words for completion: each statement uses an index and has a limit. `a` is the word before, where needed.
 
 -- name: complete_model
 SELECT owner || '/' || name FROM model UNION SELECT name FROM model ORDER BY 1 LIMIT 500
@@ -25,7 +25,7 @@ SELECT id, owner FROM storage_instance WHERE model = :model LIMIT 500
 SELECT name FROM storage_pool WHERE model = :model LIMIT 500
 
 -- name: complete_secret
--- Those of the model by name too.
+-- Secrets of the model also by name.
 SELECT label, 'secret:' || id FROM secret WHERE model = :model AND owner_kind = 'model' AND label <> ''
 UNION ALL SELECT 'secret:' || id, label FROM secret WHERE model = :model LIMIT 500
 
@@ -71,7 +71,7 @@ SELECT id, action || ' ' || receiver FROM task
 WHERE model = :model AND status IN ('pending', 'running') ORDER BY id DESC LIMIT 50
 
 -- name: complete_decided
--- The newest of all, and further back those that failed.
+-- The newest operations, and older operations that failed.
 WITH newest AS (
   SELECT id, unit, outcome, rowid AS number FROM operation
   WHERE model = :model AND unit <> '' AND state <> 'planned' ORDER BY number DESC LIMIT 1000)

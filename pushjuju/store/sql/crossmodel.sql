@@ -32,7 +32,7 @@ SELECT * FROM remote_application WHERE model = :model ORDER BY name
 SELECT * FROM remote_application WHERE offer = :offer ORDER BY model, name
 
 -- name: remote_application_of
--- What other models call an application.
+-- The names of an application in other models.
 SELECT * FROM remote_application WHERE source = :source AND application = :application ORDER BY model, name
 
 -- name: remote_application_set_life
@@ -64,7 +64,7 @@ UPDATE relation SET far_model = :far_model, far_relation = :far_relation, far_al
 WHERE model = :model AND id = :id
 
 -- name: ingress_on_machine
--- Relations to other models in which units of a machine provide something; read from left to right.
+-- Relations to other models in which units of a machine are providers; a cross join keeps the order of tables.
 SELECT DISTINCT e.application, r.* FROM unit u CROSS JOIN relation_endpoint e CROSS JOIN relation r
 WHERE u.model = :model AND u.machine = :machine
   AND e.model = u.model AND e.application = u.application AND e.role = 'provider'
@@ -76,7 +76,7 @@ WHERE r.model = :model AND r.far_model <> '' AND r.suspended = 0
   AND e.model = r.model AND e.relation = r.id AND e.role = 'provider'
 
 -- name: scope_addresses
--- Where the units are that a relation's own model has in scope; read from left to right.
+-- The machines of the units of this model in a relation's scope; a cross join keeps the order of the tables.
 SELECT DISTINCT m.addresses, m.ssh FROM relation_scope s CROSS JOIN unit u CROSS JOIN machine m
 WHERE s.model = :model AND s.relation = :relation AND u.model = s.model AND u.name = s.unit
   AND m.model = u.model AND m.id = u.machine

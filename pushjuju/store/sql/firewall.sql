@@ -5,7 +5,7 @@ SELECT * FROM exposed_endpoint WHERE model = :model AND application = :applicati
 SELECT * FROM exposed_endpoint WHERE model = :model ORDER BY application, endpoint
 
 -- name: exposure_on_machine
--- Read from left to right: from the machine's units to the exposures of their applications.
+-- A cross join keeps the order of the tables: from the machine's units to their applications' exposures.
 SELECT DISTINCT e.* FROM unit u CROSS JOIN exposed_endpoint e
 WHERE u.model = :model AND u.machine = :machine AND e.model = u.model AND e.application = u.application
 
@@ -43,7 +43,7 @@ UPDATE machine_firewall SET changes = changes + 1 WHERE model = :model
 SELECT count(*) FROM machine_firewall WHERE model = :model
 
 -- name: firewall_wake
--- As work_touch, for many workers at once.
+-- Like work_touch, for many machines at once.
 INSERT INTO work (key, due, generation, reason)
 SELECT :workers || machine, :due, 1, :reason FROM machine_firewall WHERE model = :model AND changes <> seen
 ON CONFLICT (key) DO UPDATE SET

@@ -1,4 +1,4 @@
--- What a plan compares: each row is a thing of a model with what people know of it, nothing that only grows.
+-- The entities that `plan` compares, with the columns that users know, without counters and times.
 
 -- name: inventory_model
 SELECT uuid AS model, name, '' AS entity, life, credential FROM model
@@ -17,7 +17,7 @@ FROM machine m LEFT JOIN machine_upgrade u ON u.model = m.model AND u.machine = 
 SELECT model, id AS entity, key, life, scope, suspended, egress FROM relation
 
 -- name: inventory_setting
--- Those of the charm that the application has now.
+-- Resources of the application's present charm.
 SELECT s.model, s.application || ' ' || s.key AS entity, s.value, s.key AS option, c.document
 FROM application_setting s
 JOIN application a ON a.model = s.model AND a.name = s.application AND a.charm_url = s.charm_url
@@ -45,11 +45,11 @@ SELECT model, 'of the model' AS entity, value FROM model_constraints
 SELECT model, name AS entity, application, endpoints FROM offer
 
 -- name: inventory_saas
--- What was consumed; the proxies of those who consume come and go with their relations.
+-- Consumed applications; without the proxies of consumers, which exist only with their relations.
 SELECT model, name AS entity, url, life FROM remote_application WHERE url <> ''
 
 -- name: inventory_storage_directive
--- What future units get.
+-- The storage of future units.
 SELECT model, application || ' ' || name AS entity, pool, size, count FROM storage_directive
 
 -- name: inventory_storage_pool
@@ -67,7 +67,7 @@ SELECT u.model, u.cidr AS entity, COALESCE(s.name, 'alpha') AS space FROM subnet
 LEFT JOIN space s ON s.model = u.model AND s.id = u.space
 
 -- name: inventory_secret
--- Never what is in it.
+-- Secrets without their content.
 SELECT s.model, s.id AS entity, CASE WHEN s.owner_kind = 'model' AND s.label <> '' THEN s.label ELSE s.id END AS shown,
   s.owner, s.label, s.description, s.rotation, s.auto_prune, s.latest AS revision,
   (SELECT COUNT(*) FROM secret_revision r WHERE r.model = s.model AND r.secret = s.id) AS revisions
@@ -91,13 +91,13 @@ SELECT model, type AS entity, message FROM block
 SELECT '' AS model, name AS entity, display_name, disabled FROM person
 
 -- name: inventory_access
--- Of a model, with the model; of an offer with its name.
+-- Access to a model belongs to that model; access to an offer shows the offer's name.
 SELECT CASE WHEN a.kind = 'model' THEN a.target ELSE '' END AS model, a.kind || ' ' || a.target || ' ' || a.person AS entity,
   a.person || CASE a.kind WHEN 'model' THEN '' WHEN 'offer' THEN ' to ' || COALESCE(o.name, a.target)
     WHEN 'cloud' THEN ' to cloud ' || a.target ELSE ' to the controller' END AS shown, a.level
 FROM access a LEFT JOIN offer o ON a.kind = 'offer' AND o.uuid = a.target
 
 -- name: work_take_due
--- A rehearsal works its own copy of the queue: nobody else is there to hold a key.
+-- A rehearsal works its own copy of the queue, so no other process claims keys.
 UPDATE work SET due = NULL, owner = NULL, leased_until = NULL WHERE due IS NOT NULL AND due <= :now
 RETURNING key

@@ -29,14 +29,14 @@ WHERE model = :model AND id = :id
 
 -- name: machine_forget_instance
 -- rows: machine(id)
--- The cloud still has it, under the machine's id.
+-- The cloud still has the instance, under the machine's id.
 UPDATE machine SET instance_id = '', display_name = '', hardware = '{}', ssh = '{}', unreachable_since = NULL,
   last_failed = NULL
 WHERE model = :model AND id = :id
 
 -- name: machine_set_facts
 -- rows: machine(id)
--- Without its addresses: what follows from those of all machines is remembered until one of them changes.
+-- Does not set the addresses, since values derived from all machines' addresses are cached until one changes.
 UPDATE machine SET hostname = :hostname, boot_id = :boot_id, hardware = :hardware,
   last_seen = :now, unreachable_since = NULL, last_failed = NULL, look_again = 0
 WHERE model = :model AND id = :id
@@ -70,11 +70,11 @@ INSERT INTO machine_zone (model, machine, zone, failed) VALUES (:model, :machine
 ON CONFLICT (model, machine) DO UPDATE SET zone = excluded.zone, failed = excluded.failed
 
 -- name: zone_count
--- Machines of a model in one zone, but for one.
+-- The number of machines of a model in a zone, without one machine.
 SELECT COUNT(*) AS machines FROM machine_zone WHERE model = :model AND zone = :zone AND machine <> :machine
 
 -- name: zone_of_application
--- The zones of the machines that have units of an application, but for one machine.
+-- The zones of the machines that have units of an application, without one machine.
 SELECT DISTINCT unit.machine AS machine, machine_zone.zone AS zone
 FROM unit JOIN machine_zone ON machine_zone.model = unit.model AND machine_zone.machine = unit.machine
 WHERE unit.model = :model AND unit.application = :application AND unit.machine <> :machine

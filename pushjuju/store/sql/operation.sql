@@ -3,7 +3,7 @@
 SELECT * FROM operation WHERE id >= :start AND id < :start || 'g' ORDER BY id LIMIT 3
 
 -- name: operation_history
--- Newest first, along the index; `name` and `failed` choose among them when they are given.
+-- Newest first, by the index; `name` and `failed` select among the operations when they are set.
 SELECT * FROM operation WHERE model = :model AND unit = :unit AND prepared >= :since AND (:until = '' OR prepared <= :until)
   AND (:name = '' OR name = :name) AND (:failed = 0 OR outcome IN ('failed', 'terminated', 'error'))
 ORDER BY prepared DESC LIMIT :most

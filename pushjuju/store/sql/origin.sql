@@ -17,7 +17,7 @@ ON CONFLICT (model, application) DO UPDATE SET source = :source, id = :id, hash 
 DELETE FROM application_origin WHERE model = :model AND application = :application
 
 -- name: origin_latest
--- Only while the application still is what the store was asked about.
+-- Only if the application still has the revision and channel for which the store was asked.
 UPDATE application_origin SET latest_url = :url, latest_revision = :latest, looked = :looked
 WHERE model = :model AND application = :application AND revision = :revision AND channel = :channel
 
@@ -38,7 +38,7 @@ ON CONFLICT (model, application, name) DO UPDATE SET revision = :revision, type 
 DELETE FROM resource_latest WHERE model = :model AND application = :application
 
 -- name: resource_fetched
--- Its content is here now; not if somebody gave another one meanwhile.
+-- Records that the content is stored, unless a user has attached another file meanwhile.
 UPDATE resource SET sha256 = :sha256, time = :time
 WHERE model = :model AND application = :application AND name = :name AND origin = 'store'
   AND fingerprint = :fingerprint

@@ -36,14 +36,14 @@ SELECT * FROM relation_endpoint WHERE model = :model AND relation IN (
 ORDER BY relation, application, endpoint
 
 -- name: scope_of_neighbours
--- Units of the own application count in peer relations only.
+-- Units of the same application count only in peer relations.
 SELECT scope.* FROM relation_endpoint AS own CROSS JOIN relation_scope AS scope
 ON scope.model = own.model AND scope.relation = own.relation
 WHERE own.model = :model AND own.application = :application
 AND (own.role = 'peer' OR scope.application <> :application) ORDER BY own.relation, scope.unit
 
 -- name: bag_of_neighbours
--- Units of the own application are seen in peer relations only.
+-- Units of the same application are visible only in peer relations.
 SELECT bag.* FROM relation_endpoint AS own CROSS JOIN relation_bag AS bag
 ON bag.model = own.model AND bag.relation = own.relation
 WHERE own.model = :model AND own.application = :application
@@ -52,13 +52,13 @@ AND (own.role = 'peer' OR bag.entity = :unit
 ORDER BY own.relation, bag.entity
 
 -- name: scope_machines
--- Where the units in scope are; read from left to right.
+-- The machines of the units in scope; a cross join keeps the order of the tables.
 SELECT DISTINCT u.machine FROM relation_scope s CROSS JOIN unit u
 WHERE s.model = :model AND s.relation = :relation
   AND u.model = s.model AND u.name = s.unit AND u.machine IS NOT NULL
 
 -- name: scope_counterpart_machines
--- Where the units in scope are that see what an application does: those of the other one, or its own peers.
+-- The machines of the units in scope that see an application's changes: of the other application, or its peers.
 SELECT DISTINCT u.machine FROM relation_scope s CROSS JOIN unit u
 WHERE s.model = :model AND s.relation = :relation AND s.unit <> :entity
   AND (s.application <> :application OR NOT EXISTS (

@@ -22,7 +22,7 @@ WHERE model = :model AND application = :application AND name = :name
 UPDATE application SET charm_modified = charm_modified + 1 WHERE model = :model AND name = :application
 
 -- name: unit_resource_of_application
--- A cross join is read from left to right: from the application's units to what they have.
+-- A cross join keeps the order of the tables: from the application's units to their resources.
 SELECT r.* FROM unit u CROSS JOIN unit_resource r
 WHERE u.model = :model AND u.application = :application AND r.model = u.model AND r.unit = u.name
 ORDER BY u.number, r.name

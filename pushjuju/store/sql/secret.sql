@@ -25,7 +25,7 @@ SELECT * FROM secret WHERE model = :model AND application = :application
   AND owner_kind = :owner_kind AND owner = :owner ORDER BY id
 
 -- name: secret_managed
--- What a unit answers for, or would as the leader.
+-- The secrets that a unit manages, or would manage as the leader.
 SELECT * FROM secret WHERE model = :model AND application = :application
   AND (owner_kind = 'application' OR owner = :unit) ORDER BY id
 
@@ -43,7 +43,7 @@ ORDER BY g.secret, g.target
 SELECT * FROM secret WHERE model = :model AND owner_kind = :owner_kind AND owner = :owner AND label = :label
 
 -- name: secret_label_clash
--- The label of an application's own secret may not be one of its units' too, and the other way round.
+-- An application's secret and a secret of its units must not have the same label.
 SELECT id FROM secret WHERE model = :model AND application = :application AND label = :label AND id <> :id
   AND (owner = :owner OR owner_kind = 'application' OR :owner_kind = 'application') LIMIT 1
 
@@ -65,7 +65,7 @@ UPDATE application SET secrets = 1 WHERE model = :model AND name = :name AND sec
 UPDATE application SET secrets = 2 WHERE model = :model AND name = :name AND secrets < 2
 
 -- name: secret_far_consumer_machines
--- Where units of other models are that read a secret; read from left to right.
+-- The machines of units of other models that read a secret; a cross join keeps the order of the tables.
 SELECT DISTINCT a.source, u.machine FROM remote_application a CROSS JOIN secret_consumer c CROSS JOIN unit u
 WHERE a.model = :model AND c.model = a.model AND c.secret = :secret
   AND substr(c.unit, 1, length(a.name) + 1) = a.name || '/'
@@ -121,7 +121,7 @@ WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'app
   AND r.expiry_due = 1 ORDER BY r.next_expiry, r.secret, r.revision
 
 -- name: secret_obsolete_managed
--- Not the latest, and nobody reads it.
+-- Revisions other than the latest that no unit reads.
 SELECT r.secret, r.revision FROM secret s CROSS JOIN secret_revision r
 ON r.model = s.model AND r.secret = s.id
 WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
@@ -172,7 +172,7 @@ WHERE c.model = :model AND c.secret = :secret AND u.model = c.model AND u.name =
   AND u.machine IS NOT NULL
 
 -- name: secret_consumed
--- What a unit reads and has news of; and all that it reads, where `latest` is no news.
+-- The secrets that a unit reads; a new revision exists where `latest` is greater than `noted`.
 SELECT c.secret, s.latest, c.noted, CASE WHEN c.label <> '' THEN c.label ELSE s.label END AS label
 FROM secret_consumer c CROSS JOIN secret s ON s.model = c.model AND s.id = c.secret
 WHERE c.model = :model AND c.unit = :unit ORDER BY c.secret
@@ -181,7 +181,7 @@ WHERE c.model = :model AND c.unit = :unit ORDER BY c.secret
 DELETE FROM secret_consumer WHERE model = :model AND unit = :unit
 
 -- name: secret_consumer_forget_application
--- Those of an application of another model.
+-- Secrets of an application of another model.
 DELETE FROM secret_consumer WHERE model = :model
   AND substr(unit, 1, length(:application) + 1) = :application || '/'
 
@@ -191,7 +191,7 @@ VALUES (:model, :secret, :kind, :target, :relation)
 ON CONFLICT (model, secret, target) DO UPDATE SET relation = :relation
 
 -- name: secret_grant_get
--- A grant rests while the relation that it goes with is suspended.
+-- A grant has no effect while its relation is suspended.
 SELECT g.* FROM secret_grant g LEFT JOIN relation r ON r.model = g.model AND r.id = g.relation
 WHERE g.model = :model AND g.secret = :secret AND g.target = :target AND COALESCE(r.suspended, 0) = 0
 

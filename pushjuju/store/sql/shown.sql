@@ -1,4 +1,4 @@
--- What `status` shows: each statement reads a whole model, with the columns that are shown and no others.
+-- Statements of `status`: each reads all rows of a model, with only the columns that are shown.
 
 -- name: shown_machines
 SELECT id, life, base, constraints, instance_id, display_name, hostname, hardware, addresses, ssh,

@@ -9,11 +9,11 @@ SELECT * FROM status WHERE model = :model
 SELECT entity, status, message FROM status WHERE model = :model AND kind = :kind
 
 -- name: units_in_error
--- Few, and in an index of their own.
+-- Units in error are few and have an index of their own.
 SELECT * FROM status WHERE model = :model AND kind = 'juju-unit' AND status = 'error' ORDER BY entity
 
 -- name: status_of_units
--- The workloads of an application. A cross join is read from left to right: from its units to their statuses.
+-- The workload statuses of an application. A cross join keeps the order of the tables: units, then statuses.
 SELECT s.* FROM unit u CROSS JOIN status s
 WHERE u.model = :model AND u.application = :application
   AND s.model = u.model AND s.kind = 'workload' AND s.entity = u.name
@@ -59,19 +59,19 @@ SELECT * FROM (
 DELETE FROM status_history WHERE model = :model AND entity = :entity AND kind = :kind
 
 -- name: history_prune
--- The newest entry of each entity stays, however old.
+-- The newest entry of each entity is kept, however old.
 DELETE FROM status_history WHERE model = :model AND since < :before AND id NOT IN (
   SELECT MAX(id) FROM status_history WHERE model = :model GROUP BY kind, entity)
 
 -- name: log_prune
--- The oldest lines, a batch at a time; the newest line stays, so that no number is given twice.
+-- Deletes the oldest lines in batches; the newest line stays, so that no id is used twice.
 DELETE FROM log WHERE time < :before AND id IN (
   SELECT id FROM log WHERE model = :model
     AND id <= :last AND id < (SELECT MAX(id) FROM log WHERE model = :model)
   ORDER BY id LIMIT :batch)
 
 -- name: log_letters
--- What a line takes up, by the newest ones.
+-- The average size of a line, from the newest lines.
 SELECT AVG(60 + LENGTH(entity) + LENGTH(module) + LENGTH(location) + LENGTH(labels) + LENGTH(message)) AS letters
 FROM (SELECT * FROM log WHERE model = :model ORDER BY id DESC LIMIT 500) AS newest
 
@@ -83,7 +83,7 @@ INSERT INTO log (model, time, entity, level, module, location, labels, message)
 VALUES (:model, :time, :entity, :level, :module, :location, :labels, :message)
 
 -- name: log_after
--- Levels and entities are lists within commas; an empty one means all.
+-- Levels and entities are lists like `,a,b,`; an empty text means all.
 SELECT * FROM log WHERE model = :model AND id > :after
   AND (:levels = '' OR instr(:levels, ',' || level || ',') > 0)
   AND (:entities = '' OR instr(:entities, ',' || entity || ',') > 0)

@@ -62,7 +62,7 @@ UPDATE unit SET storage =
 WHERE model = :model AND name = :name
 
 -- name: machine_count_storage
--- What is attached there, and what lives there.
+-- Volumes and filesystems that are attached to a machine or exist on it.
 UPDATE machine SET storage =
   (SELECT COUNT(*) FROM backing_attachment AS a WHERE a.model = machine.model AND a.machine = machine.id)
   + (SELECT COUNT(*) FROM backing AS b WHERE b.model = machine.model AND b.machine = machine.id)
@@ -142,7 +142,7 @@ JOIN storage_instance AS i ON i.model = b.model AND i.id = b.storage
 WHERE a.model = :model AND a.machine = :machine AND a.location <> ''
 
 -- name: storage_seen_by_unit
--- What a unit has, with where it is on its machine: the volume of a block storage, else the filesystem.
+-- The storage of a unit and its place on the machine: the volume of block storage, else the filesystem.
 SELECT a.storage, a.life, i.name, i.kind, b.provider_id, b.hardware_id, b.wwn,
   h.attached, h.location, h.device, h.device_link
 FROM storage_attachment AS a

@@ -9,8 +9,8 @@ SELECT * FROM unit WHERE model = :model ORDER BY application, number
 SELECT * FROM unit WHERE model = :model AND application = :application ORDER BY number
 
 -- name: application_machines
--- One for each unit, NULL where it has none, in the order of the application's index: asked in another way,
--- SQLite walks through the machines of the model.
+-- A row for each unit, with NULL for a unit without machine, in the order of the application's index: otherwise
+-- SQLite reads all machines of the model.
 SELECT machine FROM unit WHERE model = :model AND application = :application ORDER BY number
 
 -- name: unit_machines
@@ -71,7 +71,7 @@ WHERE model = :model AND name = :name
 UPDATE unit SET update_status_due = :due WHERE model = :model AND name = :name
 
 -- name: units_with_update_status
--- Those that came to rest once: they wait for it.
+-- Units that have come to rest once and wait for update-status.
 SELECT name, machine FROM unit
 WHERE model = :model AND life = 'alive' AND update_status_due IS NOT NULL ORDER BY application, number
 
@@ -80,7 +80,7 @@ UPDATE unit SET update_status_due = :due
 WHERE model = :model AND life = 'alive' AND update_status_due IS NOT NULL
 
 -- name: unit_restart_update_status
--- A changed interval begins the wait anew, without a tick.
+-- After a change of the interval, the wait starts again, without a tick.
 UPDATE unit SET update_status_due = NULL WHERE model = :model
 
 -- name: unit_delete
@@ -114,7 +114,7 @@ DELETE FROM charm_state WHERE model = :model AND unit = :unit AND key = :key
 SELECT * FROM port WHERE model = :model AND unit = :unit ORDER BY protocol, from_port, to_port, endpoint
 
 -- name: port_on_machine
--- A cross join is read from left to right: from the machine's units to their ports.
+-- A cross join keeps the order of the tables: from the machine's units to their ports.
 SELECT p.* FROM unit u CROSS JOIN port p
 WHERE u.model = :model AND u.machine = :machine AND p.model = u.model AND p.unit = u.name
 ORDER BY p.unit, p.protocol, p.from_port
@@ -136,7 +136,7 @@ SELECT * FROM operation WHERE id = :id
 
 -- name: operation_commit
 -- rows: operation(id)
--- A result is taken once: a second commit of the same id changes no row.
+-- A result is committed once: a second commit of the same id changes no row.
 UPDATE operation SET state = 'committed', outcome = :outcome, result = :result, committed = :now
 WHERE id = :id AND state = 'prepared'
 

@@ -29,7 +29,7 @@ UPDATE unit SET series = :series, series_target = :target WHERE model = :model A
 
 -- name: unit_freeze
 -- rows: unit(name)
--- No timer of a unit whose machine is being upgraded by hand runs out: nobody is to knock there meanwhile.
+-- A unit has no due times while a user upgrades its machine, so that no hook runs there.
 UPDATE unit SET update_status_due = NULL, retry_due = NULL, retry_count = 0
 WHERE model = :model AND name = :name
 

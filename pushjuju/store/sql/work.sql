@@ -1,12 +1,12 @@
 -- name: sequence_next
--- Numbers are never reused, also after their holders are gone.
+-- Numbers are never reused, even after the entities with these numbers were removed.
 INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :at_least + 1)
 ON CONFLICT (scope, name) DO UPDATE SET
   next = CASE WHEN next < :at_least THEN :at_least + 1 ELSE next + 1 END
 RETURNING next - 1 AS number
 
 -- name: sequence_give_back
--- Only the number given last can be given again; any other stays a gap.
+-- Only the last number can be drawn again; any other number stays unused.
 UPDATE sequence SET next = :number WHERE scope = :scope AND name = :name AND next = :number + 1
 
 -- name: sequence_unused
@@ -36,7 +36,7 @@ ON CONFLICT (key) DO UPDATE SET
   reason = :reason
 
 -- name: work_due
--- Without what this process works on itself: that stays due until it is given back.
+-- Without the keys that this process works itself, which stay due until it gives them back.
 SELECT key, due, generation, owner, leased_until, lease, attempts, reason, failed FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND (owner IS NULL OR owner <> :owner OR leased_until <= :now)
@@ -46,8 +46,8 @@ ORDER BY due LIMIT :most
 SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' LIMIT 1
 
 -- name: work_asked
--- A machine at rest has no reason: when its time comes, nobody asked for that. What of it is a unit's update-status
--- is told by the time, and by the reason while a process has only that left to do there.
+-- A machine at rest has no reason, and its due time is no request. Its due time is that of an update-status if a
+-- unit has the same due time, or if the reason says that the process has only update-status left to do.
 SELECT key, generation FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND NOT (key LIKE '%/machine/%' AND (
@@ -79,7 +79,7 @@ SELECT 1 FROM work WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 UPDATE work SET leased_until = :leased_until WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 
 -- name: work_finish
--- Touched while it was worked: due at once, whatever the worker thought.
+-- A key that was woken during the work is due at once, whatever due time the worker sets.
 UPDATE work SET
   due = CASE WHEN generation = :generation THEN :due ELSE :now END,
   reason = CASE WHEN generation = :generation OR :reason <> '' THEN :reason ELSE reason END,
@@ -98,11 +98,11 @@ SELECT key, due, generation, owner, leased_until, attempts, reason, failed FROM 
 WHERE key LIKE :prefix || '%' ORDER BY key
 
 -- name: work_failed
--- What failed when it was worked last, of the claims from a number on.
+-- Keys whose last work failed, with claim numbers from :since on.
 SELECT key, reason FROM work WHERE failed = 1 AND lease >= :since AND key LIKE :prefix || '%' ORDER BY key
 
 -- name: work_failing
--- Machines on which something failed when they were worked last, and is tried again.
+-- Machines whose last work failed and will be tried again.
 SELECT key, due, owner, leased_until, attempts, reason, failed FROM work
 WHERE key > :model || '/machine/' AND key < :model || '/machine0' AND failed = 1 AND attempts > 0 AND due IS NOT NULL
 

@@ -293,7 +293,7 @@ def _goal_state(tx: ModelTx, view: View, peers: _Units) -> dict[str, object]:
     for relation_id, relation in view.remote.relations.items():
         record = view.relations[relation_id]
         if relation.peer or record.offer:
-            continue  # consumers of an offer are no goal of its application
+            continue  # goal-state does not list the consumers of an offer
         entry = goals.setdefault(relation.endpoint, {})
         status = statuses.get_status(tx, StatusKind.RELATION, str(relation_id))
         name = relation.remote_application

@@ -1,7 +1,6 @@
 """The state transitions of operations: prepare, execute, commit. No I/O.
 
-Each step returns the next local state, already validated; the caller writes it in the transaction of that
-step:
+Each step returns the next local state, already validated, which the caller writes in one transaction:
 
     local = apply_effects(local, decision.effects)    # and perform the effects on the model
     if the operation is skip-hook: go to commit
@@ -266,8 +265,7 @@ def _flagged(local: LocalState, kind: HookKind) -> LocalState:
 
 
 def _taken_over(local: LocalState, operation: Operation, kind: HookKind) -> LocalState:
-    """Store the versions that the model had when the operation was decided: later changes cause another
-    hook."""
+    """Store the versions at the time of the decision: later changes of the model cause another hook."""
     seen = operation.seen
     if kind is HookKind.START or not local.boot_id:
         local = changed(local, boot_id=seen.boot_id or local.boot_id)

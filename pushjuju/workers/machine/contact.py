@@ -85,7 +85,7 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
         found = None if is_manual(machine) else await _look_up(runtime, machine)
         if found is None:
             if not (machine.last_seen or error.hint):
-                error.hint = f"pushjuju remove-machine {machine.id} --force, if it never will answer"
+                error.hint = f"pushjuju remove-machine {machine.id} --force, if it will never answer"
             raise
         machine, comes_up = found, True
         session = await _open(runtime, machine, patient=True)

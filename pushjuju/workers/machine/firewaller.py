@@ -65,7 +65,7 @@ class _Wanted:
 
 
 class Firewaller:
-    """The firewall of one machine, in the hands of one claim.
+    """The firewall of one machine, for the worker that has claimed the machine.
 
     Attributes:
         problem: Why the rules could not be set; None before a failure.

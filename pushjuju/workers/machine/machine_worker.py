@@ -137,7 +137,7 @@ class MachineWorker:
                     await self._use(present)
         machine = self._machine()
         if machine is not None and applied and not self._must_go(machine):
-            await self._apply_profiles(machine)  # without the profiles of removed units
+            await self._apply_profiles(machine)  # removes the profiles of removed units
         if machine is not None and self._must_go(machine):
             return await self._end(machine)
         return self._at_rest(machine)

@@ -42,7 +42,9 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
         return
     provider = runtime.provider_of(machine)
     if not isinstance(provider, Profiled):
-        raise ProfilesFailed(f"the provider of machine {machine.id} has no profiles, though it says so")
+        raise ProfilesFailed(
+            f"the provider of machine {machine.id} declares profiles, but does not support them"
+        )
     runtime.tell(Event(entity=f"machine {machine.id}", text=f"profiles: {', '.join(documents) or 'none'}"))
     try:
         await provider.set_profiles(machine.instance_id, wanted, keep)

@@ -277,7 +277,7 @@ class StorageWork:
         source = found.get("source", "")
         if not source.startswith(f"{STORAGE_DIR}/.") or not source.isprintable() or "/../" in f"{source}/":
             raise StorageFailed(
-                "the machine names an odd place for its storage",
+                "the machine reports an invalid path for its storage",
                 detail=f"`source` must be a path below {STORAGE_DIR}/.NAME, where NAME is the type's own",
             )
         return StorageSeen(source=source)
@@ -363,7 +363,7 @@ class StorageWork:
     async def _run(self, script: str) -> dict[str, str]:
         """Run a script on the machine, and return the `name=value` lines that it printed."""
         if self.session is None:
-            raise StorageFailed("the machine cannot be asked")
+            raise StorageFailed("the machine cannot be reached")
         result = await self.session.exec(script=script, timeout=SCRIPT_S)
         if result.exit != 0:
             raise StorageFailed(_said(result.stderr) or f"the machine's script ended with {result.exit}")
@@ -374,13 +374,13 @@ class StorageWork:
         """Return the size in MiB that a machine reports, or the requested size."""
         size = int(self._word(found, "size", _SIZE))
         if size > MOST_MIB:
-            raise StorageFailed("the machine names an odd size")
+            raise StorageFailed("the machine reports an invalid size")
         return size or asked
 
     def _word(self, found: dict[str, str], name: str, shape: re.Pattern[str]) -> str:
         value = found.get(name, "")
         if not shape.fullmatch(value):
-            raise StorageFailed(f"the machine names no {name} for its storage")
+            raise StorageFailed(f"the machine reports no valid {name} for its storage")
         return value
 
 

@@ -49,7 +49,7 @@ async def from_host(runtime: Runtime, machine: Machine) -> dict[str, object]:
     done = await runtime.link(machine.model, host).run(_SCRIPT)
     if done.rc != 0:
         raise ProviderError(
-            f"machine {host} cannot tell how it was set up", detail=done.stderr.strip()[-300:]
+            f"machine {host} cannot show its cloud-init configuration", detail=done.stderr.strip()[-300:]
         )
     base, *lines = done.stdout.splitlines() or [""]
     wanted = Base.parse(machine.base)
@@ -76,7 +76,7 @@ def parse(data: bytes) -> dict[str, Any]:
     Raises:
         NotValid: The content is none of these, or no map.
     """
-    wrong = NotValid("it is no YAML")
+    wrong = NotValid("the content is not YAML")
     for text in _forms(data):
         try:
             document = load(text) if text.strip() else {}

@@ -22,7 +22,7 @@ def end_model(ctx: Context, model: Model, warn: Callable[[str], None]) -> list[s
     with ctx.read(model.uuid) as tx:
         hosts = machines.list_machines(tx)
     problems = [
-        f"machine {host.id} ({host.ssh.get('host', host.instance_id)}) was given to us and is left as it is"
+        f"machine {host.id} ({host.ssh.get('host', host.instance_id)}) was named by a user and stays as it is"
         for host in hosts
         if is_manual(host)
     ]

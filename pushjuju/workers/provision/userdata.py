@@ -120,7 +120,7 @@ def whole(
     except NotValid as error:
         raise NotValid(f"the template {name} of user data cannot be used: {error}") from None
     if not isinstance(document, dict):
-        raise NotValid(f"the template {name} of user data makes no map")
+        raise NotValid(f"the template {name} of user data is not a YAML map")
     asked = parse(str(config.get("cloudinit-userdata") or ""))
     return cloudinit.merge(document, {**asked, **(inherited or {})})
 

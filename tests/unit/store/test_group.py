@@ -101,7 +101,7 @@ async def test_every_writer_hears_of_a_commit_that_failed(
     waiting = [asyncio.create_task(writer.durable()) for writer in writers[:2]]
     found = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(error) for error in found] == [StoreError, StoreError]
-    with pytest.raises(StoreError, match="could not be kept"):
+    with pytest.raises(StoreError, match="could not be committed"):
         await writers[2].durable()
     assert numbers(store.path) == {}
     count(store, "later")

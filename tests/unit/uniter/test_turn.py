@@ -338,7 +338,7 @@ def test_no_retries_when_they_are_switched_off(runtime: TestController) -> None:
     turn = runtime.turn()
     assert (turn.answer, turn.reason) == (
         Answer.IDLE,
-        'hook failed: "install": retries are switched off, resolve it',
+        'hook failed: "install": retries are disabled; resolve the hook',
     )
 
 

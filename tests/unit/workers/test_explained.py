@@ -139,7 +139,7 @@ async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(
     await drive(runtime, work)
     unit = told(runtime, "web/0")[0]
     assert unit.doing == "waiting"
-    assert unit.reason.startswith("to resign leadership: the unit is going away (leadership); ")
+    assert unit.reason.startswith("to resign leadership: the unit is being removed (leadership); ")
     assert "machine 0 does not answer" in unit.reason
     assert unit.unattended
     assert unit.next[0].startswith("remove-unit web/0 --force    ")

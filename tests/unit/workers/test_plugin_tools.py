@@ -134,5 +134,5 @@ async def test_the_controller_answers_for_a_plugin(runtime: TestController) -> N
     assert await call("sky-ask", "--odd") == (2, b"", b"ERROR option provided but not defined: --odd\n")
     assert (await call("sky-far"))[
         2
-    ] == b"ERROR secret-get cannot be asked for by a tool that the controller answers\n"
+    ] == b"ERROR secret-get cannot be called by a tool that runs in the controller\n"
     assert (await call("sky-ask", unit="web/9"))[:2] == (1, b"")

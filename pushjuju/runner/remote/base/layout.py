@@ -49,7 +49,7 @@ def has_perl() -> bool:
 
 
 class Layout:
-    """Paths below one root."""
+    """The paths of pushjuju's files below a root directory."""
 
     def __init__(self, root: str, program: str) -> None:
         self.root = root

@@ -105,7 +105,7 @@ def _context_id(host: Host, unit: str) -> str:
 
 
 class _Run:
-    """What runs of hooks, actions and commands share: the environment, the hook tools, the process."""
+    """The common part of running hooks, actions and commands: environment, hook tools, process."""
 
     def __init__(self, host: Host, unit: str, sinks: Any) -> None:
         self.host = host
@@ -350,7 +350,7 @@ class Registry(dict):  # type: ignore[type-arg]
     def _import(self, name: str) -> Any:
         module = import_module(self._families[name])
         for known, tool in module.TOOLS.items():
-            if self._families.get(known) == self._families[name]:  # families may share tool names
+            if self._families.get(known) == self._families[name]:  # another family may have the name, too
                 self[known] = tool
         return super().__getitem__(name)
 

@@ -62,7 +62,7 @@ class Ledger:
         if same_boot:
             end_group(entry.child)
         if not entry.op_id:
-            why = "its journal is damaged, or broke off at its beginning"
+            why = "its journal is damaged, or ends within its first line"
         else:
             why = "the process that ran it was killed" if same_boot else "the machine restarted while it ran"
         result = error_result(why)

@@ -14,6 +14,6 @@ def commands(local: LocalState, remote: RemoteState) -> Verdict:  # noqa: ARG001
     """Run the oldest command."""
     for command in remote.commands:
         return run(
-            new_operation(remote, OperationName.RUN_COMMANDS, command=command), "commands were asked for"
+            new_operation(remote, OperationName.RUN_COMMANDS, command=command), "juju-exec requested commands"
         )
     return GO_ON

@@ -55,9 +55,9 @@ def _failed(local: LocalState, remote: RemoteState, hook: HookInfo) -> Decision:
             return idle(NO_PROFILE, report)
         return upgrade_to(remote, remote.charm_url, Variant.PLAIN, "another charm was forced", report)
     if remote.resolved is ResolvedMode.RETRY_HOOKS:
-        return run_hook(remote, hook, "it was resolved: retry", report, _DISARM, _CLEAR)
+        return run_hook(remote, hook, "a user resolved the hook with a retry", report, _DISARM, _CLEAR)
     if remote.resolved is ResolvedMode.NO_HOOKS:
-        return skip_hook(remote, hook, "it was resolved without a retry", report, _DISARM, _CLEAR)
+        return skip_hook(remote, hook, "a user resolved the hook without a retry", report, _DISARM, _CLEAR)
     if remote.retry_hook_version > local.retry_hook_version:
         return run_hook(remote, hook, f"retry {local.retry_attempt} is due", report)
     return idle(f"{report.message}: {_hope(remote)}", report, *_timer(local, remote))
@@ -73,4 +73,4 @@ def _timer(local: LocalState, remote: RemoteState) -> tuple[Effect, ...]:
 
 
 def _hope(remote: RemoteState) -> str:
-    return "a retry will follow" if remote.retry_hooks else "retries are switched off, resolve it"
+    return "a retry will follow" if remote.retry_hooks else "retries are disabled; resolve the hook"

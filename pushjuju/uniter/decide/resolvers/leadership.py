@@ -22,7 +22,7 @@ def leadership(local: LocalState, remote: RemoteState) -> Verdict:
         return run(accept, "the unit was made leader")
     if local.leader and (dying or not remote.leader):
         resign = new_operation(remote, OperationName.RESIGN_LEADERSHIP)
-        return run(resign, "the unit is going away" if dying else "the unit is no longer leader")
+        return run(resign, "the unit is being removed" if dying else "the unit is no longer leader")
     if free and not local.leader and local.leader_settings_version != remote.leader_settings_version:
         return run_hook(remote, HookKind.LEADER_SETTINGS_CHANGED, "the settings of the leader are new")
     return GO_ON

@@ -65,9 +65,9 @@ def _teardown(local: LocalState, remote: RemoteState) -> Decision:
     if isinstance(verdict, Decision):
         return verdict
     if local.started and not local.stopped:
-        return run_hook(remote, HookKind.STOP, "the unit is going away", *verdict)
+        return run_hook(remote, HookKind.STOP, "the unit is being removed", *verdict)
     if local.installed and not local.removed:
-        return run_hook(remote, HookKind.REMOVE, "the unit is going away", *verdict)
+        return run_hook(remote, HookKind.REMOVE, "the unit is being removed", *verdict)
     return _finished(remote, "the unit has nothing left to do", verdict)
 
 

@@ -189,7 +189,7 @@ async def test_fresh_machine_that_never_answers(runtime: TestController) -> None
     runtime.deploy()
     work.unreachable["0"] = Unreachable("connection refused")
     outcome = await worker(work)
-    told = "connection refused; next: pushjuju remove-machine 0 --force, if it never will answer"
+    told = "connection refused; next: pushjuju remove-machine 0 --force, if it will never answer"
     assert (outcome.failed, reason_of(outcome), outcome.attempts) == (True, told, 1)
     assert runtime.machine("0").unreachable_since is not None
     assert _instance(runtime) == ("running", "connection refused")

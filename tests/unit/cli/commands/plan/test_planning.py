@@ -268,7 +268,7 @@ def test_run(runtime: TestController, run: Run) -> None:
     runtime.active("greeter", 2, packed=runtime.charms.make("greeter", peers=None, config=None, files=GREET))
     plan = planned(run, "run", "greeter/0", "greeter/1", "greet", "name=Kim")
     assert tasks(plan) == [("2", "greeter/0", "action", "greet"), ("3", "greeter/1", "action", "greet")]
-    assert "what the action greet does: its charm alone knows" in plan["unknown"]
+    assert "what the action greet does: only its charm defines that" in plan["unknown"]
     assert changes(plan) == ["add task 2", "add task 3"]
     assert plan["changes"][0]["fields"] == {"action": "greet", "receiver": "greeter/0"}
     assert planned(run, "run", "greeter/leader", "solo")["hooks"][0]["unit"] == "greeter/0"
