@@ -86,7 +86,7 @@ def test_deploy_and_refresh_build_packages_in_a_machine_of_its_own(client: Clien
     """Both take a package that tells its version only when it is built; other scripts stay refused."""
     tree = trees.copy("built-version", tmp_path)
     refused = client.try_run("deploy", tree)
-    assert refused.error.startswith('ERROR package "own" tells its name and version only when it is built')
+    assert refused.error.startswith('ERROR name and version of package "own" are known only when it is built')
     done = client.try_run("deploy", tree, "--allow-build-scripts", limit=400)
     assert done.rc == 0, str(done)
     assert client.status()["applications"]["built-version"]["application-status"]["message"] == "6.0"

@@ -1,8 +1,7 @@
-"""Builds a charm's source tree into one that can be packed: its Python packages come into `venv`.
+"""Builds the source tree of a charm into a tree that can be packed, with its Python packages in `venv`.
 
-Packages come through pip alone, as wheels for the Python of the machine's base, so that
-nothing of this computer's own Python gets into a charm. What was installed once for equal lines is kept in
-the cache.
+All packages are wheels that pip chooses for the Python of the machine's base, so that nothing of this
+computer's Python gets into a charm. A cache keeps what was installed for the same requirements.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 
-# The Python that a base comes with.
+# The version of Python that each base has.
 PYTHONS: Mapping[tuple[str, str], str] = {
     ("ubuntu", "20.04"): "3.8.10",
     ("ubuntu", "22.04"): "3.10.12",
@@ -56,23 +55,23 @@ PYTHONS: Mapping[tuple[str, str], str] = {
     ("debian", "13"): "3.13.5",
     ("centos", "9"): "3.9.18",
 }
-# What a tree holds that is of no use to a charm.
+# Names in a source tree that a charm does not need.
 _LEFT = (
     ".git", ".hg", ".svn", ".bzr", ".tox", ".venv", ".mypy_cache", ".pytest_cache", ".ruff_cache",
     "__pycache__", "node_modules", "*.charm", "tests",
 )  # fmt: skip
-# What the build itself reads, whatever `.jujuignore` says.
+# Files that the build itself reads; `.jujuignore` cannot leave them out.
 _KEPT = frozenset({charmcraft.FILE, metadata.FILE, "revision"})
 VENV = "venv"
 PENDING = "pending"
-_FORM = 5  # of what the cache holds
+_FORM = 5  # version of the cache's content; a new number makes old entries unused
 
 
 def is_source(path: Path) -> bool:
-    """Return True for a source tree that was not built yet.
+    """Return True for a source tree whose packages are not installed yet.
 
-    A `venv` that `.jujuignore` leaves out, or that is a developer's virtual environment, is not what a build
-    installed.
+    A `venv` that `.jujuignore` leaves out, or that is a developer's virtual environment, does not count as
+    installed packages.
     """
     if not (path / charmcraft.FILE).is_file():
         return False
@@ -84,9 +83,9 @@ def _is_developers(root: Path, rules: Sequence[ignore.Rule]) -> bool:
 
 
 def _left_out(root: Path) -> Callable[[str, list[str]], set[str]]:
-    """Return the filter by which `copytree` leaves names of a folder out of the charm.
+    """Return the filter with which `copytree` leaves names of the source tree out of the charm.
 
-    The rules of `.jujuignore` are for the source tree. They hold here, and not for what the build installs.
+    The rules of `.jujuignore` hold for the source tree only, not for what the build installs.
     """
     rules = tree.ignore_rules(root)
     usual = shutil.ignore_patterns(*_LEFT)
@@ -108,7 +107,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _copy_plain(folder: Path, source: str, target: str) -> None:
-    """Copy a file of a folder with its mode, whatever is put in the place of the file meanwhile."""
+    """Copy a regular file with its mode; a link that replaces the file meanwhile is not followed."""
     name = str(Path(source).relative_to(folder))
     with tree.open_plain(folder, name) as stream, Path(target).open("wb") as out:
         shutil.copyfileobj(stream, out)
@@ -127,16 +126,17 @@ def built(
     alone: bool = False,
     scripts: bool = False,
 ) -> Path:
-    """Return a tree that can be packed: the path itself when nothing has to be installed.
+    """Build a tree; return the tree to pack, which is the path itself when nothing has to be installed.
 
     Args:
-        work: An empty folder; the tree is made there.
-        base: The base of the machines, which says what their Python is.
+        work: An empty folder, in which the tree is made.
+        base: The base of the machines, which determines their Python.
         arch: The architecture of the machines.
-        say: Called when a slow step begins.
-        origin: Prefix of the names of files in errors; the path if None.
-        alone: Let the charm name this base and architecture only: others have archives of their own.
-        scripts: Whether scripts and sources of packages may be run, in a machine that is thrown away.
+        say: Called with a line when a slow step begins.
+        origin: Prefix of file names in errors, or None for the path.
+        alone: True to let the charm support only this base and architecture.
+        scripts: True to run the scripts of parts and source packages, in a machine that is deleted
+            afterwards.
     """
     root = tree.resolve_root(path).absolute()
     data = tree.read_document(root, charmcraft.FILE)
@@ -179,7 +179,7 @@ def built(
 def _scripted(
     work: Path, plan: BuildPlan, base: Base, arch: str, *, environ: Mapping[str, str], say: Say
 ) -> Path:
-    """Run the scripts of the copied tree in a machine; return the folder with the charm that they made."""
+    """Run the scripts of the copied tree in a machine; return the folder with the charm's files."""
     made = work / "made"
     with _build_machine(base, arch, environ, say) as machine:
         tools = None
@@ -208,7 +208,7 @@ def _target(base: Base, arch: str) -> Target:
 def _charm_tools(
     work: Path, target: Target, environ: Mapping[str, str], say: Say, build: wheels.Build
 ) -> Path:
-    """Install charm-tools with its dependencies for the machine that builds; return the folder."""
+    """Install charm-tools with its dependencies for a build machine; return the folder."""
     empty = work / "empty"
     empty.mkdir()
     plan = parts.BuildPlan(requirements=(parts.TOOLS,), wanted_by=parts.TOOLS)
@@ -216,7 +216,7 @@ def _charm_tools(
 
 
 class CharmPaths:
-    """The charms that a bundle names by their paths, packed; sources are built for the machines."""
+    """Packs the charms that a bundle names by paths; source trees are built first."""
 
     def __init__(self, ctx: Context, model: str, folder: Path) -> None:
         self._ctx = ctx
@@ -225,12 +225,12 @@ class CharmPaths:
         self._packed: dict[tuple[str, str, str], PackedCharm] = {}
 
     def packed(self, path: str, base: str, constraints: Mapping[str, Any]) -> PackedCharm:
-        """Return a charm in its stored form; equal ones are packed once.
+        """Return a packed charm; the same path is packed once for each base and architecture.
 
         Args:
-            path: The path of the tree.
-            base: Of the application.
-            constraints: Of the application.
+            path: The path of the charm.
+            base: The base of the application.
+            constraints: The constraints of the application.
         """
         source, arch = bool(base) and Path(path).is_dir() and is_source(Path(path)), ""
         if source:
@@ -249,7 +249,7 @@ class CharmPaths:
 
 
 def _check_pending(root: Path, pending: Path, target: Path, *, origin: str | None) -> None:
-    """Bring packages that only the machine can build into a tree."""
+    """Copy sources that only a machine can build into a tree, or raise when the charm builds none."""
     data = tree.read_document(root, charmcraft.FILE) or b""
     linked = bool(tree.entry_links(root, charmcraft.entry(data)))
     if not charmcraft.makes_dispatch(data, lambda name: (root / name).exists(), linked=linked):
@@ -272,7 +272,7 @@ def _read(root: Path, name: str) -> bytes | None:
 
 
 def _check_submodules(root: Path) -> None:
-    """Refuse a tree whose submodules were not brought: something of the charm is missing."""
+    """Refuse a tree with a git submodule that is not checked out, because files of the charm are missing."""
     text = (tree.read_document(root, ".gitmodules") or b"").decode("utf-8", "replace")
     for name in re.findall(r"^\s*path\s*=\s*(.+?)\s*$", text, re.MULTILINE):
         folder = root / name
@@ -293,15 +293,15 @@ def _packages(
     say: Say,
     build: wheels.Build | None,
 ) -> Path:
-    """Return a folder with `venv`, from the cache if equal packages were asked for before.
+    """Return a folder with `venv`, from the cache when the same packages were installed before.
 
-    Where some can be built by the machine only, it has `pending` with their sources, too.
+    When only machines can build some of the packages, the folder also has `pending` with their sources.
     """
     files = (*plan.files, *plan.constraints)
     lines = [*plan.requirements, *requirement_files.all_lines(root, files)]
     places = [*plan.local, *filter(None, map(requirement_files.place_of, lines))]
     contents = {name: _digest(root / name) for name in places}
-    # A branch moves on, so what it gave is asked for anew.
+    # The content of a branch changes, so packages from a branch are never taken from the cache.
     fresh = secrets.token_hex(8) if any(map(requirement_files.unpinned, lines)) else ""
     key = json.dumps([_FORM, target.python, target.arch, lines, contents, plan.locked, fresh, bool(build)])
     kept = cache_folder(environ).parent / "venvs" / hashlib.sha256(key.encode()).hexdigest()
@@ -317,7 +317,7 @@ def _packages(
 
 
 def _digest(path: Path) -> str:
-    """Return a text that differs when the content of a file or folder does."""
+    """Return a hash of the content of a file or folder."""
     digest = hashlib.sha256()
     for found in sorted(path.rglob("*")) if path.is_dir() else [path]:
         if found.is_file() and not found.is_symlink():
@@ -328,7 +328,7 @@ def _digest(path: Path) -> str:
 
 @contextmanager
 def _making(target: Path) -> Iterator[Path]:
-    """Give a folder beside `target`; it gets that name when the block succeeds, the first of two wins."""
+    """Yield a new folder, and rename it to `target` at the end, unless another process was first."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".making-") as folder:
         new = Path(folder) / "packages"
         new.mkdir()

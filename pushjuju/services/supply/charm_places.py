@@ -1,4 +1,4 @@
-"""Where a charm comes from: a place that a user names, the model itself, or the model's store."""
+"""Finds the charm that a user names: at a path, in a repository, in the model, or in the model's store."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 
 GIT = "git+"
 _SCHEME = re.compile(r"([a-z][a-z0-9.-]*):.")
-_JUJUS = ("ch", "cs", "local")  # schemes of charm URLs
+_JUJUS = ("ch", "cs", "local")  # schemes of Juju's charm URLs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acquired:
-    """A charm that is here.
+    """A charm that was brought to this computer.
 
     Attributes:
-        origin: The store that the charm comes from, or None when a user gave the charm as a file.
-        resources: Name -> what the store has for it.
-        files: Name -> file that a user gives.
-        revisions: Name -> revision that the user named.
-        url: The charm's URL when the model knows the charm already, else empty.
-        source: Whether it came as a source tree.
+        origin: The store's answer for the charm, or None for a charm of no store.
+        resources: Name -> the store's resource.
+        files: Name -> path of the file that the user names.
+        revisions: Name -> revision that the user names.
+        url: The charm's URL when the model already has the charm, else empty.
+        source: True when the charm came as a source tree.
     """
 
     packed: PackedCharm
@@ -61,25 +61,25 @@ class Acquired:
 
     @property
     def name(self) -> str:
-        """The charm's name where it comes from; the name in a store may differ from that in the metadata."""
+        """The charm's name in its store, which may differ from the name in its metadata."""
         return self.origin.charm.name if self.origin else self.packed.charm.name
 
 
 def is_brought(argument: str) -> bool:
-    """Return True when a charm argument has the form of a place that a plugin brings charms from."""
+    """Return True when a charm argument has the form of a URL for which a plugin brings the charm."""
     scheme = _SCHEME.match(argument)
     return argument.startswith(GIT) or (scheme is not None and scheme[1] not in _JUJUS)
 
 
 def kind_of(argument: str, environ: Mapping[str, str], notices: Notices) -> ArgumentKind:
-    """Return what a charm argument names: a place, a charm that a model has already, or a store's."""
+    """Return what a charm argument names: a local path, a charm of the model, or a charm in the store."""
     if argument.startswith(GIT) or (is_brought(argument) and _place(argument, environ, notices) is not None):
         return ArgumentKind.LOCAL
     return classify_argument(argument, lambda text: Path(text).exists()).kind
 
 
 def uploaded(ctx: Context, model: str, url: str) -> Acquired:
-    """Return a charm that was uploaded to the model before.
+    """Return a charm that the model already has, from an upload.
 
     Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
     """
@@ -89,7 +89,7 @@ def uploaded(ctx: Context, model: str, url: str) -> Acquired:
     except NotFound as error:
         raise NotFound(
             f"cannot interpret as a redeployment of a local charm from the controller: {error.message}",
-            hint="a charm that no application has is forgotten: deploy its directory or file",
+            hint="the model deletes charms that no application uses: deploy the directory or file again",
         ) from None
     packed = PackedCharm(
         path=ctx.controller.blobs.path(record.sha256), sha256=record.sha256, size=record.size,
@@ -99,17 +99,17 @@ def uploaded(ctx: Context, model: str, url: str) -> Acquired:
 
 
 Choose = Callable[["Charm"], tuple[Base, str]]
-"""Returns the base and architecture of the machines that a charm is for."""
+"""Returns the base and architecture of the machines for which a charm is built."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """How the source tree of a charm is built.
+    """How to build the source tree of a charm.
 
     Attributes:
-        choose: Returns the machines that the charm is for; None for the machines that the charm names.
-        alone: True to let the charm name these machines only.
-        scripts: True to run the scripts of the tree, in a machine that is thrown away.
+        choose: Returns base and architecture to build for, or None to take those that the charm names.
+        alone: True to let the charm support only this base and architecture.
+        scripts: True to run the scripts of the tree, in a machine that is deleted afterwards.
     """
 
     choose: Choose | None = None
@@ -120,7 +120,7 @@ class Build:
 def from_place(
     argument: str, folder: Path, environ: Mapping[str, str], notices: Notices, build: Build
 ) -> Acquired:
-    """Bring a charm from a path or a git repository, packed; a source tree is built first."""
+    """Bring and pack a charm from a path or URL; a source tree is built first."""
     path = bring(argument, folder, environ, notices)
     origin = "" if is_brought(argument) else None
     tree = built(path, folder, environ, notices, build, origin=origin)
@@ -136,14 +136,14 @@ def built(
     *,
     origin: str | None = None,
 ) -> Path:
-    """Return a tree with its packages for a source tree without packages; any other path unchanged.
+    """Build a source tree without packages, and return the built tree; any other path is returned unchanged.
 
     Args:
-        origin: Prefix of the names of files in errors; the path if None.
+        origin: Prefix of file names in errors, or None for the path.
     """
     if not path.is_dir() or not charm_build.is_source(path):
         return path
-    # Faults are reported before anything is installed, and with the places where the author wrote them.
+    # The charm is read first, so that its faults are reported before the build, with their source lines.
     charm = read_charm(path, origin=origin).charm
     base, arch = build.choose(charm) if build.choose else (usual_base(charm), "")
     work = folder / "built"
@@ -162,19 +162,19 @@ def built(
 
 
 def usual_base(charm: Charm) -> Base:
-    """Return the base that a source tree is for without a flag: Juju's default one, else its newest."""
+    """Return the base for which a source tree is built by default: Juju's default, or the charm's newest."""
     bases = charm.bases()
     return newest(bases) if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS
 
 
 def bring(argument: str, folder: Path, environ: Mapping[str, str], notices: Notices) -> Path:
-    """Return the path of a charm on this computer, cloned there if it has to be."""
+    """Return the path of a charm on this computer; a repository is cloned into `folder`."""
     if not is_brought(argument):
         return local_charm(argument)
     place = _place(argument, environ, notices)
     if place is None:
         if not argument.startswith(GIT):
-            parse_url(argument)  # says what it is not
+            parse_url(argument)  # raises with the reason
         raise NotValid(f'charm or bundle URL "{argument}" malformed')
     work = folder / "brought"
     work.mkdir()
@@ -182,7 +182,7 @@ def bring(argument: str, folder: Path, environ: Mapping[str, str], notices: Noti
 
 
 def local_charm(argument: str) -> Path:
-    """Return the path of a local charm."""
+    """Return the path of a local charm, or raise when the argument is none."""
     found = classify_argument(argument, lambda text: Path(text).exists())
     if found.kind is ArgumentKind.UPLOADED:
         raise NotValid(
@@ -198,13 +198,13 @@ def local_charm(argument: str) -> Path:
 
 
 def _place(argument: str, environ: Mapping[str, str], notices: Notices) -> CharmPlace | None:
-    """Return what brings the charm at an address, or None when no plugin knows it."""
+    """Return the place of a plugin that brings the charm of a URL, or None when no plugin knows the URL."""
     host = PluginHost(environ=environ, warn=notices.warn)
     return host.open_charm_place(argument, SourceServices(environ=environ))
 
 
 def split_resources(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:
-    """Return files and revisions of `--resource`; a number is a revision."""
+    """Return the files and the revisions among the values of `--resource`; a number is a revision."""
     numbers = {name: int(value) for name, value in given.items() if value.isascii() and value.isdigit()}
     return {name: value for name, value in given.items() if name not in numbers}, numbers
 
@@ -219,11 +219,11 @@ def from_store(
     *,
     keep: Collection[str] = (),
 ) -> Acquired:
-    """Resolve a charm in the model's store and bring it here, with a line of progress for a slow download.
+    """Find a charm in the model's store and fetch it, with progress for a slow download.
 
     Args:
         given: The values of `--resource`.
-        keep: Resources that stay as they are when the store says nothing of them.
+        keep: Resources to keep unchanged when the store's answer does not have them.
     """
     files, numbers = split_resources(given)
     store = store_charms.open_store(ctx, model)

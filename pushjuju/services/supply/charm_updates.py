@@ -1,4 +1,4 @@
-"""Finds applications that have a newer revision in their channel: asked in the background, kept for `status`.
+"""Asks stores for newer revisions of the applications' charms, which `status` shows.
 
 Mirrors: juju apiserver/facades/controller/charmrevisionupdater (3.6)
 """
@@ -29,25 +29,25 @@ EVERY = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a store is asked about one application."""
+    """The request to a store about one application."""
 
     origin: ApplicationOrigin
     ask: Ask
 
 
 def next_look(now: datetime, random: Random) -> datetime:
-    """Return when to ask again: between one period and two."""
+    """Return when to ask the store next: in one to two days, by chance."""
     return now + EVERY * (1 + random.random())
 
 
 def watch(ctx: Context, tx: ModelTx) -> None:
-    """Let the loop of a model ask its store from time to time; what is due earlier stays so."""
+    """Schedule the loop that asks the model's store; a time that is earlier already is kept."""
     now = ctx.clock.now()
     touch(tx, model_key(tx.model, LOOP), next_look(now, ctx.random), "newer charms are looked for")
 
 
 def questions(tx: ModelTx) -> list[Question]:
-    """Return what to ask for all applications whose charm comes from a store."""
+    """Return the requests for all applications whose charm comes from a store."""
     found = []
     for origin in tx.list(ApplicationOrigin, "origin_list"):
         application = applications.get(tx, origin.application)
@@ -62,7 +62,7 @@ def questions(tx: ModelTx) -> list[Question]:
 
 
 def note(ctx: Context, asked: Sequence[Question], answers: Sequence[StoreCharm | HubError]) -> list[str]:
-    """Record the answer of a store; return its failures, one line for each application."""
+    """Record the answers of a store; return a line for each application whose answer is an error."""
     problems, _now = [], ctx.clock.now()
     with ctx.store.write() as tx:
         for question, answer in zip(asked, answers, strict=True):

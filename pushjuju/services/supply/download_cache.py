@@ -1,7 +1,7 @@
-"""What a user's cache of charms keeps: what was used last, up to a size.
+"""Limits the user's cache of charms: files that were not used for longest are deleted first.
 
-The time of a file's last use is its own modification time; the newest file says what "now" is. What was used
-within the last hour stays whatever the size: another process may be about to read it.
+A file's modification time is its last use, and the newest file of a folder stands for the present time. Files
+that were used within the last hour are kept at any size, because another process may be about to read them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ SIZE_KEY = "PUSHJUJU_CACHE_MB"
 DEFAULT_MB = 8192
 PART = ".part"
 _HOUR_S = 3600.0
-_PARTS_S = 30 * 24 * _HOUR_S  # downloads that were not continued
-TREES = 30  # folders of packages that are kept
+_PARTS_S = 30 * 24 * _HOUR_S  # age at which partial downloads are deleted
+TREES = 30  # folders of installed packages that are kept
 
 
 def limit(environ: Mapping[str, str]) -> int:
-    """Return how many bytes the archives of a cache may have."""
+    """Return the limit of the archives in a cache, in bytes."""
     text = environ.get(SIZE_KEY, "")
     if text and not (text.isascii() and text.isdigit()):
         raise NotValid(f"{SIZE_KEY} must be a number of megabytes, not {text!r}")
@@ -31,17 +31,17 @@ def limit(environ: Mapping[str, str]) -> int:
 
 
 def used(path: Path) -> None:
-    """Note that something of the cache is used now."""
+    """Record that a file or folder of the cache is used now."""
     with contextlib.suppress(OSError):
         os.utime(path)
 
 
 def prune_files(folder: Path, most: int) -> list[str]:
-    """Delete the archives that were not used for longest, until all of them fit; return their names.
+    """Delete the least recently used archives until all fit, and old partial downloads; return their names.
 
     Args:
-        folder: With archives and halves of them.
-        most: Bytes.
+        folder: The folder with archives and partial downloads.
+        most: The limit of all archives, in bytes.
     """
     found = _entries(folder)
     now = max((time for time, _, _ in found), default=0.0)
@@ -60,7 +60,7 @@ def prune_files(folder: Path, most: int) -> list[str]:
 
 
 def prune_trees(folder: Path, most: int = TREES) -> list[str]:
-    """Delete the folders of packages that were not used for longest; return their names."""
+    """Delete the least recently used folders of installed packages; return their names."""
     found = sorted(_entries(folder))
     now = max((time for time, _, _ in found), default=0.0)
     old = [path for time, _, path in found[: max(0, len(found) - most)] if now - time > _HOUR_S]
@@ -70,7 +70,7 @@ def prune_trees(folder: Path, most: int = TREES) -> list[str]:
 
 
 def _entries(folder: Path) -> list[tuple[float, int, Path]]:
-    """Return last use, size and path of everything in a folder; what goes meanwhile is left out."""
+    """Return (last use, size, path) of everything in a folder, without what disappears meanwhile."""
     found = []
     with contextlib.suppress(OSError):
         for path in folder.iterdir():

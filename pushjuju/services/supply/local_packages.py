@@ -1,7 +1,7 @@
-"""Folders of packages on this computer, read by a machine that builds: HTTP through its SSH connection.
+"""Serves folders of packages on this computer to a build machine, as HTTP through its SSH connection.
 
-Nothing listens on this computer. A program of the machine reads the folders that pip's settings name, and the
-files that pages in these folders link to, and nothing else.
+No port is opened on this computer. The machine can read the folders that pip's settings name, the files that
+pages in these folders link to, and nothing else.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _PIECE = 1 << 18
 
 
 class LocalPackages:
-    """Answers requests for the files of some folders.
+    """Answers HTTP requests for the files of some folders.
 
     Args:
-        folders: What pip's settings name.
+        folders: The folders and pages that pip's settings name.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
@@ -44,7 +44,7 @@ class LocalPackages:
                 await writer.drain()
             writer.write_eof()
         except (OSError, EOFError, ValueError, asyncssh.Error):
-            pass  # The program that asked has ended, or asked for nonsense.
+            pass  # the client has ended, or its request is malformed
         finally:
             writer.close()
 
@@ -63,7 +63,7 @@ class LocalPackages:
                     yield piece
 
     def _page(self, path: Path) -> bytes | None:
-        """Return a page with the links of a page or folder, whose targets may be read from now on."""
+        """Return a page with the links of a page or folder; from now on, their targets may be read."""
         folder, file = (path, path / "index.html") if path.is_dir() else (path.parent, path)
         text = file.read_text("utf-8", "replace").replace("file:///", "/") if file.is_file() else ""
         if path.is_dir():
@@ -75,7 +75,7 @@ class LocalPackages:
 
 
 def _place(link: str, folder: Path = Path("/")) -> Path:
-    """Return the path to which a link of a folder's page leads."""
+    """Return the path that a link on a folder's page leads to."""
     return Path(os.path.normpath(folder / unquote(link)))
 
 

@@ -1,4 +1,4 @@
-"""Where applications' charms came from, when that was a store."""
+"""Records from which store, channel and revision the charm of an application comes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pushjuju.store.tx import ModelTx, Tx
 
 
 def find(tx: ModelTx, application: str) -> ApplicationOrigin | None:
-    """Return the store that an application's charm came from, or None for a charm from a local path."""
+    """Return the origin of an application's charm, or None for a charm of no store."""
     return tx.find(ApplicationOrigin, "origin_get", application=application)
 
 
 def put(tx: ModelTx, application: Application, origin: StoreOrigin | None) -> None:
-    """Keep the store that an application's charm comes from now, or None for a charm from a local path."""
+    """Record the origin of an application's charm, or with None that the charm is of no store."""
     if origin is None:
         tx.run("origin_delete", application=application.name)
         tx.run("resource_latest_clear", application=application.name)
@@ -36,13 +36,13 @@ def put(tx: ModelTx, application: Application, origin: StoreOrigin | None) -> No
 
 
 def follow(tx: Tx, known: ApplicationOrigin, channel: Channel) -> None:
-    """Let an application follow another channel with the charm that it has."""
+    """Let an application follow another channel, with its present charm."""
     record = replace(known, channel=str(channel), latest_url="", latest_revision=-1, looked=None)
     tx.run("origin_put", **asdict(record))
 
 
 def held(known: ApplicationOrigin) -> Held:
-    """Return what a request to a store says about an application that has one of its charms."""
+    """Return the present charm of an application, for a request to its store."""
     return Held(
         id=known.id,
         revision=known.revision,
@@ -54,7 +54,7 @@ def held(known: ApplicationOrigin) -> Held:
 def latest(
     tx: ModelTx, known: ApplicationOrigin, url: str, revision: int, found: Iterable[StoreResource]
 ) -> None:
-    """Keep what a store has for an application; it may have moved on meanwhile: then nothing is kept."""
+    """Record a store's newest revisions for an application, unless the application has changed meanwhile."""
     newer = revision > known.revision
     tx.run(
         "origin_latest", application=known.application, url=url if newer else "",

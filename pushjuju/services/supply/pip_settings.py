@@ -1,8 +1,8 @@
-"""The user's own settings of pip, for a machine that builds packages: indexes, proxies, certificates.
+"""Hands the user's settings of pip to a build machine: indexes, proxies and certificates.
 
-Passwords go to the machine on the standard input of a command, into files that root alone reads.
-What is on this computer alone is reached through the connection to the machine: folders of packages by
-`local_packages`, servers of the loopback address by a forwarded port.
+Passwords reach the machine through the standard input of a command, and are written to files that only root
+reads. What only this computer can reach is reached through the SSH connection: folders of packages by
+`local_packages`, servers on the loopback address by a forwarded port.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _UV = ("UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INSECURE_H
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 _LOOPBACK = ("localhost", "127.0.0.1")
 _BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO")
-_SHORTEST = 6  # characters of a password that is looked for: shorter texts are everywhere
+_SHORTEST = 6  # characters; shorter passwords are not looked for, because they occur in any text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipSettings:
-    """What the user has set on this computer.
+    """The settings of pip and uv on this computer.
 
     Attributes:
-        options: pip's options, as `pip config list` has them.
-        environ: Variables that uv and other programs read.
-        bundles: The content of files with certificates.
+        options: The options of pip, as `pip config list` shows them.
+        environ: The environment variables that uv and other programs read.
+        bundles: The contents of certificate files.
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -49,17 +49,17 @@ class PipSettings:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders and files of this computer that packages come from."""
+        """The folders and files on this computer that packages come from."""
         return tuple(path for path in map(_path, self._words()) if path)
 
     @property
     def loopback(self) -> frozenset[tuple[str, int]]:
-        """The hosts and ports of servers that only this computer reaches."""
+        """(host, port) of the servers on this computer's loopback address."""
         return frozenset(place for place in map(_loopback, self._words()) if place)
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The passwords in addresses, as addresses write them and without the quoting."""
+        """The passwords in URLs, both with URL quoting and without, and those in variables."""
         urls = (urlsplit(word) for word in self._words() if "@" in word)
         written = {text for url in urls for text in [url.password or url.username or ""]}
         written |= {text for name, text in self.environ.items() if name.endswith("_PASSWORD")}
@@ -70,10 +70,10 @@ class PipSettings:
         return [word for text in (*texts, *self.environ.values()) for word in text.split()]
 
     def files(self, port: int) -> dict[str, bytes]:
-        """Return path -> content of the machine's files.
+        """Return path -> content of the files for the machine.
 
         Args:
-            port: The machine's loopback port behind which the folders of this computer are.
+            port: The port on the machine's loopback address that serves this computer's folders.
         """
         found = {_CERTIFICATES: b"\n".join(self.bundles)} if self.bundles else {}
         lines = ["[global]"]
@@ -105,7 +105,7 @@ class PipSettings:
 
 
 def read(environ: Mapping[str, str]) -> PipSettings:
-    """Return the settings of the user whose environment is given."""
+    """Return the settings of the user to whom an environment belongs."""
     try:
         options = runpip.settings()
     except NotFound:
@@ -121,14 +121,14 @@ def read(environ: Mapping[str, str]) -> PipSettings:
 
 
 def hidden(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a text without passwords: those that are known, and those that stand in addresses."""
+    """Return a text with its passwords masked: the known secrets, and those in URLs."""
     for secret in secrets:
         text = text.replace(secret, "****")
     return re.sub(r"://(?!git@)[^/\s@'\"]+@", "://****@", text)
 
 
 def betrayed(archive: Path, secrets: Collection[str]) -> str:
-    """Return the name of a file in a zip archive that has one of the secrets in it, or an empty text."""
+    """Return the name of a file in a zip archive that contains a secret, or an empty text."""
     if not secrets:
         return ""
     wanted = [secret.encode() for secret in secrets]
@@ -140,7 +140,7 @@ def betrayed(archive: Path, secrets: Collection[str]) -> str:
 
 
 def _path(word: str) -> Path | None:
-    """Return the path of this computer that a word names, or None for an address."""
+    """Return the path on this computer that a word names, or None for any other word."""
     if word.startswith("file:"):
         return Path(unquote(urlsplit(word).path))
     path = Path(word).expanduser()
@@ -148,7 +148,7 @@ def _path(word: str) -> Path | None:
 
 
 def _loopback(word: str) -> tuple[str, int] | None:
-    """Return host and port of an address that only this computer reaches, or None for another word."""
+    """Return host and port of a URL on the loopback address, or None for any other word."""
     match = re.match(r"https?://(?:[^/@\s]*@)?(localhost|127\.0\.0\.1)(?::(\d{1,5}))?(?![^/])", word)
     if match is None:
         return None
@@ -156,6 +156,6 @@ def _loopback(word: str) -> tuple[str, int] | None:
 
 
 def _reachable(word: str, port: int) -> str:
-    """Return a word in which a path of this computer is an address of the machine's loopback."""
+    """Return a word with a path on this computer replaced by the URL under which the machine reaches it."""
     path = _path(word)
     return word if path is None else f"http://localhost:{port}{quote(str(path))}{'/' * path.is_dir()}"

@@ -1,8 +1,8 @@
-"""Copies of a tree's requirement files, for a pip that runs outside of the tree.
+"""Copies the requirement files of a source tree for pip, which runs outside of the tree.
 
-pip looks for relative paths where it runs, and would read any file of this computer that a line names. In the
-copies paths are absolute, and what leads out of the tree is refused. Lines that name sources by their place
-(a folder, an archive, a repository) are taken out: pip would run what is in there.
+pip resolves relative paths in its own folder, and would read any file of this computer that a line names. The
+copies have absolute paths, and a path out of the tree is refused. Lines that name sources by a path or URL
+are replaced, because pip would run code of these sources.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pushjuju.portable.quote import quote
 _INCLUDE = re.compile(r"(-r|-c|--requirement|--constraint)(?:\s+|=|(?<=-[rc]))(\S+)")
 _PLACE = re.compile(r"((?:-e|-f|--editable|--find-links)(?:\s+|=))?([^\s;\[]+)(.*)", re.DOTALL)
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[\w,.\s-]*\])?\s*(?:[<>=!~][^;@]*)?(?:;.*)?")
-# What pip, or this room, says of the package that is at fault.
+# The package that an error of pip or of this package names.
 _CULPRIT = re.compile(
     r"(?:found for|requirement|Cannot install|cannot clone|cannot bring|package) \"?([^\s\"(,]+)"
 )
-# A line that asks for a package, also in a list of TOML or as a name in a lock file.
+# A line that names a package; also one in a TOML list, or in a lock file.
 _ASKED = re.compile(r"""\s*(?:(?:-e|--editable)[\s=]+|name\s*=\s*)?["']?([A-Za-z0-9][\w.-]*)""")
 _FILE_URL = re.compile(r"(?<![A-Za-z0-9])file:", re.IGNORECASE)
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz")
@@ -35,15 +35,15 @@ _URL = re.compile(
 )
 
 Take = Callable[[Path | str], str]
-"""Takes sources from a path or an address, and returns `NAME==VERSION`."""
+"""Takes the sources at a path or URL, and returns `NAME==VERSION`."""
 
 
 class Copies:
-    """Makes the copies of one tree.
+    """The copies for one tree.
 
     Args:
         folder: An empty folder for the copies.
-        take: Takes the sources that a line names by their place.
+        take: Takes the sources that a line names by path or URL.
     """
 
     def __init__(self, root: Path, folder: Path, take: Take) -> None:
@@ -53,13 +53,13 @@ class Copies:
         self._done: dict[Path, Path] = {}
 
     def of_lines(self, lines: Iterable[str], wanted_by: str) -> Path:
-        """Return a file with lines that stand elsewhere: as such they cannot be options of the command."""
+        """Write lines to a file, so that none of them can be an option of the command."""
         path = self._folder / "lines.txt"
         path.write_text("".join(f"{self._line(line, self._root, wanted_by)}\n" for line in lines), "utf-8")
         return path
 
     def of_file(self, name: str) -> Path:
-        """Return the copy of a file, with those that it includes."""
+        """Return the copy of a file; files that it includes are copied too."""
         source = self._inside(self._root / name, name, name)
         if source in self._done:
             return self._done[source]
@@ -106,12 +106,12 @@ def _pinned(pin: str, extras: str, rest: str) -> str:
 
 
 def all_lines(root: Path, names: Iterable[str]) -> list[str]:
-    """Return the lines of files with those of the files that they include."""
+    """Return the lines of files, including those of the files that they include."""
     return [line for name in names for line in _lines(root, name)]
 
 
 def limits(line: str, others: Iterable[str]) -> list[str]:
-    """Return the lines that narrow the versions of a line's package."""
+    """Return the lines of `others` that limit the versions of a line's package."""
     wanted, found = _REQUIREMENT.match(line), []
     for other in others:
         text = re.sub(r"(^|\s+)(#|--hash=).*$", "", other.removesuffix("\\")).strip()
@@ -122,10 +122,10 @@ def limits(line: str, others: Iterable[str]) -> list[str]:
 
 
 def _lines(root: Path, name: str, seen: set[Path] | None = None) -> list[str]:
-    """Return the lines of a file with those of the files that it includes, each file once."""
+    """Return the lines of a file and of the files that it includes, each file once."""
     path, seen = (root / name).resolve(), set() if seen is None else seen
     if path in seen or not path.is_relative_to(root.resolve()) or not path.is_file():
-        return []  # building the copies refuses it
+        return []  # `Copies` reports such a path
     seen.add(path)
     found: list[str] = []
     for line in path.read_text("utf-8", "replace").splitlines():
@@ -138,7 +138,7 @@ def _lines(root: Path, name: str, seen: set[Path] | None = None) -> list[str]:
 
 
 def placed(error: InvalidCharm, root: Path, name: str) -> InvalidCharm:
-    """Return a fault with the line of the file that asks for the package of which the fault speaks."""
+    """Return an error with the place of the line that asks for the package which the error names."""
     path = (root / (error.file or name)).resolve()
     if not path.is_relative_to(root.resolve()) or not path.is_file():
         return error
@@ -155,7 +155,7 @@ def placed(error: InvalidCharm, root: Path, name: str) -> InvalidCharm:
 
 
 def unpinned(line: str) -> bool:
-    """Return True for a line that names a repository without a commit: its content changes."""
+    """Return True for a line that names a repository without a commit, whose content may change."""
     return bool(re.search(r"\bgit\+", line)) and not re.search(r"@[0-9a-f]{40}\b", line)
 
 

@@ -1,4 +1,4 @@
-"""Runs the pip of this Python for the Python of a machine; nothing of a package runs."""
+"""Runs pip to choose packages for the Python of a machine, without running any code of the packages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64el": "ppc64le", "armhf
 _GLIBC = ("2_28", "2_17", "2_5")
 _PIP_S = 900.0
 
-# pip chooses wheels by --python-version, but reads markers (`python_version < "3.11"`) as of its own Python.
+# pip takes --python-version only for wheels; markers like `python_version < "3.11"` need this patch.
 _CROSS = """
 import json, sys
 from pip._vendor.packaging import markers
 known = dict(markers.default_environment(), **json.loads(sys.argv.pop(1)))
 markers.default_environment = lambda: dict(known)
-# What has to be built would run here.
+# A source package would be built, and so run, on this computer.
 from pip._internal.distributions.sdist import SourceDistribution
 from pip._internal.exceptions import InstallationError
 assert SourceDistribution.prepare_distribution_metadata
@@ -31,7 +31,7 @@ SourceDistribution.prepare_distribution_metadata = refuse
 from pip._internal.cli.main import main
 sys.exit(main())
 """
-# Brings the sources of a package here as pip would choose them, without a look into them.
+# Downloads the source archive that pip would choose for a package, without looking into the archive.
 _FETCH = """
 import hashlib, json, os, sys
 from pip._internal.commands import create_command
@@ -72,7 +72,7 @@ with command.main_context():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The target of packages: a full version of Python, and an architecture in Juju's words."""
+    """The Python that packages are for: its full version, and the architecture in Juju's words."""
 
     python: str
     arch: str
@@ -82,12 +82,12 @@ class Target:
 
     @property
     def version(self) -> str:
-        """The version without its last number."""
+        """The version of Python without its last number, such as `3.12`."""
         return ".".join(self.python.split(".")[:2])
 
     @property
     def markers(self) -> Mapping[str, str]:
-        """The values against which environment markers of requirements are evaluated."""
+        """The values with which environment markers of requirements are evaluated."""
         return {
             "python_version": self.version,
             "python_full_version": self.python,
@@ -101,7 +101,7 @@ class Target:
         }
 
     def words(self) -> list[str]:
-        """Return the arguments that let pip choose wheels for the target."""
+        """Return the arguments that make pip choose wheels for the target."""
         machine = _MACHINES.get(self.arch, self.arch)
         tags = [f"manylinux_{glibc}_{machine}" for glibc in _GLIBC] + [f"linux_{machine}"]
         words = ["--python-version", self.python, "--implementation", "cp"]
@@ -109,28 +109,28 @@ class Target:
 
 
 def run(words: Sequence[str], markers: Mapping[str, str], *, quiet: bool = True) -> children.Ended:
-    """Run the pip of this Python, away from the tree and from what Python itself reads of an environment.
+    """Run pip in an isolated Python, with the arguments `words`.
 
     Args:
-        markers: The values against which environment markers of requirements are evaluated.
-        quiet: True when only errors are printed.
+        markers: The values with which environment markers of requirements are evaluated.
+        quiet: True to print only errors.
     """
     said = ["--quiet"] if quiet else []
     return _python([_CROSS, json.dumps(markers), "--disable-pip-version-check", *said, *words])
 
 
 def fetch(words: Sequence[str]) -> children.Ended:
-    """Bring the sources of a package into a folder.
+    """Download the sources of a package into a folder.
 
     Args:
-        words: The version of Python, the requirement or address, the folder, and as JSON lines that narrow
-            the versions and what markers are read against.
+        words: The version of Python, the requirement or URL, the folder, a JSON list of lines that limit the
+            versions, and the values for environment markers as JSON.
     """
-    return _python([_FETCH], stdin=json.dumps(words))  # an address may have a password
+    return _python([_FETCH], stdin=json.dumps(words))  # not as arguments: a URL may contain a password
 
 
 def settings() -> dict[str, str]:
-    """Return the options that files and variables of the user give to `pip install` and `pip wheel`.
+    """Return the user's options for `pip install` and `pip wheel`, from files and environment variables.
 
     Raises:
         NotFound: This Python has no pip.
@@ -141,12 +141,12 @@ def settings() -> dict[str, str]:
         section, _, option = name.rpartition(".")
         if value:
             found[section, option] = str(ast.literal_eval(value))
-    sections = ("global", "wheel", "install", ":env:")  # the last one counts, as for pip
+    sections = ("global", "wheel", "install", ":env:")  # later sections override earlier ones, as in pip
     return {option: found[name, option] for name in sections for at, option in found if at == name}
 
 
 def _python(words: Sequence[str], stdin: str = "") -> children.Ended:
-    """Run a program of this module, the first word, with the modules of pip."""
+    """Run a Python program in isolation, with pip's modules; `words` are the program and its arguments."""
     argv = [sys.executable, "-I", "-c", *words]
     environ = {**children.environment(keep=("PIP_",)), "GIT_ALLOW_PROTOCOL": ""}
     try:

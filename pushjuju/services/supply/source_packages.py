@@ -1,7 +1,7 @@
-"""Packages of Python that come as sources: where they are, and what they say of themselves.
+"""Reads the metadata of Python packages that come as sources, and makes the archives that pip finds.
 
-Nothing of a package runs here: name, version and needs are read from its files. A package that says them only
-to who runs it has to be built where that does no harm (`build_machine`).
+No code of a package runs here: name, version and requirements are read from its files. A package that
+computes its metadata has to be built where running its code does no harm (`build_machine`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LEFT = frozenset({".git", ".tox", ".venv", "venv", "__pycache__", "node_modules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """What a package says of itself; an empty text: it says that only when it runs."""
+    """The metadata of a package; an attribute that the package computes is empty."""
 
     name: str = ""
     version: str = ""
@@ -43,7 +43,7 @@ class Described:
 
     @property
     def known(self) -> bool:
-        """Whether a name and a version are there, which also fit into names of files."""
+        """True when name and version are present and can be part of a file name."""
         return bool(_NAME.fullmatch(self.name) and _VERSION.fullmatch(self.version))
 
 
@@ -55,7 +55,7 @@ def is_source(path: Path) -> bool:
 
 
 def describe(path: Path) -> Described:
-    """Return what the sources in a folder or archive say."""
+    """Return the metadata of the sources in a folder or archive."""
     try:
         files = _of_folder(path) if path.is_dir() else _of_archive(path)
         return _from_pkg_info(files) or _from_project(files) or _from_setup_cfg(files)
@@ -70,9 +70,9 @@ def describe(path: Path) -> Described:
 
 
 def build_needs(path: Path) -> tuple[str, ...]:
-    """Return the requirements that an archive or folder of sources names for its build.
+    """Return the requirements for building the sources in an archive or folder.
 
-    Lines that name a place are left out: they would bring files of this computer along.
+    Requirements with a path are left out, because they would include files of this computer.
     """
     try:
         files = _of_folder(path) if path.is_dir() else _of_archive(path)
@@ -82,12 +82,12 @@ def build_needs(path: Path) -> tuple[str, ...]:
     lines = [str(line).strip() for line in listed] if isinstance(listed, list) else ["setuptools"]
     lines += [line for line in _setup_requires(files) if line not in lines]
     named = [line for line in lines if re.match(r"[A-Za-z0-9][^@/:]*$", line) and not place_of(line)]
-    # setuptools asks for the other one only while it builds.
+    # Older releases of setuptools ask for wheel only during the build.
     return (*named, *(["wheel"] if any(plain(line).startswith("setuptools") for line in named) else []))
 
 
 def _setup_requires(files: Mapping[str, str]) -> list[str]:
-    """Return what setuptools asks for only while it runs: `setup_requires`, where it stands as plain text."""
+    """Return `setup_requires` when setup.cfg or setup.py has it as a literal; setuptools would compute it."""
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read_string(files.get("setup.cfg", ""))
@@ -96,7 +96,7 @@ def _setup_requires(files: Mapping[str, str]) -> list[str]:
             if isinstance(node, ast.keyword) and node.arg == "setup_requires":
                 named = ast.literal_eval(node.value)
     except (configparser.Error, SyntaxError, ValueError, RecursionError, MemoryError):
-        return []  # What cannot be read without running the file is asked for by the build, from an index.
+        return []  # a computed value is known only to the build, which then asks an index
     lines = named.splitlines() if isinstance(named, str) else named if isinstance(named, list | tuple) else ()
     return [line.strip() for line in map(str, lines) if line.strip()]
 
@@ -111,7 +111,7 @@ def _of_folder(path: Path) -> Mapping[str, str]:
 
 
 def _is_own(place: Path, folder: Path) -> bool:
-    """Return True when a path is a file of a folder, and no link out of it."""
+    """Return True when a path is a file inside a folder, and not a link out of the folder."""
     return place.is_file() and place.resolve().is_relative_to(folder.resolve())
 
 
@@ -156,7 +156,7 @@ def _from_pkg_info(files: Mapping[str, str]) -> Described | None:
 
 
 def _egg_requires(text: str) -> list[str]:
-    """Return the lines of an egg's `requires.txt`, whose sections are extras and markers."""
+    """Return the requirements of an egg's `requires.txt`, whose sections are extras and markers."""
     found, marker = [], ""
     for line in map(str.strip, text.splitlines()):
         section = re.fullmatch(r"\[([^:\]]*):?(.*)\]", line)
@@ -205,7 +205,7 @@ def _poetry_lines(dependencies: Mapping[str, Any]) -> list[str]:
 
 
 def _range(text: str) -> str:
-    """Return a version of Poetry's in the words of pip: `^1.2` is `>=1.2,<2`."""
+    """Return a version requirement of Poetry in pip's form: `^1.2` becomes `>=1.2,<2`."""
     text = text.strip()
     if text in ("", "*"):
         return ""
@@ -233,7 +233,7 @@ def _from_setup_cfg(files: Mapping[str, str]) -> Described:
 
 
 def _version_place(files: Mapping[str, str]) -> str:
-    """Return the file that a project keeps its version in, where it names one; else an empty text."""
+    """Return the file that has a project's version, or an empty text when no setting names the file."""
     document = load_toml(files.get("pyproject.toml", ""))
     entry = _table(document, "tool", "setuptools", "dynamic").get("version")
     hatch = _table(document, "tool", "hatch", "version").get("path")
@@ -260,20 +260,20 @@ def _table(document: Any, *keys: str) -> dict[str, Any]:
 
 
 def stem(described: Described) -> str:
-    """Return what the names of a package's files begin with, as pip looks for them."""
+    """Return the beginning of a package's file names, in the form that pip looks for."""
     return f"{plain(described.name).replace('-', '_')}-{described.version}"
 
 
 def copy(path: Path, described: Described, target: Path) -> Path:
-    """Copy an archive under the name that pip looks for; return its path."""
+    """Copy an archive to the name that pip looks for; return the new path."""
     suffix = next(suffix for suffix in _ARCHIVES if path.name.endswith(suffix))
     return Path(shutil.copy(path, target / f"{stem(described)}{suffix}"))
 
 
 def archive(folder: Path, described: Described, target: Path) -> Path:
-    """Write the sources in a folder as the archive that pip looks for; return its path.
+    """Pack the sources in a folder into an archive with the name that pip looks for; return its path.
 
-    Links that lead out of the folder are left out: they would bring other files of this computer along.
+    Links out of the folder are left out, because they would include other files of this computer.
     """
     name = stem(described)
     path = target / f"{name}.tar.gz"
@@ -296,7 +296,7 @@ def archive(folder: Path, described: Described, target: Path) -> Path:
 
 
 def stub(described: Described, requires: Sequence[str], folder: Path) -> Path:
-    """Write a wheel without modules, from which pip learns what else a package needs; return its path."""
+    """Write a wheel without modules, from which pip reads a package's requirements; return its path."""
     name = stem(described)
     info = f"{name}.dist-info/"
     lines = ["Metadata-Version: 2.1", f"Name: {described.name}", f"Version: {described.version}"]

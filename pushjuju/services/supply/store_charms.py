@@ -1,8 +1,7 @@
-"""Charms of a store: which revision a name means, and its archive, here and checked.
+"""Finds revisions of charms in a store, and fetches their archives.
 
-`resolve` asks the model's store once for any number of charms, `fetch` brings an archive into the cache by
-its hash, where all controllers of this user share it; `get` does both for one charm. Nothing here writes to
-the controller's store.
+`resolve` looks up any number of charms with one request. `fetch` downloads an archive into the cache, which
+all controllers of the user share, and packs the charm. This module does not write to the controller's store.
 
 Mirrors: juju apiserver/facades/client/application/deployrepository.go, core/charm/repository (3.6)
 """
@@ -66,19 +65,18 @@ _NOT_THERE = ("name-not-found", "not-found", "id-not-found")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmRequest:
-    """One charm or bundle of a store, as a user or a bundle names it.
+    """A charm or bundle of a store, as a user or a bundle names it.
 
     Attributes:
-        url: Its name, or `ch:` and the name.
-        channel: The channel as written, or empty for the charm's default channel.
+        url: The charm's name, or `ch:` and the name.
+        channel: The channel as the user wrote it; empty for the charm's default channel.
         revision: A revision, or -1 for the newest of the channel.
         base: The wanted base, or None to choose one of the charm's.
         arch: The architecture of the machines.
         kind: `charm` or `bundle`, or empty for either.
-        held: For a refresh, the charm that the application has already.
+        held: The charm that the application has at present, for a refresh, or None.
         force: True to accept a base that the charm does not name.
-        keep_base: True when existing units fix the base, so that it is not checked here whether the charm
-            fits.
+        keep_base: True to skip the check of the base, because existing units have decided about it.
         resources: Resource name -> revision.
     """
 
@@ -95,20 +93,20 @@ class CharmRequest:
 
 
 class OtherKind(HubError):
-    """A name of a store is that of a bundle where a charm is wanted, or the other way round."""
+    """The store has a bundle of the name where a charm is wanted, or a charm where a bundle is wanted."""
 
 
 # --- the store --------------------------------------------------------------------------------------------
 
 
 def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
-    """Return the store that a model gets its charms from: its `charmhub-url`, through its proxies.
+    """Return the store of a model, at the model's `charmhub-url` and through its proxies.
 
     Args:
-        patient: True to retry while a store is busy; when False, one attempt is made.
+        patient: True to retry while a store is busy, False to try once.
 
     Raises:
-        NotFound: No plugin knows such a store.
+        NotFound: No plugin can open the store.
     """
     with ctx.read(model) as tx:
         config = model_config.several(tx, (URL_KEY, *_PROXY_KEYS))
@@ -120,24 +118,24 @@ def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
 
 
 def store_at(address: str, environ: Mapping[str, str], clock: Clock, notices: Notices) -> CharmStore:
-    """Return the store at an address, without a model."""
+    """Return the store at a URL, for a command that works without a model."""
     services = SourceServices(environ=environ, clock=clock)
     return PluginHost(environ=environ, warn=notices.warn).open_charm_store(address, services)
 
 
-# --- which revision ---------------------------------------------------------------------------------------
+# --- revisions --------------------------------------------------------------------------------------------
 
 
 def resolve(
     ctx: Context, model: str, requests: Sequence[CharmRequest], *, store: CharmStore | None = None
 ) -> list[StoreOrigin | PushjujuError]:
-    """Return the revision for each request, or the error when there is no revision, in the order of requests.
+    """Return the revision for each request, in the order of the requests, or the error of a request.
 
-    The store gets one request for all of them, and at most two more for charms whose base has to be chosen.
+    The store gets one request for all charms, and at most two more for charms whose base has to be chosen.
     Names, channels and bases are checked before anything is sent.
 
     Args:
-        store: An open charm store, or None for the model's.
+        store: An open store, or None for the model's store.
     """
     found: dict[int, StoreOrigin | PushjujuError] = {}
     asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
@@ -173,7 +171,7 @@ def resolve(
 def resolve_one(
     ctx: Context, model: str, request: CharmRequest, *, store: CharmStore | None = None
 ) -> StoreOrigin:
-    """Return which revision a request means; the arguments are those of `resolve`."""
+    """Return the revision for a request, or raise its error; the arguments are those of `resolve`."""
     (found,) = resolve(ctx, model, [request], store=store)
     if isinstance(found, PushjujuError):
         raise found
@@ -190,7 +188,7 @@ _DEBIAN = ("debian@12", "debian@13")
 
 
 def extra_bases(ctx: Context) -> tuple[Base, ...]:
-    """Return the bases beyond Juju's own: Debian's, and those of `extra-bases` in pushjuju.toml."""
+    """Return the bases that Juju does not have: Debian's, and those of `extra-bases` in pushjuju.toml."""
     named = ctx.datadir.main().get("extra-bases", [])
     return (*(Base.parse(text) for text in _DEBIAN), *(Base.parse(str(text)) for text in named))
 
@@ -221,7 +219,7 @@ def placed_platform(
 
 
 def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
-    """Return what is sent for a request, and the rules for its base."""
+    """Return the question to the store for a request, and the rules for choosing the base."""
     url = parse_url(request.url)
     if url.schema != "ch":
         raise NotValid(f"{quote(request.url)} is not a Charmhub charm")
@@ -232,7 +230,7 @@ def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
     )
     wanted = request.base or bases.default
     if wanted and request.kind != BUNDLE and not request.keep_base:
-        choose_base(url.name, [wanted], rules)  # an unknown base is refused before anything is sent
+        choose_base(url.name, [wanted], rules)  # raises for an unknown base, before anything is sent
     channel = Channel.parse(request.channel) if request.channel else None
     ask = Ask(
         name=url.name,
@@ -256,7 +254,7 @@ def _answers(
 def _judge(
     request: CharmRequest, ask: Ask, rules: BaseRequest, answer: StoreCharm | HubError
 ) -> StoreOrigin | PushjujuError | Ask:
-    """Judge an answer: return its revision, or an `Ask` to send again for another base."""
+    """Check the store's answer: return its revision, an error, or a new question for another base."""
     if isinstance(answer, HubError):
         return answer
     if request.kind and (answer.kind == BUNDLE) != (request.kind == BUNDLE):
@@ -284,14 +282,14 @@ def _origin(request: CharmRequest, ask: Ask, answer: StoreCharm, base: Base) -> 
 def _suggest(
     store: CharmStore, requests: Sequence[CharmRequest], found: dict[int, StoreOrigin | PushjujuError]
 ) -> None:
-    """Name charms that are called alike where a name is not known."""
+    """Add charms with similar names to the errors about unknown names."""
     for number, error in found.items():
         if isinstance(error, HubError):
             suggested(store, requests[number].url.removeprefix("ch:"), error)
 
 
 def suggested(store: CharmStore, name: str, error: HubError) -> HubError:
-    """Return an error that names the charm and, when the store has no such charm, charms of similar names."""
+    """Return an error with the charm's name added and, when the store has no such charm, similar names."""
     if error.reason in _NOT_THERE and not error.hint:
         if names := alike(store, name):
             error.hint = f"did you mean: {', '.join(names)}"
@@ -303,7 +301,7 @@ def suggested(store: CharmStore, name: str, error: HubError) -> HubError:
 
 
 def alike(store: CharmStore, name: str) -> list[str]:
-    """Return names that the store has and that look like one that it does not have."""
+    """Return up to three names in the store that are similar to a name."""
     listed: dict[str, None] = {}
     for query in dict.fromkeys((name, name.partition("-")[0], name[:4], name[-4:], name[:2])):
         with contextlib.suppress(PushjujuError):
@@ -319,7 +317,7 @@ def alike(store: CharmStore, name: str) -> list[str]:
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
-    """Return where downloads are kept, by hash: `PUSHJUJU_CACHE`, else the user's cache directory."""
+    """Return the folder of the download cache: in `PUSHJUJU_CACHE`, or in the user's cache directory."""
     if folder := environ.get("PUSHJUJU_CACHE"):
         return Path(folder) / "charms"
     base = environ.get("XDG_CACHE_HOME") or f"{environ.get('HOME') or Path.home()}/.cache"
@@ -329,10 +327,10 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
 def cached(
     environ: Mapping[str, str], store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
 ) -> Path:
-    """Return a file of a store, from the cache if it was ever here.
+    """Return a file of a store, from the cache when it was fetched before.
 
     Raises:
-        HubError: The download failed, or differs from what the store described.
+        HubError: The download failed, or its hash is not the store's.
     """
     target = cache_folder(environ) / (wanted.sha256 or wanted.sha384)
     if target.exists():
@@ -349,10 +347,10 @@ def cached(
 def fetch_file(
     ctx: Context, store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
 ) -> Path:
-    """Return a file of a store; the arguments are those of `cached`.
+    """Return a file of a store by the environment of a context, as `cached` does.
 
     Raises:
-        HubError: The download failed, or differs from what the store described.
+        HubError: The download failed, or its hash is not the store's.
     """
     return cached(ctx.environ, store, wanted, what, tell)
 
@@ -366,11 +364,11 @@ def fetch(
     *,
     model: str = "",
 ) -> PackedCharm:
-    """Return a resolved charm in its stored form, read and checked.
+    """Return a packed charm of the store, which was read and checked.
 
     Args:
-        folder: The folder for the stored form; keep it until the charm is stored.
-        model: A model that may have this very archive: then nothing is fetched, even where the cache is gone.
+        folder: The folder for the packed charm; the caller keeps it until the charm is recorded.
+        model: A model that may already have the charm; when it has, nothing is fetched.
     """
     target = folder / f"{origin.charm.name}.charm"
     if known := _stored(ctx, model, origin, target):
@@ -381,9 +379,9 @@ def fetch(
 
 
 def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> PackedCharm | None:
-    """Copy the charm of an application that was deployed from the same archive, or return None without one.
+    """Copy the charm of an application that was deployed from the same archive, or return None.
 
-    The model stores charms packed again, with another hash; the archive's own hash is kept with the
+    The model keeps charms packed anew, with another hash; the hash of the store's archive is kept with the
     application.
     """
     wanted = origin.charm.download.sha256 or origin.charm.download.sha384
@@ -400,7 +398,7 @@ def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> Pack
     charm = replace(charm, revision=origin.charm.revision)
     try:
         shutil.copyfile(ctx.controller.blobs.path(record.sha256), target)
-    except OSError:  # it went meanwhile, or there is no room: the download will report which
+    except OSError:  # the file was deleted, or the disk is full: the download will report the reason
         return None
     return PackedCharm(path=target, sha256=record.sha256, size=record.size, members=(), charm=charm)
 
@@ -409,10 +407,10 @@ def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> Pack
 
 
 def told_charm(charm: StoreCharm) -> Charm | None:
-    """Return a charm as its store describes it, so that the charm can be judged before it is fetched.
+    """Return a charm as its store describes it, for checks before the charm is fetched.
 
     Returns:
-        Its metadata, options and bases, or None when the store's description is incomplete or wrong.
+        Metadata, options and bases, or None when the description is incomplete or wrong.
     """
     texts = {"metadata.yaml": charm.metadata, "config.yaml": charm.config.replace("{}\n", "")}
     files = {name: text.encode() for name, text in texts.items() if text.strip()}
@@ -431,12 +429,12 @@ def pick_resources(
     *,
     keep: Collection[str] = (),
 ) -> dict[str, StoreResource]:
-    """Return the resources of a resolved charm by name.
+    """Return name -> resource for the resources that a charm declares.
 
     Args:
-        asked: Name -> wanted revision; other resources get those of the channel, or the newest.
-        declared: The resources of the charm.
-        keep: Names that stay as they are when the store says nothing of them.
+        asked: Name -> revision that the user wants; others have the revision of the channel, or the newest.
+        declared: The resources that the charm declares.
+        keep: Names to leave out when the store's answer does not have them.
     """
     said = {item.name: item for item in origin.charm.resources}
     found: dict[str, StoreResource] = {}
@@ -445,7 +443,7 @@ def pick_resources(
         *said,
         *asked,
         *kept,
-    }:  # a revision was asked for: only channels have resources
+    }:  # answers for a revision have no resources, only those for a channel
         said = _of_channel(store, origin) | said
     for name, meta in declared.items():
         known = said.get(name)
@@ -459,7 +457,7 @@ def pick_resources(
 
 
 def _of_channel(store: CharmStore, origin: StoreOrigin) -> dict[str, StoreResource]:
-    """Return the resources of the newest charm in the channel that is followed; none if that is closed."""
+    """Return the resources of the newest charm in the channel; empty when the channel is closed."""
     platform = Platform.of(origin.base, origin.arch)
     (newest,) = store.resolve([Ask(name=origin.charm.name, channel=origin.channel, platform=platform)])
     return {} if isinstance(newest, HubError) else {item.name: item for item in newest.resources}
@@ -468,21 +466,21 @@ def _of_channel(store: CharmStore, origin: StoreOrigin) -> dict[str, StoreResour
 def named_resources(
     store: CharmStore, charm: str, asked: Mapping[str, int], declared: Mapping[str, ResourceMeta]
 ) -> dict[str, StoreResource]:
-    """Return revisions of resources of a charm by name."""
+    """Return name -> resource for the given revisions of a charm's resources."""
     found = {name: _revision(store, charm, name, number) for name, number in asked.items()}
     return {name: _declared_as(item, declared[name]) for name, item in found.items() if item}
 
 
 def _declared_as(known: StoreResource, meta: ResourceMeta) -> StoreResource:
     if not known.download.sha384:
-        raise HubError(f"the charm store gives resource {known.name} no SHA-384: it cannot be checked")
+        raise HubError(f"the charm store has no SHA-384 of resource {known.name}: it cannot be checked")
     return replace(
         known, type=meta.type, filename=meta.filename, description=meta.description or known.description
     )
 
 
 def _revision(store: CharmStore, charm: str, name: str, wanted: int | None) -> StoreResource | None:
-    """Return one revision of a resource, the newest without a number, or None when there is no revision."""
+    """Return a revision of a resource, by default the newest, or None when the resource has no revision."""
     try:
         listed = _revisions(store, charm, name)
     except HubError as error:

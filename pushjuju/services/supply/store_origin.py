@@ -1,4 +1,4 @@
-"""A charm of a store, resolved."""
+"""The store's answer for a charm: its revision, channel and base."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pushjuju.core.charmstore import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOrigin:
-    """A resolved charm: where it comes from and what it becomes in a model.
+    """A revision of a charm, with where it comes from and how a model uses it.
 
     Attributes:
-        channel: The channel that is followed from now on.
-        base: The base that it is deployed on; a bundle's own base has no meaning.
-        arch: For which it was picked.
+        channel: The channel that the application follows from now on.
+        base: The base for the application; without meaning for a bundle.
+        arch: The architecture for which the revision was chosen.
     """
 
     charm: StoreCharm
@@ -29,7 +29,7 @@ class StoreOrigin:
 
     @property
     def url(self) -> str:
-        """How a model names the charm: `ch:amd64/jammy/postgresql-345`."""
+        """The charm's URL in a model: `ch:amd64/jammy/postgresql-345`."""
         return str(
             CharmURL(
                 schema="ch", name=self.charm.name, revision=self.charm.revision, architecture=self.arch,

@@ -1,4 +1,4 @@
-"""The content of a store's resources: fetched when a unit first wants it.
+"""Fetches the content of a store's resource when a unit first needs it.
 
 Mirrors: juju resource/opener.go, resource/charmhub.go (3.6)
 """
@@ -21,7 +21,7 @@ from pushjuju.store.rows.records import Resource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """A resource to fetch, with all that the download needs except the controller's store."""
+    """A resource to fetch, with everything that the download needs, so that it needs no transaction."""
 
     ctx: Context
     charm: str
@@ -29,10 +29,10 @@ class Errand:
     store: CharmStore
 
     def run(self, stack: ExitStack) -> Staged:
-        """Fetch the content and copy it beside the blobs; for a thread of its own.
+        """Fetch the content and copy it into the controller; may run in a thread.
 
         Args:
-            stack: Holds the copy; close it after it became a blob.
+            stack: Deletes the copy when it is closed, unless the copy was recorded before.
         """
         name, revision = self.wanted.name, self.wanted.revision
         try:
@@ -51,7 +51,7 @@ class Errand:
 
 
 def errand(ctx: Context, model: str, wanted: Resource) -> Errand:
-    """Return what fetches the content of a resource."""
+    """Return the errand that fetches the content of a resource."""
     with ctx.read(model) as tx:
         application = applications.get(tx, wanted.application)
         if origins.find(tx, wanted.application) is None:

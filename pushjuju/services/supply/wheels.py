@@ -1,9 +1,9 @@
-"""Installs Python packages for the Python of a machine, which is not the one here.
+"""Installs Python packages into a charm, for the Python of a machine instead of this computer's Python.
 
-Wheels are chosen by pip for the machine's version and architecture. Building sources runs what is in them,
-so that never happens here: a package that has no wheel is left to the machine, or built in a machine that is
-thrown away (`build_machine`). What the build needs is brought here and goes along, so that neither machine
-has to reach an index.
+pip chooses wheels for the machine's version and architecture. A build of sources runs their code, so none
+happens on this computer: a package without a wheel is built by the machine, or in a machine that is deleted
+afterwards (`build_machine`). The wheels that the build needs are sent along, so that neither machine has to
+reach an index.
 """
 
 from __future__ import annotations
@@ -32,30 +32,28 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 Build = Callable[[Path, Path, Sequence[Path]], Path]
-"""Builds an archive of sources with the wheels of tools; returns the wheel in the folder that is given."""
+"""Builds a wheel from a source archive and wheels of tools; returns its path in the given folder."""
 
 VENV = "venv"
 PENDING = "pending"
-_MOST_BUILT = 40  # packages without a wheel
-# Newer releases of pip add which package wants it.
+_MOST_BUILT = 40  # packages without a wheel that one charm may have
+# Newer releases of pip add the name of the package that requires it.
 _MISSING = re.compile(r"No matching distribution found for (.+?)(?: \(from .+\))?$", re.MULTILINE)
 _CONSTRAINT = re.compile(r"The user requested \(constraint\) (.+)$", re.MULTILINE)
 _REPOSITORY = re.compile(r"git\+((?:https|http|ssh)://[^#\s]+?)(?:@([A-Za-z0-9][\w./+-]*))?(?:#(\S*))?")
-ALLOW = (
-    "--allow-build-scripts builds what is not ready in a machine of the cloud `local`, which is thrown away"
-)
+ALLOW = "--allow-build-scripts builds sources in a machine of the cloud `local`, which is deleted afterwards"
 
 
 def install(
     root: Path, plan: BuildPlan, target: Target, out: Path, *, say: Say, build: Build | None = None
 ) -> None:
-    """Install the packages of a plan into `out/venv`; packages for the machine to build go to `out/pending`.
+    """Install a plan's packages into `out/venv`; sources that machines have to build go to `out/pending`.
 
     Args:
-        plan: The packages that the tree asks for.
+        plan: The packages that the source tree asks for.
         target: The Python and the platform that the packages are for.
         out: An empty folder.
-        say: Gets a line about packages that are not built yet.
+        say: Called with a line about each package that is left to the machine.
         build: Builds a wheel from an archive in a sandbox, or None to leave building to the machines.
     """
     try:
@@ -90,7 +88,7 @@ def _cannot(plan: BuildPlan) -> str:
 
 
 def _files(root: Path, plan: BuildPlan, folder: Path, sources: Sources) -> list[str]:
-    """Return the words that name copies of the files with requirements and constraints."""
+    """Return pip's arguments for the copies of the requirement and constraint files."""
     copies = Copies(root, folder, sources.take)
     own = [*plan.requirements, *(f"./{name}" for name in plan.local)]
     lines = [copies.of_lines(own, plan.wanted_by)] if own else []
@@ -103,7 +101,7 @@ def _files(root: Path, plan: BuildPlan, folder: Path, sources: Sources) -> list[
 
 
 def _without_wheel(ran: children.Ended, words: Sequence[str], target: Target) -> list[str]:
-    """Return the lines for which pip found no wheel."""
+    """Return the requirements for which pip found no wheel, from its output."""
     missing = _MISSING.search(ran.stderr)
     if missing:
         return [missing[1].strip()]
@@ -123,15 +121,15 @@ def _words(plan: BuildPlan, target: Target, out: Path, found: Path, files: Seque
 
 @dataclass(slots=True)
 class Sources:
-    """Packages that come as sources. None is built on this computer, as a build runs code of the package.
+    """The packages that come as sources, which are never built on this computer.
 
     Attributes:
-        found: The folder of wheels that pip looks into.
+        found: The folder of wheels for pip.
         pending: The folder of sources that the machine builds.
-        work: A folder for what is brought here.
+        work: A folder for downloads.
         build: Builds a wheel from an archive in a sandbox, or None to leave building to the machines.
-        named: All lines of requirements and constraints, which narrow the versions.
-        left: The pinned versions of the packages that machines build.
+        named: All lines of requirements and constraints, which limit the versions.
+        left: `NAME==VERSION` -> metadata of the packages that machines build.
     """
 
     plan: BuildPlan
@@ -147,7 +145,7 @@ class Sources:
     _tools: dict[tuple[str, ...], list[Path]] = field(default_factory=dict)
 
     def fetch(self, line: str) -> bool:
-        """Download the sources of a requirement; return False when the index has none or files exist."""
+        """Download and take the sources of a requirement; return False when that fails or is done already."""
         folder = self._folder()
         limits = json.dumps(requirement_files.limits(line, self.named))
         markers = json.dumps(self.target.markers)
@@ -171,17 +169,17 @@ class Sources:
         return folder
 
     def take(self, place: Path | str) -> str:
-        """Take sources from a path or an address; return `NAME==VERSION`."""
+        """Build the sources at a path or URL, or leave them to machines; return `NAME==VERSION`."""
         path = self._bring(place) if isinstance(place, str) else place
         shown = place if isinstance(place, str) else path.name
         if not path.exists() or not source_packages.is_source(path):
-            raise InvalidCharm(f"{quote(str(shown))} holds no package", file=self.plan.wanted_by)
+            raise InvalidCharm(f"{quote(str(shown))} contains no package", file=self.plan.wanted_by)
         described = source_packages.describe(path)
         if self.build is not None:
             return self._built(path, described)
         if not described.known:
             raise InvalidCharm(
-                f"package {quote(str(shown))} tells its name and version only when it is built",
+                f"name and version of package {quote(str(shown))} are known only when it is built",
                 file=self.plan.wanted_by, hint=ALLOW,
             )  # fmt: skip
         self.say(f"Leaving {described.name} {described.version} to the machine: no wheel for {self.target}")
@@ -200,9 +198,9 @@ class Sources:
         return source_packages.copy(path, described, folder)
 
     def _bring_tools(self, archive: Path, described: Described) -> list[Path]:
-        """Return the wheels that building sources needs, pip among them.
+        """Return the wheels that a build of sources needs, including pip.
 
-        They are empty where this computer cannot have them: then the machine has to reach an index.
+        The list is empty when they cannot be downloaded here; the machine then needs an index.
         """
         needs = ("pip", *source_packages.build_needs(archive))
         if needs not in self._tools:
@@ -210,7 +208,7 @@ class Sources:
             words = ["download", "--only-binary", ":all:", *self.target.words(), "--dest", str(folder)]
             ran = runpip.run([*words, "--", *needs], self.target.markers)
             if ran.returncode:
-                self.say(f"The machine has to fetch what {described.name} is built with: {', '.join(needs)}")
+                self.say(f"The machine has to download what builds {described.name}: {', '.join(needs)}")
             self._tools[needs] = [] if ran.returncode else sorted(folder.glob("*.whl"))
         return self._tools[needs]
 
@@ -229,7 +227,7 @@ class Sources:
         return f"{name}=={version}"
 
     def _direct(self, line: str) -> str:
-        """Return a line of what a package needs; sources that it names by their address are taken, too."""
+        """Return a requirement of a package; when it names sources by a URL, they are taken and pinned."""
         match = re.fullmatch(r"\s*([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?\s*@\s*(\S+)\s*(;.*)?", line)
         if match is None or match[3].endswith(".whl"):
             return line
@@ -241,9 +239,7 @@ class Sources:
         if address.startswith("git+"):
             return self._clone(address, folder / "checkout")
         if not address.startswith(("https://", "http://")):
-            raise InvalidCharm(
-                f"{quote(address)} is not a place that packages come from", file=self.plan.wanted_by
-            )
+            raise InvalidCharm(f"packages cannot be fetched from {quote(address)}", file=self.plan.wanted_by)
         ran = runpip.fetch([self.target.python, address, str(folder), "[]", "{}"])
         if ran.returncode:
             raise failed(f"cannot bring {address}", self.plan, ran.stderr)
@@ -254,7 +250,7 @@ class Sources:
         options = dict(part.partition("=")[::2] for part in (match[3] or "").split("&")) if match else {}
         below = PurePosixPath(options.get("subdirectory", ""))
         if match is None or ".." in below.parts or below.is_absolute():
-            raise InvalidCharm(f"{quote(address)} is no address of a repository", file=self.plan.wanted_by)
+            raise InvalidCharm(f"{quote(address)} is not the URL of a repository", file=self.plan.wanted_by)
         try:
             check_out(match[1], match[2] or "", target, {})
         except PushjujuError as error:
@@ -263,7 +259,7 @@ class Sources:
         return path if path.resolve().is_relative_to(target.resolve()) else target / "nowhere"
 
     def leave(self, out: Path) -> None:
-        """Take what stands for sources out of the packages again, and list the sources for the machine."""
+        """Remove the stubs from the installed packages, and list the sources that machines build."""
         for described in self.left.values():
             info = f"{source_packages.stem(described)}.dist-info"
             shutil.rmtree(out / VENV / info, ignore_errors=True)

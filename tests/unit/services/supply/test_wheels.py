@@ -329,7 +329,7 @@ def test_links_out_of_a_package_are_not_read(tmp_path: Path, name: str) -> None:
 def test_a_package_that_says_its_version_only_when_built_is_refused(tmp_path: Path, index: Path) -> None:
     with pytest.raises(InvalidCharm) as caught:
         build(tmp_path, {"requirements.txt": "./own\n", "own/setup.py": "raise SystemExit(1)\n"})
-    assert caught.value.message == 'package "own" tells its name and version only when it is built'
+    assert caught.value.message == 'name and version of package "own" are known only when it is built'
     assert "--allow-build-scripts" in caught.value.hint
 
 
@@ -389,7 +389,7 @@ def test_packages_of_repositories_are_brought_and_not_run(tmp_path: Path, index:
             assert (tree / "pending/requirements.txt").read_text() == f"spam=={version}\n"
         with pytest.raises(InvalidCharm, match="cannot clone"):
             build(tmp_path / "gone", {"requirements.txt": f"git+{url}/spam@nothing\n"})
-        with pytest.raises(InvalidCharm, match="holds no package"):
+        with pytest.raises(InvalidCharm, match="contains no package"):
             build(tmp_path / "empty", {"requirements.txt": f"git+{url}/spam\n"})
         build(tmp_path / "evil", {"requirements.txt": f"git+{url}/evil\n"})
     assert not ran.exists()
