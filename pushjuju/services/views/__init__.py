@@ -1,1 +1,1 @@
-"""The documents that Juju's commands print, as plain data."""
+"""Documents that commands print, as plain data: the keys of Juju's JSON, without a console."""

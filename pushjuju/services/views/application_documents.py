@@ -1,4 +1,4 @@
-"""What `show-application` tells; see `documents`."""
+"""The document of `show-application`, and facts of applications for the API."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, A
 
 
 class About(NamedTuple):
-    """What of an application the API tells in several places; the bindings are of all endpoints."""
+    """The facts of an application that several calls of the API return; `bindings` has all endpoints."""
 
     charm: str
     base: str
@@ -33,7 +33,7 @@ class About(NamedTuple):
 
 
 def about(ctx: Context, model: str, name: str) -> About:
-    """Return that of one application."""
+    """Return these facts of an application."""
     with ctx.read(model) as tx:
         found = applications.get(tx, name)
         origin = origins.find(tx, name)
@@ -89,7 +89,7 @@ def _application(tx: ModelTx, application: Application) -> dict[str, object]:
 
 
 def _exposures(tx: ModelTx, application: Application) -> dict[str, dict[str, list[str]]]:
-    """Return endpoint -> who may reach its ports; the empty one stands for the others."""
+    """Return endpoint -> {expose-to-spaces?, expose-to-cidrs?}; "" stands for all other endpoints."""
     rows = tx.list(ExposedEndpoint, "exposure_list", application=application.name)
     found = {}
     for row in rows:

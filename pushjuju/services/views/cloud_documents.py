@@ -21,7 +21,7 @@ from pushjuju.services.views.listings import users as user_documents
 
 
 def controller_credentials(ctx: Context) -> dict[str, CloudCredentials]:
-    """Return the credentials that a controller's models use, and what it was given."""
+    """Return the credentials that a controller has in its files, or that the controller or its models use."""
     found = ctx.controller.cloud_files.all_credentials()
     settings = ctx.controller.settings()
     used = {(model.cloud, model.credential) for model in models.list_models(ctx)}
@@ -39,7 +39,7 @@ def controller_credentials(ctx: Context) -> dict[str, CloudCredentials]:
 
 
 def validity_of(ctx: Context, cloud: str, credential: str) -> str:
-    """Return `invalid` when the cloud refused the credential to one of the models, else `valid`."""
+    """Return `invalid` when the cloud has refused the credential for one of the models, else `valid`."""
     with ctx.store.read() as tx:
         users = credential_validity.using(tx, cloud, credential)
         refused = any(credential_validity.reason(ctx.of(tx, model.uuid), model) for model in users)
@@ -47,7 +47,7 @@ def validity_of(ctx: Context, cloud: str, credential: str) -> str:
 
 
 def controller_cloud_document(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, object]:
-    """Return a cloud of a controller, with who may use it."""
+    """Return a cloud of a controller, with the users who have access to it."""
     with ctx.store.read() as tx:
         levels = people.access_to(tx, people.Kind.CLOUD, cloud.name)
     named = {
@@ -96,10 +96,10 @@ def cloud_document(
 
 
 def shown(credential: StoredCredential, kind: ProviderType | None, *, secrets: bool) -> dict[str, str]:
-    """Return the attributes of a credential that may be shown.
+    """Return the attributes of a credential, without secret ones unless `secrets` is True.
 
     Raises:
-        NotValid: The cloud has no such auth type, so that it is unknown which attributes are secret.
+        NotValid: The cloud does not have this auth type, so that its secret attributes are unknown.
     """
     if secrets:
         return dict(credential.attributes)
@@ -112,7 +112,7 @@ def shown(credential: StoredCredential, kind: ProviderType | None, *, secrets: b
 def credentials_document(
     stored: Mapping[str, CloudCredentials], kinds: Mapping[str, ProviderType | None], *, secrets: bool
 ) -> tuple[dict[str, object], list[str]]:
-    """Return cloud -> credentials as yaml has them, and the clouds left out so that no secret leaks."""
+    """Return cloud -> credentials as YAML shows them, and the clouds left out for unknown auth types."""
     found: dict[str, object] = {}
     left_out: list[str] = []
     for cloud, entry in sorted(stored.items()):

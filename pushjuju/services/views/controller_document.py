@@ -10,7 +10,7 @@ from pushjuju.services.entities.model import models, sessions
 
 
 def show_controller(ctx: Context) -> dict[str, object]:
-    """Return a controller as `show-controller` has it."""
+    """Return the document of `show-controller` for one controller."""
     settings = ctx.controller.settings()
     version = settings.get("agent-version", JUJU_VERSION)
     return {

@@ -1,7 +1,7 @@
-"""Decisions and what they led to, kept so that they can be decided again.
+"""Finds the stored decisions of units and operations, for `replay` to make again.
 
-A unit's row holds its last decision with all that the decision depended on. When the decision is an
-operation, the operation's row holds the decision too, packed, and is deleted together with the operation.
+The row of a unit has its last decision, with all input of the decision. When the decision is to run an
+operation, the operation's row also has the decision, compressed; it is deleted together with the operation.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from pushjuju.services.entities.basis.decision_text import unpacked
 from pushjuju.store.rows.records import Operation, Unit
 from pushjuju.store.tx import ModelTx
 
-_SHORTEST = 4  # characters of an operation's id that name it
+_SHORTEST = 4  # characters that are enough to name an operation by the beginning of its id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """A decision with all that it depended on.
+    """A decision with its whole input.
 
     Attributes:
-        subject: The unit, or the operation that it led to.
-        record: As `uniter.decide.record` writes it.
-        operation: The operation that followed; empty when that is not known.
-        title: The hook, as users know it.
+        subject: The unit, or the id of the operation that the decision led to.
+        record: The document that `uniter.decide.record` writes.
+        operation: The id of the operation that followed, or empty when it is unknown.
+        title: The name of the hook, as users know it.
     """
 
     subject: str
@@ -40,7 +40,7 @@ class Decided:
 
 
 def find(ctx: Context, model: str, name: str) -> Decided:
-    """Return the decision of an operation (its id or the start of it), or the last one of a unit."""
+    """Return the decision of an operation, by the beginning of its id, or the last decision of a unit."""
     with ctx.read(model) as tx:
         return _of_unit(units.get(tx, name)) if "/" in name else _of_operation(tx, name)
 
@@ -72,17 +72,17 @@ def _record(operation: Operation) -> Mapping[str, Any]:
 
 def _not_kept(operation: Operation) -> NotFound:
     if not operation.unit:
-        return NotFound(f"operation {operation.id} is one of machine {operation.machine}: no unit decided it")
+        return NotFound(f"operation {operation.id} is of machine {operation.machine}: no unit decided it")
     if operation.state == "planned":
         return NotFound(f"operation {operation.id} is decided when the hook before it has ended well")
     return NotFound(
-        f"the decision behind operation {operation.id} was not kept: it ran before pushjuju kept all of them",
-        hint=f"pushjuju replay {operation.unit}    decides the unit's last one again",
+        f"the decision behind operation {operation.id} was not kept, as an older pushjuju ran it",
+        hint=f"pushjuju replay {operation.unit}    decides the last decision of the unit again",
     )
 
 
 def operation_by_id(tx: ModelTx, start: str) -> Operation:
-    """Return the operation whose id begins so."""
+    """Return the operation whose id begins with a text, or raise NotFound."""
     found = []
     if len(start) >= _SHORTEST and set(start) <= set("0123456789abcdef-"):
         found = [

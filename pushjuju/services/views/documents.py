@@ -1,6 +1,6 @@
 """The documents of the `show-` commands, `models` and `controllers`, as plain data.
 
-Keys and order are those of Juju's JSON; times are aware datetimes, for the command line to render.
+Keys and order are those of Juju's JSON; times are aware datetimes, which the command formats.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ ADMIN = "superuser"
 def model_entry(
     ctx: Context, tx: ModelTx, model: Model, settings: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return one entry of `models`.
+    """Return a model as an entry of `models`.
 
     Args:
-        settings: Of the controller, where they were read already: a hundred models read them once.
+        settings: The content of controller.toml, to read it once for many models; None to read it here.
     """
     settings = ctx.controller.settings() if settings is None else settings
     status = statuses.get_status(tx, StatusKind.MODEL, model.name)
@@ -102,7 +102,7 @@ def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dic
 
 
 def _seen_by(entry: dict[str, Any], user: str, ctx: Context, shared: dict[str, str]) -> dict[str, object]:
-    """Return the entry of `models` as one user sees it; admin may do everything."""
+    """Return an entry of `models` as one user sees it, with the user's access."""
     if user != ctx.user:
         access = "admin" if entry["owner"] == user else shared.get(entry["model-uuid"], "")
         entry.update({"access": access, "last-connection": None})
@@ -110,7 +110,7 @@ def _seen_by(entry: dict[str, Any], user: str, ctx: Context, shared: dict[str, s
 
 
 def model_users(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
-    """Return the users of a model: user -> display-name, access, last-connection (None before the first)."""
+    """Return user -> {display-name?, access, last-connection}, for all users of a model."""
     with ctx.store.read() as tx:
         shared = users.access_to(tx, users.Kind.MODEL, model.uuid)
         named = {person.name: person.display_name for person in tx.list(Person, "person_list")}
@@ -128,7 +128,7 @@ def model_users(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
 
 
 def model_counts(ctx: Context) -> dict[str, tuple[int, int, int]]:
-    """Return model UUID -> (machines, cores, units)."""
+    """Return UUID of a model -> (machines, cores, units)."""
     found = {}
     with ctx.store.read() as tx:
         for model in tx.list(Model, "model_list"):
@@ -148,7 +148,7 @@ def controllers_document(
     """Return the document of `controllers`.
 
     Args:
-        problem: Called with the name of a controller that cannot be read, and why; the rest is listed.
+        problem: Called with the name of a controller that cannot be read, and the error; others are listed.
     """
     found = {name: _controller(datadir, name, user, problem) for name in datadir.controllers()}
     return {"controllers": found, "current-controller": datadir.current_controller() or ""}

@@ -1,6 +1,6 @@
-"""The entities of a model as Juju's AllWatcher tells of them: kind and id -> fields, named as on the wire.
+"""All entities of a model in the form of Juju's AllWatcher: (kind, id) -> fields as on the wire.
 
-One read of the model makes the whole picture; the difference of two pictures is what a watcher tells.
+One read of the model makes the whole picture; a watcher reports the difference between two pictures.
 Mirrors: juju core/multiwatcher/types.go, rpc/params/multiwatcher.go (3.6)
 """
 
@@ -40,7 +40,7 @@ _NEVER = "0001-01-01T00:00:00Z"
 
 
 def picture(ctx: Context, model: str) -> Picture:
-    """Return all entities of a model; nothing for a model that was removed."""
+    """Return all entities of a model; empty when the model was removed."""
     with ctx.read(model) as tx:
         found = models.find_in(tx, model)
         if found is None:
@@ -80,7 +80,7 @@ def _all(tx: ModelTx, rows: Rows, controller: str) -> Iterator[tuple[str, str, d
 
 
 def status_of(seen: Seen, *, version: bool = False) -> dict[str, object]:
-    """Return a status as deltas have it."""
+    """Return a status in the form of the watcher's deltas."""
     found: dict[str, object] = {
         "current": seen.status,
         "message": seen.message,
@@ -152,7 +152,7 @@ def _hardware(known: Mapping[str, Any]) -> dict[str, object]:
 
 
 def address(item: Mapping[str, Any]) -> dict[str, object]:
-    """Return an address of a machine as clients read it."""
+    """Return an address of a machine in the form of the API."""
     value = str(item["value"])
     return {
         "value": value,
@@ -239,7 +239,7 @@ def _endpoint(side: RelationEndpoint) -> dict[str, object]:
 
 
 def _other_models(tx: ModelTx, rows: Rows) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Return what this model consumes and offers."""
+    """Yield the consumed applications and the offers of a model."""
     if not tx.scalar("crossmodel_any"):
         return
     for item in tx.list(RemoteApplication, "remote_application_list"):

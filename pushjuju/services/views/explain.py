@@ -1,7 +1,7 @@
-"""Why an entity is in its state, and how to continue: the data of `explain`.
+"""Finds why entities are in their state and which commands help: the data of `explain`.
 
-Sources: the last decision kept with each unit, statuses, what runs on the machines, leases, the removals that
-wait, and the reasons in the work queue.
+The sources are the last decision of each unit, statuses, running operations, leases, pending removals, and
+the reasons in the work queue.
 """
 
 from __future__ import annotations
@@ -42,22 +42,23 @@ from pushjuju.store.tx import ModelTx
 _QUIET = ("idle", "at rest")
 _UNDECIDED = "not decided yet"
 _UPDATE_STATUS = "the next update-status"
-_USUAL = {  # what a model's loop does by itself, when nothing asks for it
-    "charms": "newer charms are looked for",
-    "cleanup": "old logs and histories are cleared",
-    "firewall": "firewalls are looked at",
+_USUAL = {  # loop of a model -> what it does at its usual times
+    "charms": "newer charms are looked up",
+    "cleanup": "old logs and histories are deleted",
+    "firewall": "firewall rules are checked",
     "poller": "the cloud is asked for addresses",
     "secrets": "secrets are rotated and expire",
-    "storage": "storage is looked at",
+    "storage": "storage is checked",
 }
 
 
 def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ()) -> list[Reason]:
-    """Return the reasons of a model's units and of its work, in natural order.
+    """Return why units, machines and loops of a model are in their state, in natural order.
 
     Args:
         decide: Returns the decisions of units.
-        names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
+        names: Names of units and applications, or ids of machines and storage; empty for all units, machines
+            and loops.
     """
     with ctx.read(model) as tx:
         seen = read(ctx, tx, decide)
@@ -74,7 +75,7 @@ def _everything(tx: ModelTx, seen: Seen) -> list[Reason]:
 
 
 def _named(tx: ModelTx, seen: Seen, name: str) -> list[Reason]:
-    """Return the reasons of one entity, with the forced end that it waits for."""
+    """Return the reason of one entity, and the forced ends that it waits for."""
     subject = name
     if name in seen.units:
         found = _unit(tx, seen, seen.units[name])
@@ -100,7 +101,7 @@ def _unit(tx: ModelTx, seen: Seen, unit: Unit) -> Reason:
     item = seen.items.get(unit.machine or "")
     silent = trouble(tx, seen, unit.machine)
     stuck = silent or own_trouble(tx, seen, unit)
-    # What was decided last says nothing of what came since, unless it runs.
+    # When work is due or the machine is in trouble, the last decision may be out of date, unless it runs.
     anew = mine is None and (stuck is not None or seen.is_due(item))
     wanted = seen.decide(tx, unit, anew)
     found = _decided(seen, unit, wanted)
@@ -121,7 +122,7 @@ def _unit(tx: ModelTx, seen: Seen, unit: Unit) -> Reason:
 
 
 def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
-    """Return what a unit decides, and when it decides again."""
+    """Return the decision of a unit, and when the unit decides again."""
     if wanted is None:
         return Reason(subject=unit.name, doing=_UNDECIDED, reason="")
     why = wanted.reason
@@ -141,7 +142,7 @@ def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
 def _stuck(
     found: Reason, wanted: Wanted | None, mine: Operation | None, stuck: Trouble, item: WorkItem | None
 ) -> Reason:
-    """Return what a unit on an unusable machine would do, why it cannot, and when the next attempt is."""
+    """Return what a unit on an unusable machine would do, why it cannot, and when it is tried again."""
     what = found.reason
     if mine is not None:
         what = f"{mine.name} was begun there, and its result is not known"
@@ -158,7 +159,7 @@ def _stuck(
 
 
 def _attended(found: Reason, by: Hands | None) -> Reason:
-    """Add who works on something later, or that no process does; at rest no process is needed."""
+    """Add which process works on an entity later, or that no process does."""
     if by is None:
         return found
     return replace(found, attended_by="" if by.working else by.waiting, unattended=by.none)
@@ -173,7 +174,7 @@ def _title(row: Operation) -> str:
 
 
 def _unit_next(tx: ModelTx, seen: Seen, unit: Unit, found: Reason, wanted: Wanted | None) -> Iterable[str]:
-    """Yield what a user may type."""
+    """Yield the commands that help a unit."""
     agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     if SeriesStatus(unit.series).frozen:
         yield f"upgrade-machine {unit.machine} complete    when its base is upgraded"
@@ -261,7 +262,7 @@ def _machine(tx: ModelTx, seen: Seen, name: str) -> Reason:
 
 
 def _resting(seen: Seen, machine: Machine, found: Reason) -> Reason:
-    """Return why a machine with nothing to do is checked again."""
+    """Add to an idle machine why it is checked again at its due time."""
     if machine.life != Life.ALIVE or not machine.instance_id or found.doing != "waiting":
         return found
     if found.reason or found.attempts:
@@ -295,7 +296,7 @@ def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> I
 
 
 def _storage(tx: ModelTx, seen: Seen, instance: StorageInstance) -> Reason:
-    """Return the step of a storage instance's volume or filesystem."""
+    """Return why storage is in its state: the step of its volume and filesystem."""
     doing, why, dues, attempts = "not made yet", [], list[datetime](), 0
     machine = ""
     for backing in storage_instances.backings(tx, instance):
@@ -323,7 +324,7 @@ def _storage(tx: ModelTx, seen: Seen, instance: StorageInstance) -> Reason:
 
 
 def _storage_hands(seen: Seen, machine: str) -> Hands:
-    """Return who works on storage: the machine it is on, or the model's loop."""
+    """Return the process that works on storage: on its machine, or in the model's loop."""
     item = seen.items.get(machine) or _loop_item(seen, "storage")
     return seen.hands(item) if item is not None else Hands()
 
@@ -357,7 +358,7 @@ def _end(seen: Seen, end: Cleanup) -> Reason:
 
 
 def _loop(seen: Seen, item: WorkItem) -> Reason:
-    """Return what a model's loop waits for: why it was last asked for, or what it does next by itself."""
+    """Return why a loop of the model is due: the reason of its last wake, or what it usually does."""
     found = _worked(seen, "model", item)
     usual = _USUAL.get(item.key.rpartition("/")[2], "")
     if found.reason or found.held_by or found.attempts or not usual:
@@ -380,7 +381,7 @@ def _worked(seen: Seen, subject: str, item: WorkItem) -> Reason:
 
 
 def fields(reason: Reason) -> dict[str, object]:
-    """Return what is known of a reason beside its subject, doing and times; without what is empty."""
+    """Return the other fields of a reason that are not empty, by their names in JSON."""
     found = {
         "running": reason.running,
         "held-by": reason.held_by,

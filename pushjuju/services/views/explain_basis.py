@@ -1,4 +1,4 @@
-"""The entities that `explain` describes, read from a model in one transaction."""
+"""The facts of a model that `explain` needs, read in one transaction."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why one entity is in its state.
+    """Why an entity is in its state.
 
     Attributes:
         subject: `web/0`, `web`, `machine 0`, `storage data/0`, `model`.
-        doing: The decision: `run config-changed hook`, `idle`, `waiting`.
-        reason: Why, and which resolver decided; may be empty.
-        due: When a worker looks again, or None when only a change makes it look.
+        doing: What the entity does: `run config-changed hook`, `idle`, `waiting`.
+        reason: Why, with the resolver that decided so in parentheses; may be empty.
+        due: When a worker reads the entity again, or None when only a change makes a worker read it.
         attempts: Failures in a row.
-        running: The operation that runs at this moment under the machine's lock, with its unit.
-        since: Since when that runs, or since when the machine cannot be used.
-        held_by: The process that works on it: host, pid and start.
-        attended_by: The process that works on it when it is due.
-        unattended: Whether there is something to do, and no process that does it.
-        leader: Of an application: the unit that has the lease of the leadership.
-        next: Commands that go on from here, each with what it does.
+        running: The operation that runs now under the machine's lock, with its unit; or empty.
+        since: The time since when that operation runs, or the machine cannot be used; or None.
+        held_by: The process that works on the entity now: host, pid and start; or empty.
+        attended_by: The process that will work on the entity when it is due; or empty.
+        unattended: True when there is work to do, but no process that does it.
+        leader: The leader unit of an application; or empty.
+        next: Commands that continue the work, each with what it does.
     """
 
     subject: str
@@ -54,7 +54,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a unit decides: `run`, `idle`, `waiting` or `dead`; in words; why; which part of it says so."""
+    """A unit's decision: `answer` is run, idle, waiting or dead; `badge` names the resolver that decided."""
 
     answer: str
     text: str
@@ -63,23 +63,23 @@ class Wanted:
 
     @property
     def waits_for(self) -> str:
-        """Return the part that lets the unit wait, or an empty text for a unit that does not wait."""
+        """Return the resolver that makes the unit wait, or an empty text when the unit does not wait."""
         return self.badge if self.answer == "waiting" else ""
 
 
 Decide = Callable[[ModelTx, Unit, bool], Wanted | None]
-"""Returns what a unit decided last, or (True) what it decides at this moment; None: nothing yet."""
+"""Returns the last decision of a unit, or with True a new decision; None when it has not decided yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """The facts of a model, read at one moment.
+    """The facts of a model at one moment.
 
     Attributes:
-        stopped: Machines that are off, which no command has noticed yet.
-        items: Machine -> its row of the queue.
-        loops: The rows of the model's loops.
-        hands: Returns who works on a row of the queue.
+        stopped: Machines of this host that are stopped, although their status is still `running`.
+        items: Machine -> its row of the work queue.
+        loops: The rows of the model's loops in the work queue.
+        hands: Returns the process that works on a row of the queue.
     """
 
     now: datetime
@@ -95,14 +95,14 @@ class Seen:
     decide: Decide
 
     def is_due(self, item: WorkItem | None) -> bool:
-        """Return True when a key is due now."""
+        """Return True when a row of the queue is due now."""
         return item is not None and item.due is not None and item.due <= self.now
 
     def hands_of(self, item: WorkItem | None, *, retried: bool = False) -> Hands | None:
-        """Return which process works on a key, or None when there is no work to do.
+        """Return the process that works on a row of the queue, or None when there is nothing to do.
 
         Args:
-            retried: True when the work failed and is tried again at its time.
+            retried: True when a hook has failed and is tried again at its due time.
         """
         if item is None or item.due is None:
             return None
@@ -112,14 +112,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """Why nothing can be done on a machine, and since when."""
+    """A reason why work on a machine or unit is impossible at present, and since when."""
 
     why: str
     since: datetime | None
 
 
 def read(ctx: Context, tx: ModelTx, decide: Decide) -> Seen:
-    """Read everything that `explain` shows of a model."""
+    """Read all facts that `explain` needs of a model."""
     machines, loops = {}, []
     for item in (work_item(row) for row in tx.rows("work_list", prefix=tx.model)):
         _, kind, name = (*item.key.split("/", 2), "", "")[:3]
@@ -154,12 +154,12 @@ def _stopped(ctx: Context, tx: ModelTx) -> set[str]:
 
 
 def ends_of(seen: Seen, subject: str) -> list[Cleanup]:
-    """Return the forced ends ahead of one thing."""
+    """Return the forced ends of an entity: `web/0`, `machine 0`."""
     return [end for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
 
 
 def trouble(tx: ModelTx, seen: Seen, name: str | None) -> Trouble | None:
-    """Return why nothing can be done on a machine, or None when no trouble of the machine is known."""
+    """Return why a machine cannot be worked, or None when no reason is known."""
     machine = seen.machines.get(name or "")
     status = statuses.get_status(tx, StatusKind.INSTANCE, machine.id) if machine else None
     if machine is None or status is None:
@@ -173,7 +173,7 @@ def trouble(tx: ModelTx, seen: Seen, name: str | None) -> Trouble | None:
 
 
 def own_trouble(tx: ModelTx, seen: Seen, unit: Unit) -> Trouble | None:
-    """Return why nothing more is done for a unit, where the other units of its machine are worked."""
+    """Return why a unit is not worked while other units of its machine are, or None."""
     item = seen.items.get(unit.machine or "")
     agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     if item is None or not item.failed or agent is None or agent.status != Agent.FAILED:

@@ -1,6 +1,6 @@
-"""The history of hook runs, from the operations that are kept anyway: the data of `hooks`.
+"""The history of hook runs, read from the recorded operations: the data of `hooks`.
 
-Rows are read as they are: records of every table take as long to import as the rest of the command.
+Rows are used as the database returns them, because importing the records would double the command's time.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ _RESULTS = {"terminated": "killed", "gone": "forgotten"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookRun:
-    """One run.
+    """One run of a hook, or another operation of a unit.
 
     Attributes:
-        operation: Its id, as `replay` takes it.
-        kind: `hook`, `charm` (it was brought to the machine), `action` or `commands`.
-        result: `ok`, `missing` (the charm has no such hook), `failed`, `killed`, `running`, or `planned`:
-            it was sent ahead, and the one before it has not been committed.
-        exit_status: Of the program; None when none ran, or a signal ended it.
-        started: By the machine's clock, kept between `prepared` and the commit.
-        took_s: Seconds on the machine; None while it runs, or when the machine did not say.
-        changes: The changes that it wrote: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.
+        operation: The id of the operation, which `replay` takes.
+        kind: `hook`, `charm` for bringing a charm to the machine, `action` or `commands`.
+        result: `ok`, `missing` (the charm does not have the hook), `failed`, `killed`, `running`, or
+            `planned`
+            when it was sent ahead and the operation before it is not committed yet.
+        exit_status: The exit status of the program; None when no program ran, or a signal ended it.
+        started: The time by the machine's clock, limited to the time between preparation and commit.
+        took_s: Seconds on the machine; None while it runs, or when the machine did not report the times.
+        changes: What the hook changed: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.
     """
 
     unit: str
@@ -55,14 +56,14 @@ class HookRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The filter for runs.
+    """The conditions for runs.
 
     Attributes:
-        units: All of the model when empty.
-        hooks: Their names; any when empty.
-        since: Prepared then or later.
-        until: Prepared then or before.
-        most: The newest so many; 0: all.
+        units: Names of units; empty for all units of the model.
+        hooks: Names of hooks; empty for all hooks.
+        since: The earliest time of preparation, or None.
+        until: The latest time of preparation, or None.
+        most: The number of newest runs; 0 for all.
     """
 
     units: Sequence[str] = ()
@@ -74,7 +75,7 @@ class Wanted:
 
 
 def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
-    """Return runs, oldest first."""
+    """Return the runs that meet the conditions, oldest first."""
     with ctx.read(model) as tx:
         if wanted.units:
             for name in wanted.units:
@@ -127,14 +128,14 @@ def _run(row: Row) -> HookRun:
 
 
 def _within(seconds: float | None, begun: datetime, over: datetime | None) -> datetime:
-    """Return when a hook began: the clock of its machine may be wrong."""
+    """Return when a hook began; a wrong clock of the machine cannot move it out of the known limits."""
     if seconds is None or over is None:
         return begun
     return min(max(datetime.fromtimestamp(seconds, UTC), begun), over)
 
 
 def _seconds(result: Mapping[str, Any], longest: timedelta | None) -> float | None:
-    """Return how long a hook ran: the clock of its machine may have jumped meanwhile, or the controller's."""
+    """Return how long a hook ran in seconds, limited because a clock may have jumped meanwhile; or None."""
     started, ended = result.get("started"), result.get("ended")
     if started is None or ended is None:
         return None

@@ -1,4 +1,4 @@
-"""The hook tools, out of the plugins that bring them."""
+"""Collects the hook tools from the plugins."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["Tool", "tools"]
 
 
 def tools(environ: Mapping[str, str], warn: Callable[[str], None]) -> dict[str, Tool]:
-    """Return the hook tools of all plugins; a name belongs to the first that has it."""
+    """Return the hook tools of all plugins: name -> tool; of equal names, the first counts."""
     found: dict[str, Tool] = {}
     for family in PluginHost(environ=environ, warn=warn).hook_tool_families():
         try:
             known = dict(import_module(family.module).TOOLS)
-        except Exception as error:  # noqa: BLE001 (whatever a foreign module does)
+        except Exception as error:  # noqa: BLE001 (code of a plugin may raise anything)
             warn(f"hook tools {family.name}: not used: {type(error).__name__}: {error}")
             continue
         for name, tool in known.items():

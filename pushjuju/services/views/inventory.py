@@ -1,6 +1,6 @@
-"""What users know of a controller's models, and how two moments of it differ.
+"""Lists everything that users know of a controller's models, and compares two such lists.
 
-For a plan, which is made on copies of the store: this walks through whole models.
+`plan` uses this on copies of the store; it reads whole models, so it is too slow for other commands.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = (
     "annotation", "space", "subnet", "secret", "secret_grant", "secret_backend", "task", "disabled", "user",
     "access",
 )  # fmt: skip
-_OURS = ("ssh_key", "controller_config", "model_default")  # kinds that no statement yields
+_OURS = ("ssh_key", "controller_config", "model_default")  # kinds that do not come from a statement
 _TITLES = {"disabled": "disabled commands"}
 _DULL = (
     None,
@@ -42,14 +42,14 @@ _DULL = (
     "never",
     "completed",
     "not started",
-)  # fmt: skip - not worth a word when something is added
+)  # fmt: skip - values that are not mentioned when an entity is added
 _LONGEST = 80
 _WITH_APPLICATION = ("setting", "binding", "exposure", "resource", "storage directive", "annotation")
-_NOTES = {"storage": "data", "machine": "instance"}  # facts of a removed entity, from the note on it
-_SEALED = "sealed"  # secret content: the difference shows that it changed, never the values
-_INNER = ("option", "document")  # of a setting: where its default comes from
-_DEFAULT = "default"  # of a setting: its value while no user sets it
-_SHOWN = "shown"  # the name for users, where the entity is a number
+_NOTES = {"storage": "data", "machine": "instance"}  # kind -> title of the note on a removed entity
+_SEALED = "sealed"  # field of secret content: a difference shows that it changed, never the values
+_INNER = ("option", "document")  # columns from which the default of a setting is read
+_DEFAULT = "default"  # field of a setting: its value while no user sets it
+_SHOWN = "shown"  # field with the name for users, for an entity whose key is a number
 
 Key = tuple[str, str, str]  # kind, model, entity
 Inventory = Mapping[Key, Mapping[str, Any]]
@@ -57,11 +57,11 @@ Inventory = Mapping[Key, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """An entity that differs between two inventories.
+    """A difference between two inventories in one entity.
 
     Attributes:
         action: `add`, `change` or `remove`.
-        model: The name of its model; empty for what is the controller's.
+        model: The name of its model, or empty for an entity of the controller.
         fields: The fields of an added or removed entity, or field -> (before, after).
     """
 
@@ -72,14 +72,14 @@ class Change:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-# --- one moment -------------------------------------------------------------------------------------------
+# --- one inventory ----------------------------------------------------------------------------------------
 
 
 def take(tx: Tx, settings: Mapping[str, Any] | None = None) -> Inventory:
-    """Return everything, by kind, model and name.
+    """Return the inventory of all models, by kind, model and name.
 
     Args:
-        settings: The controller's own, of controller.toml.
+        settings: The content of controller.toml, or None.
     """
     found: dict[Key, Mapping[str, Any]] = {}
     for kind in KINDS:
@@ -105,20 +105,20 @@ def _options(document: str) -> Mapping[str, Any]:
 
 
 def _default(document: str, option: str) -> str | None:
-    """Return the default of a charm's option as settings are kept, or None without a default."""
+    """Return the default of a charm's option as JSON, or None when the option has no default."""
     default = _options(document).get(option, {}).get("default")
     return None if default is None else json.dumps(default)
 
 
 def _written(kind: str, name: str, value: Any) -> Any:
-    """Return a value as users write it: constraints are kept as JSON."""
+    """Return a value as users write it; the store keeps constraints as JSON."""
     if value and (name == "constraints" or (kind, name) == ("constraints", "value")):
         return constraints.render(json.loads(value))
     return value
 
 
 def _keys(model: str, value: str) -> Iterator[tuple[Key, Mapping[str, Any]]]:
-    """Yield the public keys of a model, each as an entity of its own."""
+    """Yield each SSH key of a model as an entity."""
     for line in str(json.loads(value)).splitlines():
         try:
             key = ssh_keys.parse(line)
@@ -128,7 +128,7 @@ def _keys(model: str, value: str) -> Iterator[tuple[Key, Mapping[str, Any]]]:
 
 
 def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[Key, Mapping[str, Any]]]:
-    """Yield the settings of a controller and of its new models, without secrets."""
+    """Yield the configuration of a controller, and the defaults of its new models, without secret values."""
     config = settings.get("config", {})
     for name, value in config.items():
         if name not in (model_defaults.CONTROLLER, model_defaults.REGIONS):
@@ -141,28 +141,28 @@ def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[Key, Mapping[str, A
             yield ("model_default", "", f"{name}{where}"), {"value": value}
 
 
-# --- two moments ------------------------------------------------------------------------------------------
+# --- two inventories --------------------------------------------------------------------------------------
 
 
 def stock(ctx: Context) -> Inventory:
-    """Return what a controller has."""
+    """Return the inventory of a controller."""
     with ctx.store.read() as tx:
         return take(tx, ctx.controller.settings())
 
 
 def changes(ctx: Context, before: Inventory, after: Inventory) -> list[Change]:
-    """Return the differences; what the copy of a controller lost is in the order in which it went."""
+    """Return the differences, with removed entities in the order in which the controller's copy lost them."""
     return differences(before, after, gone(ctx.controller.store_path))
 
 
 def differences(before: Inventory, after: Inventory, gone: Sequence[Gone] = ()) -> list[Change]:
-    """Return what was added and changed, kind by kind, in natural order of the names; then what was removed.
+    """Return additions and changes by kind and name, then removals.
 
     Args:
-        before: The inventory without the change.
-        after: The inventory with the change.
-        gone: The removed entities, in the order in which the removals are listed. Entities that are not in it
-            come first.
+        before: The inventory before the change.
+        after: The inventory after the change.
+        gone: The removed entities in the order in which their removals are listed. Removed entities that are
+            missing here come first.
     """
     everything = (*before.items(), *after.items())
     names = {key[1]: str(fields["name"]) for key, fields in everything if key[0] == "model"}
@@ -193,7 +193,7 @@ def _with_defaults(
     before: Inventory,
     after: Inventory,
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """Return a setting before and after; an unset setting has the charm's default as its value."""
+    """Return a setting before and after, with the charm's default as the value of an unset setting."""
     application = ("application", key[1], key[2].partition(" ")[0])
     default = (old or new or {}).get(_DEFAULT)
     sides = [None if side is None else {"value": side["value"]} for side in (old, new)]
@@ -214,7 +214,7 @@ def _title(kind: str) -> str:
 def _goes_without_saying(
     change: Change, owners: Collection[tuple[str, str, str]], models: Collection[str]
 ) -> bool:
-    """Return True when a change is part of a larger one: of an application, or of a model that is removed."""
+    """Return True when a change follows from another: of its application, or the end of its model."""
     owner = change.name.partition(" ")[0].partition(":")[0]
     if change.kind in _WITH_APPLICATION and (change.model, owner, "remove") in owners:
         return True

@@ -1,4 +1,4 @@
-"""The names of entities that a mistyped name may have been."""
+"""Lists the names of entities, to suggest one for a mistyped name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushjuju.services.entities.basis.context import Context
 if TYPE_CHECKING:
     from pushjuju.store.statement_names import StatementName
 
-# Kind -> the statement that lists the names, and the column of the names.
+# Kind -> statement that lists the entities, and the column with their name.
 _OF_A_MODEL: Mapping[str, tuple[StatementName, int | str]] = {
     "application": ("application_list", "name"),
     "unit": ("unit_list", "name"),
@@ -27,7 +27,7 @@ _OF_THE_CONTROLLER: Mapping[str, tuple[StatementName, int | str]] = {
 
 
 def of_model(ctx: Context, model: str, kind: str) -> list[str]:
-    """Return the names of a kind in a model, or for offers in its controller; none for an unknown kind."""
+    """Return the names of a kind in a model or its controller; empty for an unknown kind."""
     if kind not in _OF_A_MODEL:
         return of_controller(ctx, kind)
     statement, column = _OF_A_MODEL[kind]
@@ -36,7 +36,7 @@ def of_model(ctx: Context, model: str, kind: str) -> list[str]:
 
 
 def of_controller(ctx: Context, kind: str) -> list[str]:
-    """Return the names of a kind that a controller has; none for an unknown kind."""
+    """Return the names of a kind in a controller; empty for an unknown kind."""
     if kind not in _OF_THE_CONTROLLER:
         return []
     statement, column = _OF_THE_CONTROLLER[kind]

@@ -1,4 +1,4 @@
-"""What `show-model` tells; see `documents`."""
+"""The document of `show-model`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.store.rows.records import Model
 
 
 def show_model(ctx: Context, model: Model) -> dict[str, object]:
-    """Return the document of `show-model`: short name -> description."""
+    """Return the document of `show-model`: short name -> model."""
     with ctx.read(model.uuid) as tx:
         entry = model_entry(ctx, tx, models.get(tx))
         every = machines.list_machines(tx)
@@ -24,7 +24,7 @@ def show_model(ctx: Context, model: Model) -> dict[str, object]:
     shown["sla"] = "unsupported"
     shown["agent-version"] = shown.pop("agent-version")
     if "credential" in shown:
-        shown["credential"] = shown.pop("credential")  # Juju tells it last
+        shown["credential"] = shown.pop("credential")  # Juju has this key after the others
     shown["supported-features"] = [
         {"name": "juju", "description": "the version of Juju used by the model", "version": JUJU_VERSION}
     ]

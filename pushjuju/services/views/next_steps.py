@@ -1,4 +1,4 @@
-"""What decides which commands help after a failure."""
+"""Facts about entities with a failure, from which the CLI chooses the commands that it suggests."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedUnit:
-    """A unit after a failure.
+    """A unit with a failure.
 
     Attributes:
-        waits: A hook waits for `resolved`.
-        machine: Its machine, or an empty text.
-        is_dying: The unit is there and is to go.
-        dying_application: The application that is to go with its units, or an empty text.
+        waits: True when a failed hook waits for `resolved`.
+        machine: The id of its machine, or empty.
+        is_dying: True when the unit is being removed.
+        dying_application: The name of its application when that is being removed, or empty.
     """
 
     waits: bool
@@ -39,7 +39,7 @@ class FailedUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedMachine:
-    """A machine after a failure; `containers` are inside of it."""
+    """A machine with a failure; `suspended` is True when the cloud refuses the model's credential."""
 
     suspended: bool
     given_up: bool
@@ -48,7 +48,7 @@ class FailedMachine:
 
 
 def unit(ctx: Context, model: str, name: str) -> FailedUnit:
-    """Return what is known of a unit after a failure."""
+    """Return the facts of a unit with a failure."""
     with ctx.read(model) as tx:
         found = tx.find(Unit, "unit_get", name=name)
         owner = tx.find(Application, "application_get", name=name.partition("/")[0])
@@ -62,7 +62,7 @@ def unit(ctx: Context, model: str, name: str) -> FailedUnit:
 
 
 def machine(ctx: Context, model: Model, name: str) -> FailedMachine:
-    """Return what is known of a machine after a failure."""
+    """Return the facts of a machine with a failure."""
     with ctx.read(model.uuid) as tx:
         found = tx.find(Machine, "machine_get", id=name)
         return FailedMachine(
@@ -74,13 +74,13 @@ def machine(ctx: Context, model: Model, name: str) -> FailedMachine:
 
 
 def next_try(ctx: Context, model: str, name: str) -> datetime | None:
-    """Return when the work on a machine is due, or None when no time is set."""
+    """Return when a machine is worked next, or None when nothing is due."""
     key = machine_key(model, name)
     return next((item.due for item in SqliteWorkQueue(ctx.store, "").items(key) if item.key == key), None)
 
 
 def lacks_new_charm(ctx: Context, model: str, name: str) -> bool:
-    """Return True when units of an application that are in error have another charm than the application."""
+    """Return True when a unit in error does not run its application's present charm yet."""
     with ctx.read(model) as tx:
         application = applications.get(tx, name)
         return any(_lacks(tx, item, application) for item in units.of_application(tx, name))
@@ -91,13 +91,13 @@ def _lacks(tx: ModelTx, item: Unit, application: Application) -> bool:
 
 
 def waits_for_resolved(ctx: Context, model: str, name: str) -> bool:
-    """Return True when a unit waits for `resolved`."""
+    """Return True when a unit's hook has failed and the unit waits for `resolved`."""
     with ctx.read(model) as tx:
         return units.in_error(tx, name)
 
 
 def homes_and_storage(ctx: Context, model: str, names: Sequence[str]) -> tuple[set[str], list[str]]:
-    """Return the machines and the storage of the applications and units among some names."""
+    """Return the machines and the storage of the units and applications among some names."""
     found: list[Unit] = []
     with ctx.read(model) as tx:
         for name in names:

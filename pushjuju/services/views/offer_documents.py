@@ -1,7 +1,7 @@
-"""Offers and remote applications, as `status`, `offers`, `find-offers`, `show-offer` and bundles have them.
+"""Documents of offers and consumed applications, for `status`, `offers`, `find-offers` and `show-offer`.
 
-Keys and order are those of Juju's JSON; times are aware datetimes, or what the caller makes
-of them.
+Keys and order are those of Juju's JSON; times are aware datetimes, or what the caller's `moment` makes of
+them.
 
 Mirrors: juju apiserver/facades/client/client/status.go, cmd/juju/crossmodel (3.6)
 """
@@ -34,7 +34,7 @@ Moment = Callable[[str], Any]
 
 
 def sections(tx: ModelTx, moment: Moment = from_iso) -> dict[str, dict[str, object]]:
-    """Return `application-endpoints` and `offers` as `status` has them; what is empty is left out."""
+    """Return the sections `application-endpoints` and `offers` of `status`, without empty ones."""
     saas = {item.name: _saas(tx, item, moment) for item in remote_applications.consumed(tx)}
     offered = {item.name: _offered(tx, item) for item in offers.of_model(tx)}
     found = {"application-endpoints": saas, "offers": offered}
@@ -46,7 +46,7 @@ def _naturally(named: dict[str, Any]) -> dict[str, object]:
 
 
 def proxies(tx: ModelTx) -> set[str]:
-    """Return the names of those that only stand for who consumes an offer: no relation of theirs is shown."""
+    """Return the names of the proxies for consumers of offers; `status` does not show their relations."""
     return {item.name for item in remote_applications.every(tx) if not item.url}
 
 
@@ -73,7 +73,7 @@ def _endpoints(ends: Any) -> dict[str, dict[str, str]]:
 
 
 def _related(tx: ModelTx, remote: RemoteApplication) -> dict[str, list[str]]:
-    """Return endpoint -> the applications that are related to it."""
+    """Return endpoint -> names of the related applications."""
     found: dict[str, list[str]] = {}
     for relation in relations.of_application(tx.beside(remote.model), remote.name):
         sides = relations.endpoints(tx.beside(remote.model), relation.id)
@@ -154,7 +154,7 @@ def _connection(ctx: Context, tx: ModelTx, item: Offer, relation: Relation) -> d
 
 
 def _users(tx: Tx, item: Offer) -> dict[str, dict[str, str]]:
-    """Return the access of each user; a user of an identity provider has no display name."""
+    """Return user -> {display-name?, access}; external users have no display name."""
     found = {}
     for user, access in offers.users(tx, item).items():
         name = {} if "@" in user else {"display-name": user}
@@ -166,8 +166,8 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
     """Return the document of `find-offers`: URL -> offer.
 
     Args:
-        place: Owner and model to look in; empty for all models.
-        wanted: The filter.
+        place: The owner and model to search; empty parts for all.
+        wanted: The conditions.
     """
     found = {}
     with ctx.store.read() as tx:

@@ -1,4 +1,4 @@
-"""Relations as `status --relations` lists them: one row for each.
+"""The rows of `status --relations`: one for each relation.
 
 Mirrors: juju cmd/juju/status/formatter.go processPeerRelations, processRelations (3.6)
 """
@@ -13,11 +13,10 @@ _SUBORDINATE = "container"
 
 
 def relation_rows(ctx: Context, model: str) -> list[dict[str, object]]:
-    """Return `provider`, `requirer`, `interface`, `type`, `status` and `message` of the relations of a model.
+    """Return a row for each relation: provider, requirer, interface, type, status and message.
 
-    Those by which other models consume its offers are theirs to show.
-
-    A peer relation has its one endpoint on both sides.
+    Relations to an offer of the model are left out, as the consuming model shows them. A peer relation has
+    its only endpoint on both sides.
     """
     with ctx.read(model) as tx:
         relations = tx.list(Relation, "relation_list")
@@ -35,7 +34,7 @@ def relation_rows(ctx: Context, model: str) -> list[dict[str, object]]:
 
 
 def sides(ctx: Context, model: str, relation: int) -> list[tuple[str, RelationEndpoint]]:
-    """Return the sides of a relation, each with the relation's scope."""
+    """Return (scope of the relation, endpoint) for each side of a relation."""
     with ctx.read(model) as tx:
         found = tx.get(Relation, "relation_get", f"relation {relation} not found", id=relation)
         ends = tx.list(RelationEndpoint, "relation_endpoints", relation=relation)

@@ -1,4 +1,4 @@
-"""One relation with both of its sides and all their settings: `show-relation`."""
+"""A relation with the settings of both sides, for `show-relation`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
 from pushjuju.store.tx import ModelTx
 
-_MOST = 10  # relations that are named where one is not found
+_MOST = 10  # relations that the error about an unknown relation lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A unit of one side.
+    """A unit on one side of a relation.
 
     Attributes:
-        in_scope: It takes part; a unit that left keeps its data until the relation is gone.
-        departing: It is on its way out.
-        leader: It is its application's leader.
+        in_scope: True while the unit takes part; later, its settings stay until the relation is removed.
+        departing: True while the unit leaves the relation.
+        leader: True for the leader of its application.
     """
 
     name: str
@@ -37,10 +37,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSide:
-    """One application in a relation.
+    """An application on one side of a relation.
 
     Attributes:
-        remote: It is consumed from another model.
+        remote: True when the application belongs to another model.
     """
 
     application: str
@@ -54,7 +54,7 @@ class RelationSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationView:
-    """A relation, whole."""
+    """A relation with its status and both sides."""
 
     id: int
     key: str
@@ -66,10 +66,10 @@ class RelationView:
 
 
 def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
-    """Return a relation.
+    """Return the relation that the arguments name, or raise NotFound with commands for other relations.
 
     Args:
-        arguments: The relation's id, or its endpoints `APP[:ENDPOINT]`: two, or the one of a peer relation.
+        arguments: The id of the relation, or `APP[:ENDPOINT]` once for a peer relation, else twice.
     """
     with ctx.read(model) as tx:
         try:
@@ -103,7 +103,7 @@ def _find(tx: ModelTx, arguments: Sequence[str]) -> Relation:
 
 
 def _there(tx: ModelTx) -> str:
-    """Return the commands that show the relations which are there; of many the first ones."""
+    """Return the commands that show the relations of the model, at most ten of them."""
     found = tx.list(Relation, "relation_list")
     if not found:
         return "pushjuju integrate APP APP    makes a relation; the model has none"

@@ -1,4 +1,4 @@
-"""What a removal means, line by line, before it is made.
+"""The lines that tell a user what a removal will do, before it is confirmed.
 
 Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.go, machine/remove.go (3.6)
 """
@@ -17,11 +17,11 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Machine, Unit
 from pushjuju.store.tx import ModelTx
 
-DISK = "- will remove volume "  # storage of the machine itself needs no further consent
+DISK = "- will remove volume "  # begins the lines about disks, which need no confirmation of their own
 
 
 def machine_lines(ctx: Context, model: str, ids: Sequence[str], *, keep_instance: bool) -> list[str]:
-    """Return what removing machines means, line by line."""
+    """Return lines about what the removal of machines will do."""
     kept = " (but retaining cloud instance)" if keep_instance else ""
     lines = []
     with ctx.read(model) as tx:
@@ -44,7 +44,7 @@ def _on_machine(tx: ModelTx, name: str) -> list[str]:
 
 
 def unit_lines(ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False) -> list[str]:
-    """Return what removing units means."""
+    """Return lines about what the removal of units will do."""
     with ctx.read(model) as tx:
         lines = []
         for unit in removal.plan_units(tx, list(names)):
@@ -54,7 +54,7 @@ def unit_lines(ctx: Context, model: str, names: Sequence[str], *, destroy_storag
 
 
 def _storage_lines(tx: ModelTx, units_: Sequence[Unit], *, destroy: bool) -> list[str]:
-    """Return what becomes of the storage of units that go: it stays, unless it was to go already."""
+    """Return lines about the storage of removed units: removed with `destroy`, else detached."""
     with_storage = [unit for unit in units_ if unit.storage]
     found = [
         storage_instances.get(tx, row.storage)
@@ -72,7 +72,7 @@ def _storage_lines(tx: ModelTx, units_: Sequence[Unit], *, destroy: bool) -> lis
 def application_lines(
     ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False
 ) -> list[str]:
-    """Return what removing applications means."""
+    """Return lines about what the removal of applications will do."""
     lines = []
     with ctx.read(model) as tx:
         for name in names:
@@ -85,14 +85,14 @@ def application_lines(
 
 
 def asks_first(ctx: Context, model: str) -> bool:
-    """Return True when the users of a model want to be asked before entities are removed."""
+    """Return True when the model's `mode` says that commands ask for confirmation before a removal."""
     with ctx.read(model) as tx:
         mode = str(model_config.get(tx, "mode") or "")
     return "requires-prompts" in mode.replace(" ", ",").split(",")
 
 
 def kept(ctx: Context, model: str, ids: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return the machines without units that stay for storage: id, why, and the storage."""
+    """Return (id, reason, storage) of the machines without units that stay because of storage."""
     found = []
     with ctx.read(model) as tx:
         for name in ids:
@@ -107,6 +107,6 @@ def kept(ctx: Context, model: str, ids: Sequence[str]) -> list[tuple[str, str, s
 
 
 def unit_names(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
-    """Return the names of the units on some machines, subordinates included."""
+    """Return the names of the units on some machines, including subordinates."""
     with ctx.read(model) as tx:
         return [unit.name for machine_id in ids for unit in machines.units_on(tx, machine_id)]

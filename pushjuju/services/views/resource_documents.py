@@ -20,12 +20,12 @@ from pushjuju.store.rows.records import Resource, UnitResource
 from pushjuju.store.tx import ModelTx
 
 _NEVER = "0001-01-01T00:00:00Z"
-_UNKNOWN = -1  # Juju's number for "no progress known"
+_UNKNOWN = -1  # Juju's number for an unknown progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One resource as users see it; a resource without a file has no time."""
+    """A resource as users see it; `time` is empty when no file is attached."""
 
     application: str
     name: str
@@ -41,18 +41,18 @@ class Shown:
 
     @property
     def supplier(self) -> str:
-        """Return who supplied it: a user once there is content, else the kind of origin."""
+        """The user who uploaded the resource, or the kind of its origin."""
         return self.username if self.origin == resources.UPLOAD and self.username else self.origin
 
     @property
     def revision_text(self) -> str:
-        """Its revision in a store, or when it was uploaded."""
+        """The revision in a store, or the time of the upload."""
         if self.origin == resources.STORE:
             return str(self.revision) if self.revision >= 0 else "-"
         return f"{from_iso(self.time):%Y-%m-%dT%H:%M}" if self.time else "-"
 
     def document(self) -> Struct:
-        """Return it in Juju's JSON form."""
+        """Return the resource in the form of Juju's JSON."""
         found: dict[str, object] = {}
         if self.application:
             found = {"resourceid": f"{self.application}/{self.name}", "applicationId": self.application}
@@ -74,14 +74,14 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """What one unit has of a resource, and what it should have."""
+    """The revision of a resource that a unit has, and the revision that it should have."""
 
     unit: str
     has: Shown
     expected: Shown
 
     def document(self) -> Struct:
-        """Return it in Juju's JSON form."""
+        """Return the detail in the form of Juju's JSON."""
         return Struct(
             [
                 ("unitID", self.unit),
@@ -94,7 +94,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """A revision of a resource that the store has and the application has not."""
+    """A newer revision of a resource that the store has."""
 
     name: str
     type: str
@@ -105,7 +105,7 @@ class Update:
     size: int
 
     def document(self) -> Struct:
-        """Return it in Juju's JSON form."""
+        """Return the update in the form of Juju's JSON."""
         found: dict[str, object] = {"name": self.name, "type": self.type, "path": self.path}
         if self.description:
             found["description"] = self.description
@@ -115,7 +115,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The resources of an application and of its units; `updates`: what the store has newer."""
+    """The resources of an application and of its units; `updates` has newer revisions in the store."""
 
     resources: list[Shown]
     units: list[str]
@@ -123,14 +123,14 @@ class Listing:
     updates: list[Update]
 
     def unit_resources(self, unit: str) -> list[Shown]:
-        """Return what a unit has; for what it lacks, what it should have, without a revision."""
+        """Return the resources of a unit; those that it has not fetched are listed without a revision."""
         self._require(unit)
         own = {name: shown for (owner, name), shown in self.fetched.items() if owner == unit}
         found = [own.pop(item.name, replace(item, revision=_UNKNOWN)) for item in self.resources]
         return [*found, *(own[name] for name in sorted(own))]
 
     def details(self, unit: str = "") -> list[Detail]:
-        """Return all resources of one unit or of all."""
+        """Return the details of all resources, for one unit or for all."""
         if unit:
             self._require(unit)
         return [
@@ -148,7 +148,7 @@ _NOTHING = Shown(application="", name="", revision=_UNKNOWN)
 
 
 def listing(ctx: Context, model: str, name: str) -> Listing:
-    """Read the resources of an application."""
+    """Return the resources of an application and its units."""
     with ctx.read(model) as tx:
         application = applications.get(tx, name)
         every = resources.of_application(tx, application)
@@ -162,7 +162,7 @@ def listing(ctx: Context, model: str, name: str) -> Listing:
 
 
 def _updates(tx: ModelTx, application: str, known: Iterable[Resource]) -> list[Update]:
-    """Return what the store had when it was last asked and the application has not; uploads are left out."""
+    """Return the newer revisions that the store had when it was last asked; uploaded resources have none."""
     latest = {
         row.name: row for row in tx.list(ResourceLatest, "resource_latest_list", application=application)
     }
@@ -200,7 +200,7 @@ def _shown(application: str, row: Resource | UnitResource) -> Shown:
 
 
 def declared(metas: Iterable[ResourceMeta]) -> list[Struct]:
-    """Return the document of `charm-resources` for a charm that is no store's."""
+    """Return the document of `charm-resources` for a charm that is not in a store."""
     found = []
     for meta in sorted(metas, key=lambda item: item.name):
         entry: dict[str, object] = {"name": meta.name, "type": meta.type, "path": meta.filename}

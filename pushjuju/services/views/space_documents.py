@@ -27,7 +27,7 @@ def show(ctx: Context, model: str, name: str) -> Struct:
 
 
 def listing(ctx: Context, model: str) -> list[Struct]:
-    """Return the spaces of `spaces`, with their subnets."""
+    """Return the list of `spaces`: each space with its subnets."""
     with ctx.read(model) as tx:
         called, every = spaces.names(tx), spaces.subnets(tx)
     found = []
@@ -45,7 +45,7 @@ def _subnet(cidr: str, *, space: str = "") -> Struct:
 
 
 def subnets(ctx: Context, model: str, *, space: str = "") -> dict[str, Struct]:
-    """Return the subnets of `subnets`, of one space or of all."""
+    """Return the document of `subnets`: CIDR -> subnet, for one space or for all."""
     with ctx.read(model) as tx:
         wanted = spaces.require(tx, space) if space else ""
         called, every = spaces.names(tx), spaces.subnets(tx)

@@ -1,4 +1,4 @@
-"""What ssh, scp and debug-hooks need of a machine or a unit: its machine, the way there, its hooks."""
+"""Facts for `ssh`, `scp` and `debug-hooks`: machine, jump hosts, hooks and actions of a target."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Machine", "leader", "machine_of", "tasks_of", "way"]
 
 
 def leader(ctx: Context, model: str, application: str) -> str:
-    """Return the unit that leads an application."""
+    """Return the leader unit of an application, or raise NotFound."""
     with ctx.read(model) as tx:
         return _leader(tx, application)
 
@@ -36,7 +36,7 @@ def _leader(tx: ModelTx, application: str) -> str:
 
 
 def machine_of(ctx: Context, model: str, name: str) -> Machine:
-    """Return the machine of a machine id, a unit or `application/leader`."""
+    """Return the machine that a machine id, a unit or `APPLICATION/leader` stands for."""
     with ctx.read(model) as tx:
         if is_machine(name):
             return machines.get(tx, name)
@@ -52,7 +52,7 @@ def machine_of(ctx: Context, model: str, name: str) -> Machine:
 
 
 def way(ctx: Context, model: str, ssh: Mapping[str, Any]) -> tuple[Sequence[Hop], bool]:
-    """Return the jump hosts on the way to a machine, and whether the model asks for jump hosts."""
+    """Return the jump hosts on the way to a machine, and True when the model's `proxy-ssh` asks for them."""
     with ctx.read(model) as tx:
         return jump_hosts.to(tx, ssh), jump_hosts.is_asked_for(tx)
 

@@ -1,4 +1,4 @@
-"""Operations and tasks as users look at them. Moments are aware datetimes.
+"""Documents of operations and tasks; times are aware datetimes.
 
 Mirrors: juju cmd/juju/action (3.6)
 """
@@ -28,7 +28,7 @@ DEFAULT_LIMIT = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """The filter for operations: an operation must match one entry of each list that is not empty."""
+    """The conditions for operations; each list that is not empty must have a match."""
 
     applications: Sequence[str] = ()
     units: Sequence[str] = ()
@@ -37,7 +37,7 @@ class Filter:
     statuses: Sequence[str] = ()
 
     def takes(self, tasks: Sequence[Task], status: str) -> bool:
-        """Return True when the filter keeps an operation with these tasks."""
+        """Return True when an operation with these tasks and status meets the conditions."""
         units = {task.receiver for task in tasks if task.kind == Receiver.UNIT}
         present = (
             (self.applications, {UnitName.parse(unit).application for unit in units}),
@@ -51,7 +51,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """Some operations: number -> document; `more`: there are others behind them."""
+    """Some operations: number -> document; `more` is True when further operations meet the conditions."""
 
     operations: Mapping[int, Document]
     more: bool = False
@@ -113,7 +113,7 @@ def _task_of_operation(tx: ModelTx, task: Task, *, named: bool) -> Document:
 
 
 def show_task(ctx: Context, model: str, number: int) -> Document:
-    """Return a task."""
+    """Return the document of a task."""
     with ctx.read(model) as tx:
         return task_document(tx, actions.get_task(tx, number))
 
@@ -125,7 +125,7 @@ def with_log(ctx: Context, model: str, number: int) -> tuple[Task, list[TaskLog]
 
 
 def show_operation(ctx: Context, model: str, number: int) -> Document:
-    """Return an operation with its tasks."""
+    """Return the document of an operation with its tasks."""
     with ctx.read(model) as tx:
         found = tx.find(ActionOperation, "action_operation_get", id=number)
         if found is None:
@@ -137,7 +137,7 @@ def show_operation(ctx: Context, model: str, number: int) -> Document:
 def operations(
     ctx: Context, model: str, wanted: Filter, *, limit: int = DEFAULT_LIMIT, offset: int = 0
 ) -> Listing:
-    """Return the operations that a filter takes, oldest first."""
+    """Return the operations that meet the conditions, oldest first."""
     with ctx.read(model) as tx:
         by_operation: dict[int, list[Task]] = {}
         for task in tx.list(Task, "task_list"):
@@ -158,7 +158,7 @@ def _status(tasks: Sequence[Task]) -> str:
 
 
 def unfinished(tx: ModelTx, numbers: Iterable[int], deadline: datetime | None = None) -> list[Task]:
-    """Return those of some tasks that are not over, or were not yet at the deadline."""
+    """Return the tasks among some that have not ended, or that had not ended at the deadline."""
     found = [actions.get_task(tx, number) for number in numbers]
     return [task for task in found if not TaskStatus(task.status).over or _late(task, deadline)]
 
@@ -166,7 +166,7 @@ def unfinished(tx: ModelTx, numbers: Iterable[int], deadline: datetime | None = 
 def watch(
     ctx: Context, model: str, numbers: Sequence[int], deadline: datetime | None, seen: int
 ) -> tuple[list[Task], list[TaskLog]]:
-    """Return which tasks are not over, and what a task alone has said since a line of its log."""
+    """Return the tasks that have not ended, and for a single task its log lines after line `seen`."""
     with ctx.read(model) as tx:
         left = unfinished(tx, numbers, deadline)
         return left, actions.log(tx, numbers[0], seen) if len(numbers) == 1 else []
@@ -177,12 +177,12 @@ def _late(task: Task, deadline: datetime | None) -> bool:
 
 
 def specs_of(ctx: Context, model: str, application: str) -> Mapping[str, ActionSpec]:
-    """Return the actions of an application's charm."""
+    """Return the actions of an application's charm: name -> declaration."""
     with ctx.read(model) as tx:
         return dict(actions.specs(tx, applications.get(tx, application)))
 
 
 def get_tasks(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
-    """Return tasks by number; raise what `get_task` raises."""
+    """Return tasks by their numbers, or raise NotFound."""
     with ctx.read(model) as tx:
         return [actions.get_task(tx, number) for number in numbers]

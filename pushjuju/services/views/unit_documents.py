@@ -1,4 +1,4 @@
-"""What `show-unit` tells; see `documents`."""
+"""The document of `show-unit`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pushjuju.store.tx import ModelTx
 
 
 def show_units(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
-    """Return the document of `show-unit`: unit -> description."""
+    """Return the document of `show-unit`: name -> unit."""
     with ctx.read(model) as tx:
         return {name: _show_unit(tx, units.get(tx, name)) for name in names}
 

@@ -1,1 +1,1 @@
-"""What users list: one module for each noun, documents as Juju's JSON has them."""
+"""Documents of listings, such as users, secrets or storage pools: one module for each noun."""

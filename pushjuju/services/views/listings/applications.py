@@ -1,4 +1,4 @@
-"""What of applications can be shown one by one: settings, constraints, names."""
+"""The names, constraints and configuration of applications."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def constraints(ctx: Context, model: str, name: str) -> Mapping[str, Any]:
 
 
 def config(ctx: Context, model: str, name: str) -> dict[str, Any]:
-    """Return the document of `juju config APP`."""
+    """Return the document of `config APPLICATION`."""
     with ctx.read(model) as tx:
         application = applications.get(tx, name)
         charm = applications.current_charm(tx, application)

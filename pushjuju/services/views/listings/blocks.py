@@ -1,4 +1,4 @@
-"""Disabled commands as documents. Mirrors: juju cmd/juju/block (3.6)"""
+"""Documents about disabled commands. Mirrors: juju cmd/juju/block (3.6)"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pushjuju.services.entities.basis.context import Context
 
 
 def of_model(ctx: Context, model: str) -> list[dict[str, str]]:
-    """Return what is disabled: `command-set`, and the `message` that the user gave."""
+    """Return the disabled sets of a model: `command-set`, and the `message` that the user gave."""
     with ctx.read(model) as tx:
         rows = tx.rows("block_list")
     return [

@@ -1,4 +1,4 @@
-"""The charms of a model. Mirrors: juju apiserver/facades/client/charms (3.6)"""
+"""Reads the charms of a model for the API. Mirrors: juju apiserver/facades/client/charms (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Payloads as a document. Mirrors: juju cmd/juju/payload/list.go (3.6)"""
+"""The document of `payloads`. Mirrors: juju cmd/juju/payload/list.go (3.6)"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushjuju.services.entities.basis.context import Context
 
 
 def document(ctx: Context, model: str, patterns: Sequence[str] = ()) -> list[dict[str, object]]:
-    """Return the payloads of a model as `juju payloads` shows them; each must match all patterns.
+    """Return the payloads of a model that match all patterns, as `payloads` shows them.
 
     Mirrors: juju payload/filter.go (3.6)
     """

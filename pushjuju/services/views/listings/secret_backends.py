@@ -1,4 +1,4 @@
-"""Secret backends as a document. Mirrors: juju cmd/juju/secretbackends/list.go (3.6)"""
+"""The document of `secret-backends`. Mirrors: juju cmd/juju/secretbackends/list.go (3.6)"""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pushjuju.store.rows.secret_records import BackendRow
 
 
 def documents(ctx: Context, host: PluginHost, name: str = "", *, reveal: bool = False) -> dict[str, object]:
-    """Return the backends as `secret-backends` shows them: name -> backend; asks each whether it is there.
+    """Return name -> backend, as `secret-backends` shows them; calls each backend to learn its status.
 
     Args:
-        name: The only backend to describe; by default all.
-        reveal: With the secret values of their configuration.
+        name: The only backend to return; empty for all backends.
+        reveal: True to include the secret values of their configuration.
     """
     with ctx.store.read() as tx:
         rows = tx.list(BackendRow, "secret_backend_list")

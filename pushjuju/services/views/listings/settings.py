@@ -1,4 +1,4 @@
-"""Settings of controllers and models as documents."""
+"""Documents of the configuration of a controller, and of the constraints of a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushjuju.services.entities.model.controller_config import SETTINGS
 
 
 def of_controller(ctx: Context) -> dict[str, Any]:
-    """Return key -> value: what was set, and the defaults; no secrets."""
+    """Return key -> value of a controller's configuration with its defaults, without secrets."""
     settings = ctx.controller.settings()
     found = {key: item.default for key, item in SETTINGS.items() if item.default is not None}
     known = {key: value for key, value in settings.get("config", {}).items() if key in SETTINGS}
@@ -21,6 +21,6 @@ def of_controller(ctx: Context) -> dict[str, Any]:
 
 
 def model_constraints(ctx: Context, model: str) -> dict[str, object]:
-    """Return the constraints of a model; none when nothing was set."""
+    """Return the constraints of a model; empty when none are set."""
     with ctx.read(model) as tx:
         return constraints.of_model(tx)

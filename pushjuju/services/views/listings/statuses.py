@@ -1,4 +1,4 @@
-"""What statuses were. Mirrors: juju cmd/juju/status/history.go (3.6)"""
+"""The status history of an entity. Mirrors: juju cmd/juju/status/history.go (3.6)"""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def history_of(
     limit: int,
     since: datetime | None,
 ) -> list[HistoryEntry]:
-    """Return the newest entries of one kind or two of an entity, as `history` does."""
+    """Return the newest entries of one or two kinds of status of an entity, oldest first."""
     with ctx.read(model) as tx:
         return statuses.history(tx, kinds[0], entity, also=kinds[-1], limit=limit, since=since)

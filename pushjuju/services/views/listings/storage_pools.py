@@ -1,4 +1,4 @@
-"""Storage pools as a document. Mirrors: juju cmd/juju/storage/poollist.go (3.6)"""
+"""The document of `storage-pools`. Mirrors: juju cmd/juju/storage/poollist.go (3.6)"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushjuju.services.entities.storage import storage_pools
 def document(
     ctx: Context, model: str, names: Collection[str] = (), providers: Collection[str] = ()
 ) -> dict[str, object]:
-    """Return what `storage-pools` shows: name -> provider and attributes."""
+    """Return name -> {provider, attrs?}, as `storage-pools` shows them."""
     for name in names:
         storage_pools.require_name(name)
     with ctx.read(model) as tx:

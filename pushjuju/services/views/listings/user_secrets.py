@@ -1,4 +1,4 @@
-"""Secrets as documents. Mirrors: juju cmd/juju/secrets/list.go, show.go (3.6)"""
+"""Documents of secrets. Mirrors: juju cmd/juju/secrets/list.go, show.go (3.6)"""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def documents(ctx: Context, model: str, owner: secrets.Owner | None = None) -> d
 def show(
     ctx: Context, model: str, which: str, *, reveal: bool = False, every: bool = False, number: int = 0
 ) -> dict[str, Any]:
-    """Return a secret as `show-secret` does: id -> secret.
+    """Return id -> secret, as `show-secret` shows it.
 
     Args:
-        reveal: With the content.
-        every: With all revisions.
-        number: The revision to show; 0 for the latest.
+        reveal: True to include the content.
+        every: True to include all revisions.
+        number: The revision whose content is shown; 0 for the latest.
 
     Raises:
-        NotFound: No such secret or revision.
-        WrongKey: The key file does not open it.
-        BackendError: Its backend does not give the content.
+        NotFound: The secret or the revision does not exist.
+        WrongKey: The key file does not have the key of the content.
+        BackendError: The backend does not return the content.
     """
-    with ctx.write(model) as tx:  # a write, so that it waits for a process that renews the key
+    with ctx.write(model) as tx:  # a write transaction waits for a process that renews the key
         row = user_secrets.lookup(tx, which)
         document = _document(tx, row)
         chosen = secrets.revision(tx, row, number or row.latest) if number or reveal else None

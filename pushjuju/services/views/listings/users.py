@@ -1,4 +1,4 @@
-"""Users as documents. Mirrors: juju apiserver/facades/client/usermanager UserInfo (3.6)"""
+"""Documents of users. Mirrors: juju apiserver/facades/client/usermanager UserInfo (3.6)"""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pushjuju.store.tx import Tx
 
 
 def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, object]]:
-    """Return the users as `users` shows them; times are moments.
+    """Return the users, as `users` shows them; times are datetimes, or None.
 
     Args:
-        disabled: Whether those that are disabled come too.
+        disabled: True to include disabled users.
     """
     with ctx.store.read() as tx:
         people = [item for item in tx.list(Person, "person_list") if disabled or not item.disabled]
@@ -29,7 +29,7 @@ def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, object]
 
 
 def document(ctx: Context, name: str) -> dict[str, object]:
-    """Return one user as `show-user` does; of external ones only their access is known."""
+    """Return a user as `show-user` shows it; an external user has only a name and access."""
     name = users.canonical(name)
     if users.is_external(name):
         with ctx.store.read() as tx:
@@ -41,7 +41,7 @@ def document(ctx: Context, name: str) -> dict[str, object]:
 
 
 def _of_external(tx: Tx, name: str) -> str:
-    """Return what an external user may do to the controller: what all of them may, or more.
+    """Return an external user's access to the controller: the higher of the user's own and everyone's.
 
     Mirrors: juju apiserver/common/permissions.go GetPermission (3.6)
     """

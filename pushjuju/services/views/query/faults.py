@@ -1,4 +1,4 @@
-"""Finds faults in a query, and reports each with its place as Juju does. Pure.
+"""The errors of queries, with the place of the fault in Juju's form. Pure.
 
 Mirrors: juju cmd/juju/waitfor/errors.go, query/errors.go (3.6)
 """
@@ -14,7 +14,7 @@ from pushjuju.core.suggest import distance
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in a query: line and column from 1, and how many letters it has."""
+    """The place of a token in a query: line and column, counted from 1, and its length."""
 
     line: int
     column: int
@@ -22,7 +22,7 @@ class Place:
 
 
 class BadQuery(NotValid, code="bad-query"):
-    """A query that cannot be read, or that asks for what there is not."""
+    """A query that breaks the grammar, or names an unknown identifier or function."""
 
 
 def cannot_parse(text: str, place: Place, reason: str, advice: str) -> BadQuery:
@@ -35,13 +35,13 @@ def cannot_parse(text: str, place: Place, reason: str, advice: str) -> BadQuery:
 
 
 def unexpected(text: str, place: Place, found: str) -> BadQuery:
-    """Return the error of a token that cannot begin anything."""
+    """Return the error of a character that cannot begin a token."""
     advice = f"wait-for doesn't support '{found}'. Maybe try removing the character and try again"
     return cannot_parse(text, place, "unexpected character", advice)
 
 
 def expected(text: str, place: Place, wanted: str) -> BadQuery:
-    """Return the error of a token that is not the one that must stand there."""
+    """Return the error of a token in a place where another token must be."""
     advice = "The type doesn't match the expected syntax. Maybe try removing the character and try again"
     return cannot_parse(text, place, f"expected {wanted}", advice)
 
@@ -53,7 +53,7 @@ def unterminated(text: str, place: Place) -> BadQuery:
 
 
 def not_boolean(text: str, place: Place, operator: str) -> BadQuery:
-    """Return the error of a side of `&&` or `||` that is neither true nor false."""
+    """Return the error of a side of `&&` or `||` that is not a boolean."""
     word = "AND" if operator == "&&" else "OR"
     advice = f"Ensure that each side of the {operator} operator can be evaluated to a boolean"
     return cannot_parse(text, place, f"invalid {word} ({operator}) operator", advice)
@@ -84,7 +84,7 @@ def _listed(text: str) -> str:
 
 
 def _matches(name: str, known: Sequence[str]) -> str:
-    """Return the nearest name and the others."""
+    """Return the lines that list the most similar name and the other names."""
     if not known:
         return ""
     nearest = min(sorted(known), key=lambda other: distance(name, other))

@@ -1,4 +1,4 @@
-"""Tokens of a query. Pure. Mirrors: juju cmd/juju/waitfor/query/lexer.go, token.go (3.6)"""
+"""Splits a query into tokens. Pure. Mirrors: juju cmd/juju/waitfor/query/lexer.go, token.go (3.6)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.services.views.query.faults import Place
 
 
 class Type(StrEnum):
-    """The type of a token; operators and brackets are their own names."""
+    """The type of a token; all operators and brackets have the type SYMBOL."""
 
     IDENT = "IDENT"
     INT = "INT"
@@ -25,7 +25,7 @@ class Type(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: `text` without quotes for strings."""
+    """A token; the text of a string is without its quotes."""
 
     type: Type
     text: str
@@ -33,7 +33,7 @@ class Token:
 
     @property
     def name(self) -> str:
-        """How errors name it."""
+        """The name of the token in errors."""
         return self.text if self.type is Type.SYMBOL else str(self.type)
 
 

@@ -1,4 +1,4 @@
-"""The tree of a query. Pure. Mirrors: juju cmd/juju/waitfor/query/parser.go, ast.go (3.6)"""
+"""Parses a query into a tree. Pure. Mirrors: juju cmd/juju/waitfor/query/parser.go, ast.go (3.6)"""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pushjuju.services.views.query import faults
 from pushjuju.services.views.query.faults import Place
 from pushjuju.services.views.query.lexer import Token, Type, tokens
 
-MOST_DEEP = 100  # brackets within brackets
+MOST_DEEP = 100  # levels of nested brackets
 MOST_LETTERS = 65536
 _LOWEST = 0
-# Weaker ones first, as Juju's: a call and a lambda bind closer than a comparison, a member closest.
+# Precedence of operators, as in Juju: calls and lambdas bind closer than comparisons, members closest.
 _BINDING = {
     "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "(": 5, "=>": 5, "[": 6, ".": 6,
 }  # fmt: skip
@@ -20,7 +20,7 @@ _BINDING = {
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number, text or boolean as written."""
+    """A number, text or boolean in the query."""
 
     value: str | int | float | bool
     place: Place
@@ -36,7 +36,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Infix:
-    """Two sides and an operator between."""
+    """An operator between two expressions."""
 
     operator: str
     left: Node
@@ -84,14 +84,14 @@ Node: TypeAlias = Value | Name | Infix | Member | Index | Call | Lambda
 
 
 def parse(text: str) -> tuple[Node, ...]:
-    """Return the expressions of a query."""
+    """Return the expressions of a query, which `;` separates."""
     if len(text) > MOST_LETTERS:
         raise faults.BadQuery(f"the query is longer than {MOST_LETTERS} letters")
     return _Parser(text).run()
 
 
 class _Parser:
-    """One token of look-ahead; every `_parse` leaves the last token that it took as the current one."""
+    """Parses with one token of look-ahead; each `_parse` leaves its own last token as the current token."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -163,7 +163,7 @@ class _Parser:
         return Value(value, token.place)
 
     def _behind(self, left: Node, token: Token) -> Node:
-        """Return what a left side and the operator behind it come to."""
+        """Return the expression of a left side and the operator after it."""
         if token.text == ".":
             return Member(left, self._expression(_BINDING["."]), token.place)
         if token.text == "[":

@@ -1,4 +1,4 @@
-"""The value of a query over an entity. Pure: functions that are passed in read the entity.
+"""Evaluates a query over an entity. Pure: the caller's functions read the entity.
 
 Mirrors: juju cmd/juju/waitfor/query/query.go, scope.go, box.go (3.6)
 """
@@ -28,11 +28,11 @@ Print = Callable[[str], None]
 
 @dataclass(slots=True)
 class Asked:
-    """The attributes that a query has read of an entity.
+    """The attributes of an entity that a query has read.
 
     Attributes:
         values: Identifier -> value.
-        within: Kind of what the entity holds -> name -> what was asked of that.
+        within: Identifier -> name of an inner entity -> the attributes that were read of that entity.
     """
 
     values: dict[str, object] = field(default_factory=dict)
@@ -41,12 +41,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """An entity that a query looks into.
+    """An entity over which a query is evaluated.
 
     Attributes:
-        kind: Juju's name of the kind of entity in errors: `ApplicationInfo`.
-        values: Identifier -> function that reads it. A `Scopes` holds further entities.
-        asked: Takes down what was asked for.
+        kind: Juju's name for the kind of entity in errors, such as `ApplicationInfo`.
+        values: Identifier -> function that reads the value, which is a `Scopes` for inner entities.
+        asked: Gets the attributes that the query reads.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Scope:
 
 
 class Scopes(dict[str, Scope]):
-    """Entities by their names."""
+    """The inner entities of an entity: name -> scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +65,13 @@ class _Closure:
 
 
 class Query:
-    """A query that was read."""
+    """A parsed query."""
 
     def __init__(self, text: str, out: Print = lambda _text: None) -> None:
-        """Read a query.
+        """Parse a query, or raise BadQuery.
 
         Args:
-            out: Takes what `print()` prints.
+            out: Called with the text that the query prints.
         """
         self._text = text
         self._out = out
@@ -87,7 +87,7 @@ class Query:
         self._bound: dict[str, object] = {}
 
     def holds(self, scope: Scope) -> bool:
-        """Return True when the query is true of an entity: its first expression's value counts."""
+        """Return True when the first expression of the query is true for an entity."""
         self._bound = {}
         for node in self._nodes:
             return _is_true(self._run(node, scope))
@@ -138,7 +138,7 @@ class Query:
         return less or (node.operator in ("<=", ">=") and _equal(left, right))
 
     def _logical(self, node: Infix, left: Any, scope: Scope) -> bool:
-        """Return `&&` or `||`; the right side is only looked at when it matters."""
+        """Return the value of `&&` or `||`; the right side is evaluated only when it matters."""
         if not isinstance(left, bool):
             raise faults.not_boolean(self._text, node.place, node.operator)
         if left is (node.operator == "||"):
@@ -237,7 +237,7 @@ class Query:
 
 
 def _is_true(value: Any) -> bool:
-    """Return True when a value counts as true; numbers below one do not."""
+    """Return True when a value counts as true; a number has to be at least 1."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value >= 1
     return isinstance(value, (Scope, _Closure)) or bool(value)
@@ -258,6 +258,6 @@ def _less(left: Any, right: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """Return what errors call the type of a value."""
+    """Return the name of a value's type in errors."""
     names = {bool: "bool", int: "int64", float: "float64", str: "string", list: "[]string", dict: "map"}
     return names.get(type(value), "map" if isinstance(value, Mapping) else "an entity")

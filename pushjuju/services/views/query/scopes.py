@@ -1,6 +1,6 @@
-"""What queries may ask of models, applications, units and machines.
+"""The attributes of models, applications, units and machines that a query may read.
 
-Everything is read when it is asked for, within one transaction; nothing is read that is not.
+An attribute is read from the store only when the query evaluates it, always within one transaction.
 Mirrors: juju cmd/juju/waitfor/{model,application,unit,machine}.go (3.6)
 """
 
@@ -34,17 +34,17 @@ def _is(value: Any) -> Callable[[], Any]:
 
 
 def ghost(kind: str, asked: Asked) -> Scope:
-    """Return an entity that is gone: as it was last seen, but dead."""
+    """Return an entity that was removed: with the values that were read last, and the life `dead`."""
     return _scope(kind, {**{name: _is(value) for name, value in asked.values.items()}, "life": _is("dead")})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """An entity that is waited for.
+    """The entity that `wait-for` waits for.
 
     Attributes:
         kind: `application`, `machine`, `model` or `unit`.
-        within: UUID of its model; the owner of a model.
+        within: UUID of its model; for a model, the name of its owner.
     """
 
     kind: str
@@ -54,10 +54,10 @@ class Goal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a query found of an entity.
+    """The result of a query over an entity.
 
     Attributes:
-        status: Of an application for which the query does not hold; empty for others.
+        status: The status of an application while the query is not true; else empty.
     """
 
     holds: bool
@@ -67,7 +67,7 @@ class Answer:
 
 
 def answer(ctx: Context, goal: Goal, query: Query) -> Answer | None:
-    """Ask a query of an entity, or return None when the entity is not there."""
+    """Evaluate a query over an entity, or return None when the entity does not exist."""
     with ctx.store.read() as tx:
         found = _READ[goal.kind](ctx, tx, goal.within, goal.name)
         if found is None:
@@ -81,7 +81,7 @@ def answer(ctx: Context, goal: Goal, query: Query) -> Answer | None:
 
 
 def model(tx: ModelTx, found: Model) -> Scope:
-    """Return what may be asked of a model."""
+    """Return the attributes of a model."""
     return _scope(
         "ModelInfo",
         {
@@ -112,7 +112,7 @@ def _status(tx: ModelTx, kind: StatusKind, entity: str, default: str) -> str:
 
 
 def application(tx: ModelTx, found: Application) -> Scope:
-    """Return what may be asked of an application."""
+    """Return the attributes of an application."""
     return _scope(
         "ApplicationInfo",
         {
@@ -138,7 +138,7 @@ def _units(tx: ModelTx, found: Application) -> list[Unit]:
 
 
 def application_status(tx: ModelTx, found: Application) -> str:
-    """Return the status that the leader set, else the most severe one of the units."""
+    """Return the status that the leader set, else the most severe status of the units."""
     own = _status(tx, StatusKind.APPLICATION, found.name, str(Workload.UNSET))
     if own != Workload.UNSET:
         return own
@@ -151,7 +151,7 @@ def application_status(tx: ModelTx, found: Application) -> str:
 
 
 def unit(tx: ModelTx, found: Unit) -> Scope:
-    """Return what may be asked of a unit."""
+    """Return the attributes of a unit."""
 
     def home() -> Machine | None:
         return tx.find(Machine, "machine_get", id=found.machine)
@@ -191,7 +191,7 @@ def _application_base(tx: ModelTx, found: Unit) -> str:
 
 
 def _shown(tx: ModelTx, found: Unit) -> tuple[StatusInfo, StatusInfo]:
-    """Return (workload, agent) as the user sees them."""
+    """Return the statuses (workload, agent) as users see them."""
     workload = statuses.get_status(tx, StatusKind.WORKLOAD, found.name)
     agent = statuses.get_status(tx, StatusKind.AGENT, found.name)
     return statuses.shown_unit(
@@ -203,7 +203,7 @@ def _shown(tx: ModelTx, found: Unit) -> tuple[StatusInfo, StatusInfo]:
 
 
 def machine(tx: ModelTx, found: Machine) -> Scope:
-    """Return what may be asked of a machine."""
+    """Return the attributes of a machine."""
 
     def agent() -> str:
         return _status(tx, StatusKind.MACHINE, found.id, str(MachineStatus.PENDING))
@@ -225,7 +225,7 @@ def machine(tx: ModelTx, found: Machine) -> Scope:
     )
 
 
-# --- by name ----------------------------------------------------------------------------------------------
+# --- entities by their names ------------------------------------------------------------------------------
 
 
 def _model(ctx: Context, tx: Tx, owner: str, name: str) -> Scope | None:

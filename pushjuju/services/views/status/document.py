@@ -1,8 +1,8 @@
-"""The status document of a model: one structure from which every format derives.
+"""Builds the document of `status`, from which all output formats are made.
 
-Keys and their order are those of `juju status --format json`. Times are what the caller makes of them: aware
-datetimes, or finished texts for the command line. A document of thousands of units is made as fast as it is
-read: rows of `status_rows` become dicts in one pass.
+Keys and their order are those of `juju status --format json`. The caller's `moment` decides about times:
+aware datetimes, or formatted texts. To be fast with thousands of units, the rows of `status_rows` become
+dicts in one pass.
 Mirrors: juju apiserver/facades/client/client/status.go, cmd/juju/status/formatted.go (3.6)
 """
 
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from pushjuju.store.rows.records import Model, Port
     from pushjuju.store.tx import ModelTx
 
-LOST_AFTER_S = 60.0  # how long a machine may be silent before its units count as lost
+LOST_AFTER_S = 60.0  # seconds without contact after which a machine is down and its units are lost
 ALIVE = "alive"
 _HARDWARE_ORDER = (
     "arch", "cores", "cpu-power", "mem", "root-disk", "root-disk-source", "tags", "availability-zone",
     "virt-type",
 )  # fmt: skip
-_UNUSABLE = "why"  # as `machine_work.UNUSABLE`, whose module most calls do without
+_UNUSABLE = "why"  # equals `machine_work.UNUSABLE`; importing that module would make `status` slower
 _UNKNOWN = Seen(str(Workload.UNKNOWN))
 _PENDING = Seen(str(MachineStatus.PENDING))
 _ALLOCATING = Seen(str(Agent.ALLOCATING))
@@ -67,7 +67,7 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
     """Return the status of a model.
 
     Args:
-        moment: Makes of a time as the store keeps it what the document shows.
+        moment: Converts a time from the store's text to the document's form.
     """
     with ctx.read(model.uuid) as tx:
         rows = status_rows.read(ctx, tx, model, moment)
@@ -84,7 +84,7 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
 
 
 def storage(tx: ModelTx, moment: Moment) -> dict[str, object]:
-    """Return the storage of a model; a model without any needs one look, and no more code."""
+    """Return the section about storage; a model without storage costs one query and no import."""
     if not tx.scalar("storage_any"):
         return {}
     from pushjuju.services.views.status.storage_document import combined  # many models have no storage
@@ -93,7 +93,7 @@ def storage(tx: ModelTx, moment: Moment) -> dict[str, object]:
 
 
 def other_models(tx: ModelTx, rows: Rows, moment: Moment) -> dict[str, Any]:
-    """Return what ties a model to others; relations of those who only consume its offers are not shown."""
+    """Return the sections about other models, and remove relations of consumers of offers from the rows."""
     if not tx.scalar("crossmodel_any"):
         return {}
     from pushjuju.services.views import offer_documents  # most models have no offers
@@ -129,7 +129,7 @@ def _base(text: str) -> dict[str, str]:
 
 
 def seen_status(rows: Rows, kind: StatusKind, entity: str, default: Seen) -> Seen:
-    """Return the status of an entity, or the default for an entity without one."""
+    """Return the status of an entity, or the default when none is stored."""
     return rows.statuses.get(kind, {}).get(entity, default)
 
 
@@ -165,7 +165,7 @@ def _machines(rows: Rows, parent: str | None) -> dict[str, object]:
 
 
 def machine_agent(rows: Rows, machine: MachineRow) -> Seen:
-    """Return the status of a machine's agent as users see it: `down` when the machine is silent."""
+    """Return the status of a machine's agent as users see it: `down` when the machine is not reachable."""
     agent = seen_status(rows, StatusKind.MACHINE, machine.id, _PENDING)
     if agent.status in (MachineStatus.PENDING, MachineStatus.STOPPED) or not _silent(rows, machine):
         return agent
@@ -173,7 +173,7 @@ def machine_agent(rows: Rows, machine: MachineRow) -> Seen:
 
 
 def _silent(rows: Rows, machine: MachineRow) -> bool:
-    """Return True when a machine counts as down: seen stopped or gone, or without an answer for too long."""
+    """Return True when a machine counts as down: stopped, gone from its cloud, or unreachable for too long."""
     seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if seen.status == InstanceStatus.STOPPED:
         return True
@@ -219,7 +219,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
 
 
 def machine_instance(rows: Rows, machine: MachineRow) -> Seen:
-    """Return the status of an instance; that of an unusable one says since when, and who works on it."""
+    """Return the status of an instance; after failed work, its message says since when and who works on it."""
     seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if machine.id not in rows.failing:
         return seen
@@ -229,8 +229,8 @@ def machine_instance(rows: Rows, machine: MachineRow) -> Seen:
 
 
 def _with_next(rows: Rows, seen: Seen, machine: str) -> Seen:
-    """Add to what failed on a machine since when that is so, and who works on it."""
-    since = seen.since  # a text when the caller asked for times as text
+    """Add to the message of a failure since when it lasts, and which process works on the machine."""
+    since = seen.since  # a text when the caller formats times
     if isinstance(since, datetime):
         since = f"{since:%Y-%m-%d %H:%M:%SZ}"
     since = f"since {since}" if since else ""
@@ -240,7 +240,7 @@ def _with_next(rows: Rows, seen: Seen, machine: str) -> Seen:
 
 
 def interfaces(rows: Rows, machine: MachineRow) -> dict[str, object]:
-    """Return the network interfaces of a machine, by name."""
+    """Return name -> network interface of a machine."""
     found: dict[str, Any] = {}
     for item in machine.addresses:
         nic = found.get(item["nic"])
@@ -260,7 +260,7 @@ def interfaces(rows: Rows, machine: MachineRow) -> dict[str, object]:
 
 
 def hardware_text(known: Mapping[str, Any]) -> str:
-    """Return the hardware of a machine in one line."""
+    """Return the hardware of a machine as one line."""
     return " ".join([f"{key}={known[key]}" for key in _HARDWARE_ORDER if known.get(key)])
 
 
@@ -299,13 +299,13 @@ def _application(rows: Rows, app: ApplicationRow) -> dict[str, object]:
 
 
 def _bindings(rows: Rows, app: ApplicationRow) -> dict[str, str]:
-    """Return endpoint -> name of its space; nothing where all is in alpha."""
+    """Return endpoint -> name of its space; empty when all endpoints are in alpha."""
     found = {endpoint: rows.spaces.get(space, "") for endpoint, space in rows.bindings.get(app.name, ())}
     return found if set(found.values()) - {network.ALPHA} else {}
 
 
 def shown_application(rows: Rows, app: ApplicationRow) -> Seen:
-    """Return the status of an application as users see it: its own, or the worst of its units."""
+    """Return the status of an application as users see it: set by the leader, or the worst of its units."""
     own = seen_status(rows, StatusKind.APPLICATION, app.name, Seen(str(Workload.UNSET)))
     if own.status != Workload.UNSET:
         return own
@@ -332,7 +332,7 @@ def _relations(rows: Rows, app: ApplicationRow) -> dict[str, object]:
 
 
 def principals(rows: Rows, app: ApplicationRow) -> list[str]:
-    """Return the applications that a subordinate is related to in its scope."""
+    """Return the principal applications that a subordinate is related to in container scope."""
     if not app.subordinate:
         return []
     contained = (sides for sides in rows.sides_of.get(app.name, ()) if sides[0].scope == "container")
@@ -383,7 +383,7 @@ def _can_be_lost(workload: Seen, agent: Seen) -> bool:
 
 
 def _error_text(rows: Rows, unit: UnitRow, workload: Seen) -> Seen:
-    """Name the remote application's endpoint when the hook of a relation failed, except for peer relations.
+    """Add the remote endpoint to the error of a relation hook, except for peer relations.
 
     Mirrors: juju cmd/juju/status/formatter.go updateUnitStatusInfo (3.6)
     """
@@ -424,7 +424,7 @@ def _ports(ranges: Iterable[tuple[str, int, int]]) -> list[str]:
 
 
 def open_ports(ports: Iterable[Port]) -> list[str]:
-    """Return what a unit has open, whatever the endpoint: sorted by protocol, then number."""
+    """Return the open port ranges of a unit on all endpoints, sorted by protocol and number."""
     return _ports(sorted({(port.protocol, port.from_port, port.to_port) for port in ports}))
 
 

@@ -1,9 +1,9 @@
-"""Status filters: which part of the status document the patterns of `status PATTERN ...` keep.
+"""Filters the document of `status` by the patterns of `status PATTERN ...`.
 
-Pure: documents in, documents out; no store.
+Pure: the functions take and return documents, and use no store.
 
-Patterns are alternatives. Each is tried on machines, units and applications; what is kept then follows from
-what matched. SAAS and offers are never filtered. An odd pattern matches nothing and is no error.
+An entity is kept when any pattern matches: patterns are compared with machines, units and applications, and
+what belongs to a match is kept too. SAAS and offers are never filtered. A malformed pattern matches nothing.
 
 Mirrors: juju apiserver/facades/client/client/filtering.go, status.go (3.6)
 """
@@ -28,13 +28,13 @@ _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What stays of a document, by name."""
+    """The names of the entities that are kept."""
 
     machines: frozenset[str]
     units: frozenset[str]
     applications: frozenset[str]
     related: frozenset[str]
-    """Applications that match themselves: relations between two of these stay."""
+    """Applications that match themselves; relations between two of them are kept."""
 
 
 def filter_status(
@@ -43,9 +43,9 @@ def filter_status(
     """Return the part of a status document, and of its relation rows, that the patterns keep.
 
     Args:
-        document: As in `status --format json`.
-        patterns: The arguments of the user; without any everything stays.
-        relations: Rows of the relation table, with `provider` and `requirer`.
+        document: The document, as in `status --format json`.
+        patterns: The patterns of the user; without patterns, everything is kept.
+        relations: The rows of the relation table, with `provider` and `requirer`.
     """
     if not patterns:
         return dict(document), list(relations)
@@ -64,11 +64,11 @@ def filter_status(
     return filtered, rows
 
 
-# --- walking ------------------------------------------------------------------------------------
+# --- iteration ----------------------------------------------------------------------------------
 
 
 def _all_units(applications: Document) -> Iterator[tuple[str, Document, str, str]]:
-    """Yield (name, unit, principal or "", machine) of every unit."""
+    """Yield (name, unit, principal or "", machine) for every unit."""
     for application in applications.values():
         for name, unit in application.get("units", {}).items():
             machine = str(unit.get("machine", ""))
@@ -113,7 +113,7 @@ def _select(document: Document, patterns: Sequence[str]) -> Kept:
     }
     by_unit = matching | {principal for name, _, principal, _ in everything if principal and name in matching}
     by_unit |= {name for name, _, principal, _ in everything if principal in matching}
-    # A principal is shown with all its subordinates, though relations of the others do not match for it.
+    # A kept principal is shown with all its subordinates; their applications do not match because of that.
     shown = by_unit | {name for name, _, principal, _ in everything if principal in by_unit}
     by_machine = {name for name, _, _, machine in everything if machine in matched_machines}
     needed = {machine for name, _, _, machine in everything if name in by_unit and machine}
@@ -137,7 +137,7 @@ def _applications_of(units: Iterable[str]) -> set[str]:
 
 
 def _exposure(patterns: Sequence[str]) -> bool | None:
-    """Return what the patterns want of exposure, or None when they say nothing about it."""
+    """Return True for `exposed`, False for `not exposed`, or None when the patterns begin otherwise."""
     if patterns[0].lower() == "exposed":
         return True
     if [pattern.lower() for pattern in patterns[:2]] == ["not", "exposed"]:
@@ -167,7 +167,7 @@ def _address_matches(pattern: str, addresses: Iterable[str]) -> bool:
         return True
     if "/" not in pattern or not _ADDRESS.fullmatch(pattern.partition("/")[0]):
         return False
-    # Imported here: status without a network pattern starts faster.
+    # Imported here, so that `status` without a network pattern starts faster.
 
     try:
         network = ipaddress.ip_network(pattern, strict=False)
@@ -196,14 +196,14 @@ def _unit_matches(name: str, unit: Document, patterns: Sequence[str]) -> bool:
 
 
 def _name_matches(name: str, pattern: str) -> bool:
-    """Return True when a unit name matches a glob, in which `*` stops at the slash."""
+    """Return True when a unit's name matches a glob; `*` does not match the slash."""
     full = pattern if "/" in pattern else f"{pattern}/*"
     return re.fullmatch(full.replace("*", "[^/]*"), name) is not None
 
 
 def _status_matches(unit: Document, pattern: str) -> bool:
     workload = unit.get("workload-status", {}).get("current", "")
-    # An error of the agent is shown as the workload's; the workload's own word is hidden then.
+    # The workload shows an error of the agent; then the workload's own status is not known here.
     agent = Agent.ERROR if workload == Workload.ERROR else unit.get("juju-status", {}).get("current", "")
     if pattern in set(Agent) and pattern == agent:
         return True
@@ -230,11 +230,11 @@ def _overlap(wanted: tuple[str, int, int], open_range: tuple[str, int, int] | No
     return wanted[1] <= open_range[2] and open_range[1] <= wanted[2]
 
 
-# --- cutting ------------------------------------------------------------------------------------
+# --- filtered copies ----------------------------------------------------------------------------
 
 
 def _machines(machines: Document, kept: Kept) -> dict[str, Any]:
-    """Return the kept machines; a host stays for the sake of a kept container."""
+    """Return the machines that are kept; the host of a kept container is kept too."""
     found = {}
     for name, machine in machines.items():
         containers = _machines(machine.get("containers", {}), kept)
@@ -262,7 +262,7 @@ def _application(application: Document, name: str, kept: Kept) -> dict[str, obje
 
 
 def _with(document: Document, key: str, value: Mapping[str, Any]) -> dict[str, object]:
-    """Return a copy with one map replaced in place, or left out when it is empty."""
+    """Return a copy with one map replaced, or removed when the new map is empty."""
     changed = dict(document)
     if key in changed:
         if value:
@@ -273,7 +273,7 @@ def _with(document: Document, key: str, value: Mapping[str, Any]) -> dict[str, o
 
 
 def _is_disk_of(kept: Kept, entry: Document) -> bool:
-    """Return True when a volume belongs to no unit and is on a machine that the filter keeps."""
+    """Return True when a volume is a disk of a machine that is kept."""
     return "storage" not in entry and bool(
         kept.machines & set(entry.get("attachments", {}).get("machines", {}))
     )

@@ -1,7 +1,7 @@
-"""What `status` shows of a model, read at one moment in a few statements.
+"""Reads everything that `status` shows of a model, with few statements.
 
-A model may have thousands of units: rows stay tuples with names, nothing is decoded that is not shown, and a
-text that many rows share is decoded once.
+A model may have thousands of units, so rows stay named tuples, only what is shown is decoded, and a text that
+many rows share is decoded once.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pushjuju.store.tx import ModelTx
 
 Moment = Callable[[str], Any]
-"""Makes of a time as the store keeps it what the document shows."""
+"""Converts a time from the store's text to the document's form."""
 
 
 class Seen(NamedTuple):
-    """A status as it is shown; `data` is still JSON, `since` is what `Moment` made, None for unknown."""
+    """A status to show: `data` is JSON text, `since` comes from `Moment`, or is None when unknown."""
 
     status: str
     message: str = ""
@@ -40,7 +40,7 @@ class Seen(NamedTuple):
 
 
 class MachineRow(NamedTuple):
-    """A machine; `dns` is the address by which users reach it."""
+    """A machine; `dns` is the address under which users reach it."""
 
     id: str
     life: str
@@ -91,38 +91,39 @@ class Side(NamedTuple):
 
 
 class Charm(NamedTuple):
-    """Of a charm what is shown."""
+    """The facts of a charm that are shown."""
 
     name: str
     version: str
 
 
 class Origin(NamedTuple):
-    """The store of an application's charm: the channel that is followed, and what is newer there."""
+    """The origin of an application's charm: the channel it follows, and the URL of a newer revision there."""
 
     channel: str
     latest_url: str
 
 
 class Rows(NamedTuple):
-    """All that status shows of a model, in the order in which it shows it.
+    """Everything that `status` shows of a model, in the order of the document.
 
     Attributes:
-        contained: Machine -> its containers; None -> the machines that are in no other.
+        contained: Machine -> its containers; None -> the machines that are not containers.
         units: Application -> its units.
         subordinates: Principal unit -> its subordinates.
         statuses: Kind -> entity -> status.
-        ports: Unit -> (protocol, from, to) of what is open, whatever the endpoint; sorted.
-        leaders: Application -> its leader.
-        sides: Relation -> its sides.
-        sides_of: Application -> the sides of each of its relations.
+        ports: Unit -> sorted (protocol, from, to) of the open ports on all endpoints.
+        leaders: Application -> its leader unit.
+        sides: Relation -> its endpoints.
+        sides_of: Application -> the endpoints of each of its relations.
         charms: URL -> charm.
-        origins: Application -> the store of its charm, for those that come from one.
-        failing: Machine on which something failed when it was worked last -> who works on it.
-        unguarded: Machine whose firewall rules are not in force -> why.
-        profiles: Machine -> its profiles of charms, and why they are not those it should have.
+        origins: Application -> origin of its charm, for charms of a store.
+        failing: Machine whose last work failed -> who works on it and what is next.
+        unguarded: Machine whose firewall rules could not be applied -> why.
+        profiles: Machine -> its LXD profiles of charms, and the problem of the last change, or empty.
         spaces: Id -> name of every network space.
-        bindings: Application -> (endpoint, id of its space), for applications with bindings of their own.
+        bindings: Application -> (endpoint, id of its space), for applications whose endpoints users have
+            bound.
     """
 
     model: Model
@@ -148,7 +149,7 @@ class Rows(NamedTuple):
 
 
 def read(ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso) -> Rows:
-    """Read a model."""
+    """Read the rows of a model."""
     uuid = model.uuid
     machines = _machines(tx.beside(uuid), moment)
     units = [UnitRow._make(row) for row in tx.rows("shown_units", model=uuid)]
@@ -187,7 +188,7 @@ def read(ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso) -> 
 
 
 def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
-    """Return key -> its values, in their order."""
+    """Return key -> its values in their order."""
     found: dict[Any, list[Any]] = {}
     for key, value in pairs:
         if key in found:
@@ -198,7 +199,7 @@ def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
 
 
 def _machines(tx: ModelTx, moment: Moment) -> list[MachineRow]:
-    decoded = cache(json.loads)  # machines of one model are much alike
+    decoded = cache(json.loads)  # many machines of a model have the same texts
     found = []
     for row in tx.rows("shown_machines"):
         name, life, base, constraints, instance, display, host, hardware, addresses, ssh, silent, made = row
@@ -214,7 +215,7 @@ def _machines(tx: ModelTx, moment: Moment) -> list[MachineRow]:
 
 
 def _failing(ctx: Context, tx: ModelTx, moment: Moment) -> dict[str, str]:
-    """Return what `machine_work.failing` does; a model without any such machine needs no more code."""
+    """Return the same as `machine_work.failing`; a model without failures costs one query and no import."""
     if tx.row("work_failing") is None:
         return {}
     return machine_work.failing(ctx, tx, moment)
@@ -244,7 +245,7 @@ def _statuses(tx: ModelTx, moment: Moment) -> dict[str, dict[str, Seen]]:
 def _with_stopped(
     ctx: Context, model: Model, machines: list[MachineRow], statuses: dict[str, dict[str, Seen]]
 ) -> dict[str, dict[str, Seen]]:
-    """Show machines of this host that are off as stopped, before a command has tried to reach them."""
+    """Set the status of machines on this host that are stopped, which no command has noticed yet."""
     instances = statuses.get(StatusKind.INSTANCE, {})
     runs = {
         machine.instance_id: machine.id
@@ -257,7 +258,7 @@ def _with_stopped(
 
 
 def of_relations(tx: ModelTx) -> dict[int, Seen]:
-    """Return relation -> its status, with the time as the store keeps it."""
+    """Return relation -> its status, with the time in the store's form."""
     return {int(row[0]): Seen(*row[1:]) for row in tx.rows("shown_relation_statuses")}
 
 

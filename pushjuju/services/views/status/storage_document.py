@@ -1,4 +1,4 @@
-"""What users see of storage: the documents of `storage`, `show-storage` and `status`.
+"""Documents of storage, for `storage`, `show-storage` and `status`.
 
 Mirrors: juju cmd/juju/storage (3.6)
 """
@@ -28,7 +28,7 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """All storage of a model, read at one moment."""
+    """The rows of all storage in a model."""
 
     instances: list[StorageInstance]
     owners: dict[str, list[StorageAttachment]]
@@ -40,10 +40,10 @@ class _Rows:
 
 
 def combined(tx: ModelTx, moment: Moment = from_iso) -> dict[str, object]:
-    """Return the combined document: instances, filesystems, volumes; empty without storage.
+    """Return {storage, filesystems, volumes} of a model; empty when the model has no storage.
 
     Args:
-        moment: Makes of a time as the store keeps it what the document shows.
+        moment: Converts a time from the store's text to the document's form.
     """
     if not tx.scalar("storage_any"):
         return {}
@@ -57,13 +57,13 @@ def combined(tx: ModelTx, moment: Moment = from_iso) -> dict[str, object]:
 
 
 def document(ctx: Context, model: str) -> dict[str, Any]:
-    """Return the combined document of a model."""
+    """Return {storage, filesystems, volumes} of a model."""
     with ctx.read(model) as tx:
         return combined(tx)
 
 
 def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, object]:
-    """Return the details of some storage instances."""
+    """Return name -> details of some storage instances, or raise NotFound."""
     for item in ids:
         store_of(item)
     known = document(ctx, model).get("storage", {})
@@ -113,13 +113,13 @@ def _status(rows: _Rows, info: StatusInfo) -> dict[str, object]:
 
 
 def _main(rows: _Rows, item: StorageInstance) -> Backing | None:
-    """Return what an instance is to its charm: the volume of a block storage, else the filesystem."""
+    """Return the volume of block storage, or the filesystem of other storage; None when there is none yet."""
     wanted = VOLUME if item.kind == Kind.BLOCK else FILESYSTEM
     return next((backing for backing in rows.behind.get(item.id, ()) if backing.kind == wanted), None)
 
 
 def _worst(rows: _Rows, item: StorageInstance) -> StatusInfo:
-    """Return the status of an instance: that of the filesystem, unless it waits for its volume."""
+    """Return the status of an instance: that of its filesystem, with a message of its volume."""
     main = _main(rows, item)
     if main is None:
         return StatusInfo(
@@ -154,7 +154,7 @@ def _instance(rows: _Rows, item: StorageInstance) -> dict[str, object]:
 
 
 def location(backing: Backing | None, host: BackingAttachment | None) -> str:
-    """Return where a machine has what is attached to it; empty until it has."""
+    """Return the path of a volume or filesystem on a machine; empty before it is attached."""
     if backing is None or host is None or not host.attached:
         return ""
     if backing.kind == FILESYSTEM:
@@ -163,7 +163,7 @@ def location(backing: Backing | None, host: BackingAttachment | None) -> str:
 
 
 def device_path(hardware_id: str, wwn: str, device: str, link: str) -> str:
-    """Return the best path of a block device. Mirrors: juju storage/path.go BlockDevicePath (3.6)."""
+    """Return the most stable path of a block device. Mirrors: juju storage/path.go BlockDevicePath (3.6)."""
     if wwn:
         return f"/dev/disk/by-id/wwn-{wwn}"
     if hardware_id:
@@ -187,7 +187,7 @@ def _entry(rows: _Rows, backing: Backing) -> dict[str, object]:
     entry: dict[str, object] = {
         "provider-id": backing.provider_id,
         "volume": backing.volume if backing.kind == FILESYSTEM else "",
-        "storage": backing.storage if is_storage(backing.storage) else "",  # a machine's disk has no pool
+        "storage": backing.storage if is_storage(backing.storage) else "",  # a disk has no storage name
         "attachments": {key: value for key, value in where.items() if value} if machines else {},
         "pool": backing.pool,
         "hardware-id": backing.hardware_id if backing.kind == VOLUME else "",

@@ -332,7 +332,7 @@ def change(runtime: TestController, operation: str, **columns: object) -> None:
     [
         ({"decided": None}, "was not kept: it ran before pushjuju kept all of them"),
         ({"decided": None, "state": "planned"}, "is decided when the hook before it has ended well"),
-        ({"decided": None, "unit": ""}, "is one of machine 0: no unit decided it"),
+        ({"decided": None, "unit": ""}, "is of machine 0: no unit decided it"),
         ({"decided": b"\x01junk"}, "cannot be read: "),
         ({"decided": b"\x07"}, "cannot be read: format 07"),
         ({"decided": b""}, "cannot be read: format none"),
