@@ -105,7 +105,7 @@ class PipSettings:
 
 
 def read(environ: Mapping[str, str]) -> PipSettings:
-    """Return the settings of the user to whom an environment belongs."""
+    """Return the settings of the user of an environment."""
     try:
         options = runpip.settings()
     except NotFound:

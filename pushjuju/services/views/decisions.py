@@ -76,7 +76,7 @@ def _not_kept(operation: Operation) -> NotFound:
     if operation.state == "planned":
         return NotFound(f"operation {operation.id} is decided when the hook before it has ended well")
     return NotFound(
-        f"the decision behind operation {operation.id} was not kept, as an older pushjuju ran it",
+        f"the decision behind operation {operation.id} was not kept: an older pushjuju ran it",
         hint=f"pushjuju replay {operation.unit}    decides the last decision of the unit again",
     )
 

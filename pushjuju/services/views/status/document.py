@@ -173,7 +173,7 @@ def machine_agent(rows: Rows, machine: MachineRow) -> Seen:
 
 
 def _silent(rows: Rows, machine: MachineRow) -> bool:
-    """Return True when a machine counts as down: stopped, gone from its cloud, or unreachable for too long."""
+    """Return True when a machine counts as down: stopped, deleted in its cloud, or long unreachable."""
     seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if seen.status == InstanceStatus.STOPPED:
         return True
@@ -219,7 +219,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
 
 
 def machine_instance(rows: Rows, machine: MachineRow) -> Seen:
-    """Return the status of an instance; after failed work, its message says since when and who works on it."""
+    """Return the status of an instance; after failed work, it says since when, and who works on it."""
     seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if machine.id not in rows.failing:
         return seen

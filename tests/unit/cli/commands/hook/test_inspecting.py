@@ -330,7 +330,7 @@ def change(runtime: TestController, operation: str, **columns: object) -> None:
 @pytest.mark.parametrize(
     ("columns", "text"),
     [
-        ({"decided": None}, "was not kept: it ran before pushjuju kept all of them"),
+        ({"decided": None}, "was not kept: an older pushjuju ran it"),
         ({"decided": None, "state": "planned"}, "is decided when the hook before it has ended well"),
         ({"decided": None, "unit": ""}, "is of machine 0: no unit decided it"),
         ({"decided": b"\x01junk"}, "cannot be read: "),
