@@ -7,6 +7,7 @@ from urllib.parse import quote as percent
 from urllib.parse import unquote
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.storage import is_storage
 from pushjuju.portable.quote import quote
 from pushjuju.web.errors import denied
 
@@ -81,11 +82,12 @@ def machine(tag: str) -> str:
 
 
 def storage(tag: str) -> str:
-    """Return the id in a tag of storage."""
+    """Return the id in a tag of storage; libjuju sends `storage-data/0`, which is one for Juju too."""
     name, dash, number = _split(tag, "storage").rpartition("-")
-    if not dash or not number.isdigit():
+    found = f"{name}/{number}" if dash else number
+    if not is_storage(found):
         raise NotValid(f"{quote(tag)} is not a valid storage tag")
-    return f"{name}/{number}"
+    return found
 
 
 def relation(tag: str) -> str:
@@ -131,6 +133,11 @@ def of_credential(cloud: str, owner: str, name: str) -> str:
 def of_unit(name: str) -> str:
     """Return the tag of a unit."""
     return "unit-" + name.replace("/", "-")
+
+
+def of_storage(name: str) -> str:
+    """Return the tag of storage."""
+    return "storage-" + name.replace("/", "-")
 
 
 def of_machine(name: str) -> str:

@@ -15,6 +15,7 @@ _MODULES = (
     "cloud.cloud",
     "application.application",
     "application_offers",
+    "model_storage",
     "machine_manager",
     "action",
     "annotations",

@@ -50,13 +50,11 @@ class StorageParams:
 
 def directives(wanted: Mapping[str, StorageParams]) -> dict[str, Directive]:
     """Return what units are to get: name of the charm's storage -> directive."""
-    return {
-        name: Directive(pool=item.pool, size=item.size, count=item.count or 1)
-        for name, item in wanted.items()
-    }
+    return {name: directive(item) for name, item in wanted.items()}
 
 
-def _directive(item: StorageParams) -> Directive:
+def directive(item: StorageParams) -> Directive:
+    """Return what a unit is to get of one storage of its charm."""
     return Directive(pool=item.pool, size=item.size, count=item.count or 1)
 
 

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable
 
 from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.storage import is_store
 from pushjuju.plugins.api.storage_types import StorageMade, StorageProvider
+from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.requests.storage import storage_requests
@@ -17,7 +19,13 @@ from pushjuju.workers.timeouts import CALL_S, within
 def import_found(
     ctx: Context, model: str, pool: str, provider_id: str, name: str, *, warn: Callable[[str], None]
 ) -> str:
-    """Find a filesystem in the cloud and record it; return the id of the new storage."""
+    """Find a filesystem in the cloud and record it; return the id of the new storage.
+
+    Raises:
+        NotValid: The name is not the name of a charm's storage, or nothing can be imported from the pool.
+    """
+    if not is_store(name):
+        raise NotValid(f"{quote(name)} is not a valid storage name")
     type_name, kind = storage_requests.check_import(ctx, model, pool)
     runtime = Runtime(ctx, warn=warn)
     provider = runtime.host.open_storage(type_name, runtime.provider(model))

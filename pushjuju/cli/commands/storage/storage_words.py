@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pushjuju.cli.syntax.command import Cli
@@ -17,7 +17,7 @@ from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.model import sessions
 
 
-def with_times(document: dict[str, object]) -> dict[str, object]:
+def with_times(document: Mapping[str, object]) -> dict[str, object]:
     shown: dict[str, object] = with_texts(document, lambda moment: since_text(moment, utc=False))
     return shown
 

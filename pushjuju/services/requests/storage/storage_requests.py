@@ -140,13 +140,21 @@ def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list
     return _each(ctx, model, ids, do)
 
 
-def detach(ctx: Context, model: str, ids: Iterable[str], *, force: bool = False) -> list[Answer]:
-    """Detach storage from its units; with `force`, without running the charm's hook."""
+def detach(
+    ctx: Context, model: str, ids: Iterable[str], *, owner: str = "", force: bool = False
+) -> list[Answer]:
+    """Detach storage from its units; with `force`, without running the charm's hook.
+
+    Args:
+        owner: The unit that the storage is to be attached to, or empty for any.
+    """
 
     def do(tx: ModelTx, subject: str) -> Answer:
         instance = _instance(tx, subject)
         rows = storage_instances.attachments(tx, instance)
         owners = [units.get(tx, row.unit) for row in rows]
+        if owner and owner not in {unit.name for unit in owners}:
+            raise NotFound(f"storage {subject} is not attached to unit {owner}")
         known = {unit.application: unit_charm(tx, unit) for unit in owners}
         storage_instances.detach(tx, known, instance)
         if force:

@@ -10,7 +10,7 @@ from pushjuju.services.entities.storage import storage_pools
 
 def document(
     ctx: Context, model: str, names: Collection[str] = (), providers: Collection[str] = ()
-) -> dict[str, object]:
+) -> dict[str, dict[str, object]]:
     """Return name -> {provider, attrs?}, as `storage-pools` shows them."""
     for name in names:
         storage_pools.require_name(name)
@@ -18,7 +18,7 @@ def document(
         pools = storage_pools.open_pools(ctx, tx)
     for provider in providers:
         pools.type_of(provider)
-    found: dict[str, object] = {}
+    found: dict[str, dict[str, object]] = {}
     for name in pools.names():
         pool = pools.get(name)
         if (names and name not in names) or (providers and pool.type.name not in providers):

@@ -56,17 +56,19 @@ def combined(tx: ModelTx, moment: Moment = from_iso) -> dict[str, object]:
     return {key: value for key, value in found.items() if value}
 
 
-def document(ctx: Context, model: str) -> dict[str, Any]:
+def document(ctx: Context, model: str, moment: Moment = from_iso) -> dict[str, Any]:
     """Return {storage, filesystems, volumes} of a model."""
     with ctx.read(model) as tx:
-        return combined(tx)
+        return combined(tx, moment)
 
 
-def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, object]:
+def show(
+    ctx: Context, model: str, ids: Sequence[str], moment: Moment = from_iso
+) -> dict[str, dict[str, Any]]:
     """Return name -> details of some storage instances, or raise NotFound."""
     for item in ids:
         store_of(item)
-    known = document(ctx, model).get("storage", {})
+    known = document(ctx, model, moment).get("storage", {})
     missing = [item for item in ids if item not in known]
     if missing:
         text = f'storage instance "{missing[0]}" not found'

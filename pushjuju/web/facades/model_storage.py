@@ -1,0 +1,181 @@
+"""Storage: what units keep, and the pools that storage comes from.
+
+Mirrors: juju apiserver/facades/client/storage (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.storage import pools, storage_requests
+from pushjuju.services.requests.storage.storage_requests import Answer
+from pushjuju.services.views.listings import storage_pools
+from pushjuju.services.views.status import storage_document
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each
+from pushjuju.web.errors import ErrorResults
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes import storage_details as shapes
+from pushjuju.web.shapes.common import Entities, Results
+from pushjuju.web.shapes.placement import directive
+from pushjuju.workers.provision import storage_import
+
+
+@facade("Storage", versions=[6, 7], on=On.MODEL)
+class Storage(Facade):
+    """The storage of the model."""
+
+    @method(Needs.READ)
+    def list_storage_details(self, params: shapes.StorageFilters) -> Results:
+        """Return the storage of units."""
+        found = shapes.instances(self._document())
+        return {"results": [{"result": found} for _ in params.filters]}
+
+    @method(Needs.READ)
+    def storage_details(self, params: Entities) -> Results:
+        """Return storage by its tags."""
+        return {"results": [self._details(item.tag) for item in params.entities]}
+
+    def _details(self, tag: str) -> dict[str, object]:
+        try:
+            name = tags.storage(tag)
+            found = storage_document.show(self.ctx, self.model, [name], str)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {"result": shapes.instance(name, found[name])}
+
+    @method(Needs.READ)
+    def list_filesystems(self, params: shapes.MachineFilters) -> Results:
+        """Return filesystems, those of some machines or all."""
+        found = shapes.filesystems(self._document())
+        return {"results": [{"result": _at(found, item)} for item in params.filters]}
+
+    @method(Needs.READ)
+    def list_volumes(self, params: shapes.MachineFilters) -> Results:
+        """Return volumes, those of some machines or all."""
+        found = shapes.volumes(self._document())
+        return {"results": [{"result": _at(found, item)} for item in params.filters]}
+
+    def _document(self) -> dict[str, Any]:
+        return storage_document.document(self.ctx, self.model, str)
+
+    @method(Needs.READ)
+    def list_pools(self, params: shapes.StoragePoolFilters) -> Results:
+        """Return pools, also those that every model has."""
+        return {"results": [self._pools(item) for item in params.filters]}
+
+    def _pools(self, item: shapes.StoragePoolFilter) -> dict[str, object]:
+        try:
+            found = storage_pools.document(self.ctx, self.model, item.names, item.providers)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {"storage-pools": [{"name": name, "attrs": {}, **known} for name, known in found.items()]}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def create_pool(self, params: shapes.StoragePoolArgs) -> ErrorResults:
+        """Make pools."""
+        return {"results": [each(self._create, item) for item in params.pools]}
+
+    def _create(self, item: shapes.StoragePool) -> None:
+        pools.create(self.ctx, self.model, item.name, item.provider, _texts(item.attrs))
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def update_pool(self, params: shapes.StoragePoolArgs) -> ErrorResults:
+        """Replace the attributes of pools."""
+        return {"results": [each(self._update, item) for item in params.pools]}
+
+    def _update(self, item: shapes.StoragePool) -> None:
+        pools.update(self.ctx, self.model, item.name, _texts(item.attrs), item.provider)
+
+    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
+    def remove_pool(self, params: shapes.StoragePoolDeleteArgs) -> ErrorResults:
+        """Remove pools that nothing uses."""
+        return {"results": [each(pools.remove, self.ctx, self.model, item.name) for item in params.pools]}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def add_to_unit(self, params: shapes.StoragesAddParams) -> Results:
+        """Add storage to units."""
+        return {"results": [self._add(item) for item in params.storages]}
+
+    def _add(self, item: shapes.StorageAddParams) -> dict[str, object]:
+        wanted = {item.name: directive(item.storage)}
+        try:
+            (found,) = storage_requests.add(self.ctx, self.model, tags.unit(item.unit), wanted)
+            _require_done([found])
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {"result": {"storage-tags": [tags.of_storage(name) for name in found.made]}}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def attach(self, params: shapes.StorageAttachmentIds) -> ErrorResults:
+        """Attach storage to units."""
+        return {"results": [each(self._attach, item) for item in params.ids]}
+
+    def _attach(self, item: shapes.StorageAttachmentId) -> None:
+        unit, name = tags.unit(item.unit_tag), tags.storage(item.storage_tag)
+        _require_done(storage_requests.attach(self.ctx, self.model, unit, [name]))
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def detach_storage(self, params: shapes.StorageDetachment) -> ErrorResults:
+        """Take storage from units."""
+        return {"results": [each(self._detach, item, params) for item in params.ids.ids]}
+
+    def _detach(self, item: shapes.StorageAttachmentId, params: shapes.StorageDetachment) -> None:
+        name, unit = tags.storage(item.storage_tag), tags.unit(item.unit_tag) if item.unit_tag else ""
+        _require_done(storage_requests.detach(self.ctx, self.model, [name], owner=unit, force=params.force))
+
+    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
+    def remove(self, params: shapes.RemoveStorage) -> ErrorResults:
+        """Remove storage from the model, with its data or without."""
+        return {"results": [each(self._remove, item) for item in params.storage]}
+
+    def _remove(self, item: shapes.RemoveStorageInstance) -> None:
+        names, force = [tags.storage(item.tag)], item.force or item.destroy_attachments
+        _require_done(
+            storage_requests.remove(self.ctx, self.model, names, force=force, destroy=item.destroy_storage)
+        )
+
+    @method(Needs.WRITE, name="Import", blocked_by=blocks.CHANGE)
+    def take_in(self, params: shapes.BulkImportStorageParams) -> Results:
+        """Take in filesystems that the cloud has already."""
+        return {"results": [self._import(item) for item in params.storage]}
+
+    def _import(self, item: shapes.ImportStorageParams) -> dict[str, object]:
+        try:
+            if item.kind != shapes.FILESYSTEM_NUMBER:
+                raise errors.not_supported(f"storage kind {quote(str(item.kind))} not supported")
+            name = storage_import.import_found(
+                self.ctx, self.model, item.pool, item.provider_id, item.storage_name, warn=_silent
+            )
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {"result": {"storage-tag": tags.of_storage(name)}}
+
+
+def _silent(_text: str) -> None:
+    """Warnings of providers are for the log of the server's own commands."""
+
+
+def _require_done(answers: Iterable[Answer]) -> None:
+    """Raise what the first of some answers was refused for."""
+    for answer in answers:
+        if answer.error is not None:
+            raise answer.error
+
+
+def _texts(attributes: Mapping[str, Any]) -> dict[str, str]:
+    return {key: value if isinstance(value, str) else str(value) for key, value in attributes.items()}
+
+
+def _at(found: list[shapes.Details], wanted: shapes.MachineFilter) -> list[shapes.Details]:
+    """Return those that are attached to one of some machines."""
+    names = set(wanted.machines)
+    return [item for item in found if not names or names & _machines(item)]
+
+
+def _machines(item: Mapping[str, Any]) -> set[str]:
+    return set(item["machine-attachments"])
