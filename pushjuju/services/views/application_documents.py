@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pushjuju.charms.format.url import name_in
+from pushjuju.charms.values.model import JUJU_INFO
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.services.entities.application import applications, bindings
 from pushjuju.services.entities.application import units as of_units
+from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import origins
@@ -69,6 +71,20 @@ def units(ctx: Context, model: str, name: str) -> list[str]:
     with ctx.read(model) as tx:
         applications.get(tx, name)
         return [unit.name for unit in of_units.of_application(tx, name)]
+
+
+def endpoint_names(ctx: Context, model: str, name: str) -> list[str]:
+    """Return the names of the endpoints of an application, with the one that every charm has."""
+    with ctx.read(model) as tx:
+        charm = applications.current_charm(tx, applications.get(tx, name))
+        return sorted({end.name for end in charm.meta.endpoints()} | {JUJU_INFO})
+
+
+def leader(ctx: Context, model: str, name: str) -> str | None:
+    """Return the unit that leads an application, or None."""
+    with ctx.read(model) as tx:
+        applications.get(tx, name)
+        return leadership.holder(tx, name)
 
 
 def _application(tx: ModelTx, application: Application) -> dict[str, object]:

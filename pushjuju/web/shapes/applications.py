@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
 
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import Base, Entities
+from pushjuju.web.shapes.common import Base, Entities, Entity
 from pushjuju.web.shapes.constraints import Value
 from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams
 
@@ -267,6 +267,59 @@ class UnitsResolved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationGetArgs:
+    """Applications by their names."""
+
+    args: list[ApplicationGet] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationMergeBindings:
+    """Spaces for endpoints of an application; the empty endpoint stands for the others."""
+
+    application_tag: str = ""
+    bindings: dict[str, str] = field(default_factory=dict)
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationMergeBindingsArgs:
+    """Spaces for endpoints of applications."""
+
+    args: list[ApplicationMergeBindings] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateChannelArg:
+    """Another base for an application: the channel of Ubuntu."""
+
+    tag: Entity = field(default_factory=Entity)
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateChannelArgs:
+    """Other bases for applications."""
+
+    args: list[UpdateChannelArg] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationStorageUpdate:
+    """The storage that future units of an application get."""
+
+    application_tag: str = ""
+    storage_constraints: dict[str, StorageParams] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationStorageUpdates:
+    """The storage that future units of applications get."""
+
+    storage_updates: list[ApplicationStorageUpdate] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleApplications:
     """Applications of Kubernetes."""
 
@@ -292,6 +345,9 @@ DeployFromRepositoryResult = TypedDict(
 DeployFromRepositoryResults = TypedDict(
     "DeployFromRepositoryResults", {"Results": list[DeployFromRepositoryResult]}
 )
+ConfigResult = TypedDict("ConfigResult", {"config": dict[str, object], "error": NotRequired[Error]})
+ConfigResults = TypedDict("ConfigResults", {"Results": list[ConfigResult]})
+CharmRelationsResults = TypedDict("CharmRelationsResults", {"charm-relations": list[str]})
 AddUnitsResults = TypedDict("AddUnitsResults", {"units": list[str]})
 RelationEnd = TypedDict(
     "RelationEnd",

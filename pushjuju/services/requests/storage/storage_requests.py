@@ -273,7 +273,12 @@ def put_application_directives(
     charm = charms.get(tx, application.charm_url)
     known = {item.name: item for item in storage_instances.directives(tx, name)}
     wanted = {
-        key: replace(item, pool=item.pool or known[key].pool, size=item.size or known[key].size)
+        key: replace(
+            item,
+            pool=item.pool or known[key].pool,
+            size=item.size or known[key].size,
+            count=item.count or known[key].count,
+        )
         if key in known
         else item
         for key, item in asked.items()

@@ -7,12 +7,13 @@ from pushjuju.web.facades.application.application_consume import Consuming
 from pushjuju.web.facades.application.application_deploy import Deploying
 from pushjuju.web.facades.application.application_documents import Showing
 from pushjuju.web.facades.application.application_settings import Settings
+from pushjuju.web.facades.application.application_storage import Storing
 from pushjuju.web.registry import Needs, On, facade, method
 from pushjuju.web.shapes import applications as shapes
 
 
 @facade("Application", versions=range(17, 23), on=On.MODEL)
-class Application(Deploying, Settings, Consuming, Showing):
+class Application(Deploying, Settings, Consuming, Storing, Showing):
     """The applications of the model."""
 
     @method(Needs.WRITE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pushjuju.core.base import Base
@@ -12,7 +13,7 @@ from pushjuju.web import errors, tags
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
 from pushjuju.web.shapes.common import Base as BaseShape
-from pushjuju.web.shapes.common import Entities, Results
+from pushjuju.web.shapes.common import Entities, Entity, Results, StringResult
 
 _TRUST = {"description": "Does this application have access to trusted credentials", "type": "bool"}
 
@@ -43,6 +44,38 @@ class Showing(Facade):
             "channel": about.channel,
             "endpoint-bindings": about.bindings,
         }
+
+    @method(Needs.READ)
+    def get_config(self, params: Entities) -> shapes.ConfigResults:
+        """Return the settings of applications."""
+        return {"Results": [self._settings(tags.application, item.tag) for item in params.entities]}
+
+    @method(Needs.READ)
+    def charm_config(self, params: shapes.ApplicationGetArgs) -> shapes.ConfigResults:
+        """Return the settings of applications, which are named here without tags."""
+        return {"Results": [self._settings(str, item.application) for item in params.args]}
+
+    def _settings(self, read: Callable[[str], str], text: str) -> shapes.ConfigResult:
+        try:
+            found = applications.config(self.ctx, self.model, read(text))
+        except PushjujuError as error:
+            return {"config": {}, "error": errors.told(error)}
+        return {"config": found.get("settings", {})}
+
+    @method(Needs.READ)
+    def charm_relations(self, params: shapes.ApplicationGet) -> shapes.CharmRelationsResults:
+        """Return the names of the endpoints of an application."""
+        found = application_documents.endpoint_names(self.ctx, self.model, params.application)
+        return {"charm-relations": found}
+
+    @method(Needs.READ)
+    def leader(self, params: Entity) -> StringResult:
+        """Return the unit that leads an application."""
+        found = application_documents.leader(self.ctx, self.model, tags.application(params.tag))
+        if not found:
+            missing = errors.ApiError(f"leader for {params.tag} not found", errors.NOT_FOUND)
+            return {"result": "", "error": errors.told(missing)}
+        return {"result": found}
 
     @method(Needs.READ, name="GetCharmURLOrigin")
     def get_charm_url_origin(self, params: shapes.ApplicationGet) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.application import expose, resolved, settings
@@ -44,6 +45,26 @@ class Settings(Facade):
     def set_constraints(self, params: shapes.SetConstraints) -> None:
         """Replace the constraints of future machines."""
         settings.set_constraints(self.ctx, self.model, params.application, known(params.constraints))
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def merge_bindings(self, params: shapes.ApplicationMergeBindingsArgs) -> ErrorResults:
+        """Bind endpoints to spaces."""
+        return {"results": [each(self._bind, item) for item in params.args]}
+
+    def _bind(self, item: shapes.ApplicationMergeBindings) -> None:
+        name = tags.application(item.application_tag)
+        settings.bind(self.ctx, self.model, name, item.bindings, force=item.force)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def update_application_base(self, params: shapes.UpdateChannelArgs) -> ErrorResults:
+        """Give future units other bases."""
+        return {"results": [each(self._set_base, item) for item in params.args]}
+
+    def _set_base(self, item: shapes.UpdateChannelArg) -> None:
+        if not item.channel:
+            raise errors.ApiError("base missing from args", errors.BAD_REQUEST)
+        base = Base.parse(f"ubuntu@{item.channel.partition('/')[0]}")
+        settings.set_base(self.ctx, self.model, tags.application(item.tag.tag), base)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_relation(self, params: shapes.AddRelation) -> shapes.AddRelationResults:
