@@ -20,7 +20,7 @@ from pushjuju.services.requests.storage import storage_requests
         flags.switch("force", "Detach before the charm has run its storage-detaching hook"),
         *flags.NO_WAIT,
     ),
-    details="The data stay; `storage` shows what a detach waits for.",
+    details="The data stays; `storage` shows what a detach waits for.",
     examples="    pushjuju detach-storage pgdata/0\n",
     see_also=("attach-storage", "remove-storage", "storage"),
 )

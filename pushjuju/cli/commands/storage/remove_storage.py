@@ -27,7 +27,7 @@ before removing."""
         flags.switch("no-destroy", "Remove the storage without destroying it"),
         *flags.NO_WAIT,
     ),
-    details="The data are destroyed; with --no-destroy the cloud keeps them.",
+    details="The data is destroyed; with --no-destroy the cloud keeps them.",
     examples="    pushjuju remove-storage pgdata/0\n    pushjuju remove-storage --no-destroy pgdata/0\n",
     see_also=("detach-storage", "import-filesystem", "storage"),
 )
