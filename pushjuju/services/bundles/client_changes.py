@@ -1,4 +1,4 @@
-"""What a client that deploys a bundle itself has to do: the steps for a model with nothing in it.
+"""Plans the steps for a client of the API that deploys a bundle itself, into an empty model.
 
 Mirrors: juju apiserver/facades/client/bundle (3.6)
 """
@@ -22,7 +22,7 @@ from pushjuju.services.bundles.read.values import Application, Bundle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientStep:
-    """One step; `$ID` in the arguments stands for what the step ID made."""
+    """A step for the client; `$ID` in the arguments stands for the entity that step ID makes."""
 
     id: str
     method: str
@@ -31,14 +31,14 @@ class ClientStep:
 
 
 def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
-    """Return the steps for a bundle, or what is wrong with it. No file of this host is read.
+    """Return the steps for a bundle, or no steps and its faults; no file of this host is read.
 
     Args:
         text: The documents of the bundle, as YAML.
-        place: The bundle as its client names it, for errors.
+        place: The client's name for the bundle, for errors.
 
     Raises:
-        NotValid: The text is no bundle.
+        NotValid: The text is not a bundle.
     """
     if len(text) > MAX_TEXT:
         raise NotValid(f"the bundle is larger than {MAX_TEXT} characters")
@@ -52,7 +52,7 @@ def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
 
 
 def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:
-    """Return the charm of an application as far as the bundle itself says."""
+    """Return the charm of an application with what the bundle says about it; no store is asked."""
     revision = -1 if app.revision is None else app.revision
     base = bases.application_base(bundle, app)
     return ResolvedCharm(name=app.charm_name, base=base, channel=app.channel, revision=revision)
@@ -61,10 +61,10 @@ def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:
 def _step(change: Change) -> ClientStep:
     args = dict(change.args)
     if base := args.get("base"):
-        args["series"] = Base.parse(base).series  # libjuju reads it
+        args["series"] = Base.parse(base).series  # libjuju reads the series
     if change.method is Method.ADD_CHARM and "revision" in args:
         number = int(args.pop("revision"))
         args |= {"revision": number} if number >= 0 else {}
-    if args.get("entity-type") == "machine":  # its number in the model comes from the step that adds it
+    if args.get("entity-type") == "machine":  # the step that adds the machine gives its number
         args["id"] = f"${change.requires[0]}"
     return ClientStep(id=change.id, method=str(change.method), args=args, requires=change.requires)

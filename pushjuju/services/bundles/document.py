@@ -1,4 +1,4 @@
-"""Prepares bundles for the yaml and json writers."""
+"""Converts exported bundles for the writers of YAML and JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pushjuju.services.bundles.plan import as_bundle
 
 
 def document(value: Any) -> Any:
-    """Return data of a bundle with ordered maps marked, so that their keys keep their order."""
+    """Return the data of a bundle with `Fields` as `Struct`, so that the writers keep the order of keys."""
     if isinstance(value, as_bundle.Fields):
         return Struct({key: document(item) for key, item in value.items()})
     if isinstance(value, dict):

@@ -59,7 +59,7 @@ def export(ctx: Context, model: str, request: Request) -> tuple[Fields, Fields |
 
 
 def as_text(ctx: Context, model: str, request: Request) -> str:
-    """Return the bundle as YAML, with its overlay as a second document if it needs one."""
+    """Return the bundle as YAML, with its overlay, if it has one, as a second document."""
     bundle, overlay = export(ctx, model, request)
     text = format_yaml(document(bundle))
     return f"{text}{OVERLAY}{format_yaml(document(overlay))}" if overlay else text

@@ -62,7 +62,7 @@ charm() {
 sys.exit(import_module(sys.argv.pop(1)).main())' "$@"
 }
 cd "$CRAFT_PART_SRC"
-# It ends with 100 and more for warnings, with 200 for errors.
+# charm proof exits with 100 or more for warnings, and with 200 or more for errors.
 charm charmtools.proof || [ $? -lt 200 ]
 name=$(sed -n 's/^name: *//p' metadata.yaml)
 ln -sfn "$CRAFT_PART_INSTALL" "/root/build/$name"

@@ -1,4 +1,4 @@
-"""Offers as clients of the API see them: by what the user who asks may do with each.
+"""Details of offers for clients of the API, limited by the user's access to each offer.
 
 Mirrors: juju apiserver/facades/client/applicationoffers (3.6)
 """
@@ -23,7 +23,7 @@ from pushjuju.store.tx import ModelTx
 
 
 class WantedEnd(NamedTuple):
-    """An endpoint that an offer is to have; an empty part fits everything."""
+    """An endpoint that a search wants; an empty attribute fits every endpoint."""
 
     interface: str
     name: str
@@ -36,7 +36,7 @@ class Connection:
 
     Attributes:
         source: The model that consumes the offer.
-        subnets: The networks that it connects from; none when they are not let in.
+        subnets: The networks that the consumer connects from; empty when the firewall refuses them.
     """
 
     source: Model
@@ -51,9 +51,9 @@ class OfferDetails:
     """An offer.
 
     Attributes:
-        endpoints: The endpoints by the names that the offer gives them.
-        users: User -> access; only administrators of the offer see others than themselves.
-        connections: The relations to the offer; only its administrators see them.
+        endpoints: (name in the offer, endpoint).
+        users: User -> access level; users who are no administrators of the offer see only themselves.
+        connections: The relations to the offer; empty for users who are no administrators of the offer.
     """
 
     model: Model
@@ -67,10 +67,10 @@ class OfferDetails:
 
 
 def named(ctx: Context, url: OfferUrl) -> OfferDetails:
-    """Return the offer that a URL means.
+    """Return the details of the offer that a URL names.
 
     Raises:
-        NotFound: There is no such offer, or the user who asks may not see it: the two read alike.
+        NotFound: The offer does not exist, or the user may not see it; the messages are equal.
     """
     with ctx.store.read() as tx:
         model, item, _ = offers.visible(ctx, tx, url)
@@ -78,11 +78,11 @@ def named(ctx: Context, url: OfferUrl) -> OfferDetails:
 
 
 def found(ctx: Context, place: OfferUrl, wanted: Wanted, ends: Collection[WantedEnd]) -> list[OfferDetails]:
-    """Return the offers that fit and that the user who asks may see.
+    """Return the details of the offers that meet the conditions and that the user may see.
 
     Args:
-        place: Owner and model to look in; empty for all models.
-        ends: Endpoints of which the offer has at least one; empty for any.
+        place: The owner and model to search; empty parts for all.
+        ends: Endpoints of which an offer must have at least one; empty for no condition.
     """
     with ctx.store.read() as tx:
         return [

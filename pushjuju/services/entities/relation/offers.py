@@ -72,7 +72,7 @@ def users(tx: Tx, offer: Offer) -> dict[str, str]:
 
 
 def level_of(ctx: Context, tx: Tx, model: Model, offer: Offer) -> str:
-    """Return what the user who asks may do with an offer, or an empty text for nothing."""
+    """Return the user's level of access to an offer, or an empty text for no access."""
     if model_access.may(tx, ctx.user, model, "admin"):
         return ADMIN
     return people.effective_level(tx, ctx.user, people.Kind.OFFER, offer.uuid)
@@ -97,10 +97,10 @@ def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
 
 
 def visible(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer, str]:
-    """Return the offer that a URL means, with its model, and what the user who asks may do with the offer.
+    """Return model and offer of a URL, and the user's level of access to the offer.
 
     Raises:
-        NotFound: There is no such offer, or the user may not see it: the two read alike.
+        NotFound: The offer does not exist, or the user may not see it; the messages are equal.
     """
     try:
         model, offer = resolve(ctx, tx, url)

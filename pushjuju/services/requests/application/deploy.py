@@ -45,7 +45,7 @@ class DeployOptions:
             name in the model's store.
         application: The name of the application; empty for the charm's name.
         num_units: The number of units; None for one unit, or for no unit of a subordinate.
-        least_units: The smallest number of units that is right: 0 for who adds units afterwards.
+        least_units: The smallest allowed number of units; 0 for callers that add units afterwards.
         base: The base to deploy on, or None to choose one.
         revision: A revision of the store; -1 for the newest of the channel.
         config: Values of options as text; they override those of the files.

@@ -182,10 +182,10 @@ def revoke(where: Sides, cloud: str, name: str, *, force: bool = False) -> None:
 
 
 def refuse_files(name: str, item: StoredCredential, kind: ProviderType) -> None:
-    """Check that a credential names no file of this host: one that another computer sends.
+    """Refuse a credential from another computer when it names a file, which would be a file of this host.
 
     Raises:
-        NotValid: An attribute names a file; the message has no value.
+        NotValid: An attribute names a file; the message does not contain the value.
     """
     for attr in kind.credential_schemas.get(item.auth_type, ()):
         named = attr.file_attr if attr.file_attr in item.attributes else ""

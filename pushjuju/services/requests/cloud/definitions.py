@@ -126,10 +126,10 @@ def put_on_controller(where: Sides, cloud: Cloud) -> None:
 
 
 def add_to_controller(where: Sides, cloud: Cloud, *, force: bool = False) -> None:
-    """Define a new cloud on a controller; a cloud of Kubernetes is kept, but can have no models.
+    """Add a cloud to a controller; a Kubernetes cloud is stored, but no model can be added to it.
 
     Raises:
-        NotValid: The name is taken, the definition is wrong, or no plugin drives its type.
+        NotValid: The name is used already, the definition is wrong, or no plugin has its type.
     """
     require_free(where, cloud.name, force=force)
     if cloud.type != _KUBERNETES:

@@ -32,8 +32,8 @@ class UpdateCredentialsOptions:
         region: A region that each of the clouds must have; empty for no check.
         force: True to store credentials that models cannot use, and to skip the check of the region.
         new: True to write the credentials to the client too; False when they were read from there.
-        files: Whether attributes may name files of this host.
-        dry_run: Only try the credentials.
+        files: True when attributes may name files of this host.
+        dry_run: True to try the credentials without storing them.
     """
 
     credentials: Mapping[str, CloudCredentials]
