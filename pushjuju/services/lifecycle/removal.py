@@ -118,7 +118,7 @@ def remove_unit(tx: ModelTx, unit: Unit) -> None:
     tx.run("unit_delete", name=unit.name)
     # The principal waits for the end of its subordinates.
     if unit.principal:
-        _touch_named(tx, unit.principal, f"{unit.name} is gone")
+        _wake_named(tx, unit.principal, f"{unit.name} is gone")
         if unit.forced:  # a principal in error does not run; its own forced end may wait for this unit
             wake.cleaner(tx, tx.now, f"{unit.name} is gone")
     finish_application(tx, unit.application)
@@ -133,7 +133,7 @@ def _has_secrets(tx: ModelTx, application: str) -> bool:
     return found is not None and bool(found.secrets)
 
 
-def _touch_named(tx: ModelTx, name: str, reason: str) -> None:
+def _wake_named(tx: ModelTx, name: str, reason: str) -> None:
     found = tx.find(Unit, "unit_get", name=name)
     if found:
         wake.unit(tx, found, reason)

@@ -50,13 +50,13 @@ def _relation_info(tx: ModelTx, unit: Unit, relation_id: int) -> dict[str, objec
         relations.own_endpoint(sides, unit.application),
         relations.remote_endpoint(sides, unit.application),
     )
-    far = {"cross-model": True} if relations.remote(tx, other.application) else {}
+    remote = {"cross-model": True} if relations.remote(tx, other.application) else {}
     bags = relations.bags(tx, relation_id)
     scopes = {scope.unit for scope in tx.list(RelationScope, "scope_list", relation=relation_id)}
     found: dict[str, object] = {
         "relation-id": relation_id,
         "endpoint": own.endpoint,
-        **far,
+        **remote,
         "related-endpoint": other.endpoint,
         "application-data": _data(bags, other.application),
     }

@@ -107,7 +107,7 @@ def _refresh_addresses(tx: ModelTx, view: View) -> None:
             relation = view.relations[relation_id]
             settings.update(relation_settings(tx, view, relation, endpoint))
             if relations.update_bag(tx, relation, unit.name, settings):
-                relations.touch_firewalls(tx, relation, "addresses changed")
+                relations.wake_firewalls(tx, relation, "addresses changed")
 
 
 # --- ports ------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def _with_far(tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState) -
         # Changes of a suspended relation are reported when the relation is resumed.
         if row["latest"] > row["noted"] and remote_secrets.may_read(tx, alias, row["secret"]):
             news[name] = ConsumedSecret(revision=row["latest"], label=row["label"])
-    noted = {name for name in local.secret_revisions if remote_secrets.is_far(name)}
+    noted = {name for name in local.secret_revisions if remote_secrets.is_of_other_model(name)}
     return replace(
         remote,
         secrets_consumed={**remote.secrets_consumed, **news},
@@ -72,7 +72,7 @@ def _with_own(tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState) -
     owned = secrets.managed(tx, unit)
     known = {uri(row["secret"]) for row in consumed} | {uri(row.id) for row in owned}
     every = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
-    noted = {name for name in every if not remote_secrets.is_far(name)}
+    noted = {name for name in every if not remote_secrets.is_of_other_model(name)}
     obsolete: dict[str, tuple[int, ...]] = {}
     for row in tx.rows("secret_obsolete_managed", **here):
         obsolete[uri(row["secret"])] = (*obsolete.get(uri(row["secret"]), ()), row["revision"])

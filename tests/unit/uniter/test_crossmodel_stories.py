@@ -43,7 +43,7 @@ def mirrored(twins: TwoModels) -> None:
     for world in (twins.shop, twins.prod):
         for relation in twins.relations(world):
             seen += 1
-            far = world.read(lambda tx, relation=relation: relations.far(tx, relation))
+            far = world.read(lambda tx, relation=relation: relations.other_row(tx, relation))
             assert far is not None
             assert (far.far_model, far.far_relation) == (world.model, relation.id)
             assert (far.life, far.suspended) == (relation.life, relation.suspended)

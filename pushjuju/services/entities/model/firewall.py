@@ -31,7 +31,7 @@ from pushjuju.core.firewall import (
 from pushjuju.core.model.ports import OpenPort, PortRange
 from pushjuju.core.names import UnitName
 from pushjuju.services.entities.basis import network
-from pushjuju.services.entities.basis import wake as touch
+from pushjuju.services.entities.basis import wake as waker
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.queue import machine_key
 from pushjuju.store.rows.records import ExposedEndpoint, MachineFirewall, Port
@@ -82,7 +82,7 @@ def changed_of(tx: ModelTx, application: str, reason: str) -> None:
 
 
 def let_in(tx: ModelTx) -> None:
-    """Mark all machines: a machine has come, or has a new address, and they let it in at their next contact.
+    """Mark all machines after one was added or got another address; their next contact lets it in.
 
     No machine is woken here: `joined` wakes those that relations connect with the new machine.
     """
@@ -90,12 +90,12 @@ def let_in(tx: ModelTx) -> None:
 
 
 def joined(tx: ModelTx, application: str, reason: str) -> None:
-    """Wake the machines that are marked, of all applications that relations connect with an application.
+    """Wake the marked machines of all applications that relations connect with an application.
 
-    A unit that joins a relation may learn the addresses of units that are two and more relations away.
+    A unit that joins a relation may learn addresses of units that are two or more relations away.
     """
     if tx.scalar("firewall_is_behind"):
-        touch.firewall(tx, reason, application)
+        waker.firewall(tx, reason, application)
 
 
 def changed_everywhere(tx: ModelTx, reason: str) -> None:
@@ -105,7 +105,7 @@ def changed_everywhere(tx: ModelTx, reason: str) -> None:
     Otherwise each machine of a growing fleet would make all others apply their rules once more.
     """
     if tx.run("firewall_change_all"):
-        touch.firewall(tx, reason)
+        waker.firewall(tx, reason)
 
 
 def guarded(tx: ModelTx) -> int:
@@ -117,7 +117,7 @@ def wake(tx: ModelTx, application: str, reason: str) -> None:
     """Wake the machines that are marked because their rules may have changed.
 
     Args:
-        application: Where it is not empty, only machines of applications that relations connect with it.
+        application: Only machines of applications connected with this one by relations; empty for all.
     """
     key = {"workers": machine_key(tx.model, ""), "due": to_iso(tx.now), "reason": reason}
     if application:
@@ -129,7 +129,7 @@ def wake(tx: ModelTx, application: str, reason: str) -> None:
 def _change(tx: ModelTx, machines: Iterable[str], reason: str) -> None:
     for machine in machines:
         if tx.run("firewall_change", machine=machine):
-            touch.machine(tx, machine, reason)
+            waker.machine(tx, machine, reason)
 
 
 # --- the rules --------------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def update_bag(
         new = merged(old, made)
         for model, number, name in both(relation, entity):
             put_bag(tx.beside(model), number, name, new)
-            touch_counterparts(tx.beside(model), number, name, "relation settings changed")
+            wake_counterparts(tx.beside(model), number, name, "relation settings changed")
     return made
 
 
@@ -180,7 +180,7 @@ def renamed(entity: str, application: str) -> str:
     return f"{application}{slash}{number}"
 
 
-def far(tx: Tx, relation: Relation) -> Relation | None:
+def other_row(tx: Tx, relation: Relation) -> Relation | None:
     """Return the other model's row of a relation; None for a relation inside a model."""
     if not relation.far_model:
         return None
@@ -203,20 +203,20 @@ def _everywhere(tx: ModelTx, relation: Relation, unit: str) -> list[tuple[str, i
     return [(relation.model, relation.id, unit), there]
 
 
-def touch_firewalls(tx: ModelTx, relation: Relation, reason: str) -> None:
+def wake_firewalls(tx: ModelTx, relation: Relation, reason: str) -> None:
     """Wake the provider's machines in a relation between models, so that they update their firewall rules.
 
     The status of the relation says when the other side's firewall refuses this side.
     """
-    other = far(tx, relation)
+    other = other_row(tx, relation)
     if other is None:
         return
-    for one, its_far in ((relation, other), (other, relation)):
+    for one, its_other in ((relation, other), (other, relation)):
         here = tx.beside(one.model)
         provider = next(side for side in endpoints(here, one.id) if side.role == Role.PROVIDER)
         if remote(here, provider.application) is None:
             firewall.changed_of(here, provider.application, reason)
-            _judge_ingress(here, its_far)
+            _judge_ingress(here, its_other)
 
 
 def _judge_ingress(tx: ModelTx, comer: Relation) -> None:
@@ -238,13 +238,13 @@ def _judge_ingress(tx: ModelTx, comer: Relation) -> None:
 # --- wakes and scopes -------------------------------------------------------------------------------------
 
 
-def touch_members(tx: ModelTx, relation: int, reason: str) -> None:
+def wake_members(tx: ModelTx, relation: int, reason: str) -> None:
     """Wake the machines of all units in scope of a relation."""
     for row in tx.rows("scope_machines", relation=relation):
         wake.machine(tx, row["machine"], reason)
 
 
-def touch_counterparts(tx: ModelTx, relation: int, entity: str, reason: str) -> None:
+def wake_counterparts(tx: ModelTx, relation: int, entity: str, reason: str) -> None:
     """Wake the machines of the units that see a change of a unit or application in a relation.
 
     Units of one application see each other in peer relations only. Without this rule, each unit that enters a
@@ -267,8 +267,8 @@ def enter_scope(tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[s
         tx.insert("relation_scope", scope)
         there = tx.beside(model)
         put_bag(there, number, name, settings)
-        touch_counterparts(there, number, name, f"{name} joins")
-    touch_firewalls(tx, relation, f"{unit.name} joins")
+        wake_counterparts(there, number, name, f"{name} joins")
+    wake_firewalls(tx, relation, f"{unit.name} joins")
     if relation.scope != "container":
         firewall.joined(tx, unit.application, f"{unit.name} joins")
 
@@ -277,14 +277,14 @@ def leave_scope(tx: ModelTx, relation_id: int, unit: str) -> None:
     """Remove a unit from the scope of a relation; remove a dying relation when no unit is left in it."""
     if not tx.run("scope_leave", relation=relation_id, unit=unit):
         return
-    touch_counterparts(tx, relation_id, unit, f"{unit} leaves")
+    wake_counterparts(tx, relation_id, unit, f"{unit} leaves")
     relation = tx.find(Relation, "relation_get", id=relation_id)
     if relation is None:
         return
     for there, number, name in _everywhere(tx, relation, unit)[1:]:
         tx.run("scope_leave", model=there, relation=number, unit=name)
-        touch_counterparts(tx.beside(there), number, name, f"{name} leaves")
-    touch_firewalls(tx, relation, f"{unit} leaves")
+        wake_counterparts(tx.beside(there), number, name, f"{name} leaves")
+    wake_firewalls(tx, relation, f"{unit} leaves")
     if relation.life != Life.ALIVE and not is_entered(tx, relation_id):
         remove(tx, relation_id)
 
@@ -296,7 +296,7 @@ def depart(tx: ModelTx, unit: Unit) -> None:
         relation = tx.find(Relation, "relation_get", model=unit.model, id=scope.relation)
         for model, number, name in both(relation, unit.name) if relation else ():
             tx.run("scope_depart_one", model=model, relation=number, unit=name)
-            touch_counterparts(tx.beside(model), number, name, f"{name} departs")
+            wake_counterparts(tx.beside(model), number, name, f"{name} departs")
 
 
 def destroy(tx: ModelTx, relation: Relation) -> None:
@@ -305,19 +305,19 @@ def destroy(tx: ModelTx, relation: Relation) -> None:
     if not scopes(here, relation.id):
         remove(here, relation.id)
         return
-    for item in (relation, far(tx, relation)):
+    for item in (relation, other_row(tx, relation)):
         if item is not None:
             there = tx.beside(item.model)
             there.run("relation_set_life", id=item.id, life=Life.DYING)
-            touch_members(there, item.id, "relation removed")
+            wake_members(there, item.id, "relation removed")
 
 
 def remove(tx: ModelTx, relation_id: int) -> None:
     """Delete a relation with its bags in both models; wake their cleaners for applications that wait."""
     relation = tx.find(Relation, "relation_get", id=relation_id)
-    other = far(tx, relation) if relation else None
+    other = other_row(tx, relation) if relation else None
     if relation and other:
-        touch_firewalls(tx, relation, "a relation to another model is gone")
+        wake_firewalls(tx, relation, "a relation to another model is gone")
         _remove(tx.beside(other.model), other.id)
     _remove(tx, relation_id)
 

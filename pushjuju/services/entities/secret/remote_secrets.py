@@ -21,7 +21,7 @@ from pushjuju.store.rows.records import Application, RemoteApplication, Unit
 from pushjuju.store.rows.secret_records import ConsumerRow, SecretRow
 from pushjuju.store.tx import ModelTx, Tx
 
-READS_FAR = 2  # value of `application.secrets` for applications that read secrets of other models
+READS_OTHER_MODELS = 2  # value of `application.secrets` for applications that read secrets of other models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ def uri(model: str, secret: str) -> str:
     return f"secret://{model}/{secret}"
 
 
-def is_far(text: str) -> bool:
+def is_of_other_model(text: str) -> bool:
     """Return True when a URI, as units keep it, names a secret of another model."""
     return text.startswith("secret://")
 
@@ -80,7 +80,7 @@ def labelled(tx: ModelTx, unit: Unit, label: str) -> Seen | None:
 def reads(tx: Tx, unit: Unit) -> bool:
     """Return True when a unit's application has ever read a secret of another model."""
     found = tx.find(Application, "application_get", model=unit.model, name=unit.application)
-    return found is not None and found.secrets >= READS_FAR
+    return found is not None and found.secrets >= READS_OTHER_MODELS
 
 
 def check_label(tx: Tx, unit: Unit, label: str) -> None:
@@ -115,4 +115,4 @@ def forget_unit(tx: ModelTx, unit: Unit) -> None:
         tx.run("secret_grant_forget", model=alias.model, target=alias.name)
         for secret in read:
             if (found := secrets.find(tx.beside(alias.model), secret)) is not None:
-                secrets.touch_obsolete(tx, found)
+                secrets.wake_for_obsolete(tx, found)

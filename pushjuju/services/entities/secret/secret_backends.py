@@ -21,7 +21,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
-from pushjuju.services.entities.secret.secrets import INTERNAL, backend_path, touch_loop
+from pushjuju.services.entities.secret.secrets import INTERNAL, backend_path, wake_loop
 from pushjuju.store.keys import Sealed
 from pushjuju.store.rows.secret_records import BackendRow, RevisionRow
 from pushjuju.store.tx import ModelTx, Tx
@@ -64,7 +64,7 @@ def follow(tx: ModelTx) -> None:
     target = "" if name in ("auto", INTERNAL) else get(tx, name).id
     tx.run("secret_retarget", target=target)
     if tx.row("secret_to_move") is not None:
-        touch_loop(tx, tx.now, f"content goes to secret backend {name}")
+        wake_loop(tx, tx.now, f"content goes to secret backend {name}")
 
 
 def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str]:

@@ -38,7 +38,7 @@ def mask_of(ctx: Context, tx: ModelTx, unit: str) -> Mask:
     found = tx.find(Unit, "unit_get", name=unit)
     if found is None:
         return plain
-    values = sorted(_values(_contents(ctx, tx, found, far=application.secrets > 1)), key=len, reverse=True)
+    values = sorted(_values(_contents(ctx, tx, found, remote=application.secrets > 1)), key=len, reverse=True)
     return _masking(values) if values else plain
 
 
@@ -52,10 +52,10 @@ def _masking(values: list[str]) -> Mask:
     return mask
 
 
-def _contents(ctx: Context, tx: ModelTx, unit: Unit, *, far: bool) -> Iterator[Content]:
+def _contents(ctx: Context, tx: ModelTx, unit: Unit, *, remote: bool) -> Iterator[Content]:
     """Yield the secret values of a unit that the store keeps; stop when the key to open them is missing."""
     try:
-        for row in _revisions(tx, unit, far=far):
+        for row in _revisions(tx, unit, remote=remote):
             content = secrets.stored(ctx, row).content
             if content is not None:
                 yield content
@@ -63,7 +63,7 @@ def _contents(ctx: Context, tx: ModelTx, unit: Unit, *, far: bool) -> Iterator[C
         return
 
 
-def _revisions(tx: ModelTx, unit: Unit, *, far: bool) -> list[RevisionRow]:
+def _revisions(tx: ModelTx, unit: Unit, *, remote: bool) -> list[RevisionRow]:
     known = {row.id: row for row in secrets.managed(tx, unit)}
     for read in tx.rows("secret_consumed", model=unit.model, unit=unit.name):
         row = known.get(read["secret"]) or tx.find(
@@ -71,7 +71,7 @@ def _revisions(tx: ModelTx, unit: Unit, *, far: bool) -> list[RevisionRow]:
         )
         if row is not None:
             known[row.id] = row
-    if far:
+    if remote:
         for alias, read in remote_secrets.consumed(tx, unit):
             row = secrets.find(tx.beside(alias.model), read["secret"])
             if row is not None:

@@ -256,14 +256,14 @@ def update(ctx: Context, tx: ModelTx, row: SecretRow, change: Change) -> SecretR
     _write(tx, changed)
     if new is not None:
         _add_revision(ctx, tx, changed, changed.latest, new, change.expires)
-        touch_consumers(tx, changed, f"secret {row.id} has revision {changed.latest}")
+        wake_consumers(tx, changed, f"secret {row.id} has revision {changed.latest}")
     elif change.expires is not None:
         _set_expires(ctx, tx, changed, change.expires)
     if rescheduled:
         if row.next_rotation:  # the loop still waits for the time of the old policy
-            touch_loop(tx.beside(row.model), now, f"secret {row.id} has another rotation policy")
+            wake_loop(tx.beside(row.model), now, f"secret {row.id} has another rotation policy")
         _schedule(tx, changed, from_iso(changed.next_rotation) if changed.next_rotation else None)
-    touch_obsolete(tx, changed)
+    wake_for_obsolete(tx, changed)
     return changed
 
 
@@ -295,7 +295,7 @@ def _add_revision(
     tx.insert("secret_revision", record)
     _schedule(tx, row, expires)
     if target:
-        touch_loop(tx.beside(row.model), now, f"secret {row.id} goes to its backend")
+        wake_loop(tx.beside(row.model), now, f"secret {row.id} goes to its backend")
 
 
 def _set_expires(ctx: Context, tx: ModelTx, row: SecretRow, expires: datetime) -> None:
@@ -323,10 +323,10 @@ def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None) -> None:
         tx.run("secret_revision_delete", model=row.model, secret=row.id, revision=item.revision)
     is_gone = len(going) == len(present)
     if any(item.next_expiry for item in going) or (is_gone and row.next_rotation):
-        touch_loop(tx.beside(row.model), tx.now, f"secret {row.id} is gone, or a revision of it")
+        wake_loop(tx.beside(row.model), tx.now, f"secret {row.id} is gone, or a revision of it")
     if is_gone:
-        touch_consumers(tx, row, f"secret {row.id} is gone")
-        touch_owner(tx, row, f"secret {row.id} is gone")
+        wake_consumers(tx, row, f"secret {row.id} is gone")
+        wake_owner(tx, row, f"secret {row.id} is gone")
         tx.run("secret_delete", model=row.model, id=row.id)
 
 
@@ -334,7 +334,7 @@ def _discard(tx: ModelTx, item: RevisionRow) -> None:
     """Record that the content of a revision must be deleted in the backends that may have it."""
     for backend in sorted({item.backend, item.target} - {""}):
         tx.run("secret_trash_add", model=item.model, backend=backend, path=backend_path(item))
-        touch_loop(tx.beside(item.model), tx.now, f"secret {item.secret} is deleted in its backend")
+        wake_loop(tx.beside(item.model), tx.now, f"secret {item.secret} is deleted in its backend")
 
 
 def backend_path(item: RevisionRow) -> str:
@@ -405,7 +405,7 @@ def track(tx: ModelTx, row: SecretRow, unit: Unit, number: int, label: str | Non
     )  # fmt: skip
     mark(tx.beside(unit.model), unit.application)
     if before is not None and before.revision != number:
-        touch_obsolete(tx, row)
+        wake_for_obsolete(tx, row)
 
 
 def _check_consumer_label(tx: Tx, row: SecretRow, unit: Unit, label: str) -> None:
@@ -424,7 +424,7 @@ def forget_unit(tx: ModelTx, unit: Unit) -> None:
     tx.run("secret_grant_forget", model=unit.model, target=unit.name)
     for secret in read:
         if (found := find(tx.beside(unit.model), secret)) is not None:
-            touch_obsolete(tx, found)
+            wake_for_obsolete(tx, found)
 
 
 def forget_application(tx: ModelTx, application: str) -> None:
@@ -447,7 +447,7 @@ def mark(tx: ModelTx, application: str) -> None:
         tx.run("secret_mark_application", name=application)
 
 
-def touch_consumers(tx: ModelTx, row: SecretRow, reason: str) -> None:
+def wake_consumers(tx: ModelTx, row: SecretRow, reason: str) -> None:
     """Wake the machines of all units that read a secret, in this model and in others."""
     for found in tx.rows("secret_consumer_machines", model=row.model, secret=row.id):
         wake.machine(tx.beside(row.model), found["machine"], reason)
@@ -455,7 +455,7 @@ def touch_consumers(tx: ModelTx, row: SecretRow, reason: str) -> None:
         wake.machine(tx.beside(found["source"]), found["machine"], reason)
 
 
-def touch_owner(tx: ModelTx, row: SecretRow, reason: str) -> None:
+def wake_owner(tx: ModelTx, row: SecretRow, reason: str) -> None:
     """Wake the machine of the owner unit of a secret, or all machines of the owner application."""
     if row.owner_kind == OwnerKind.UNIT:
         found = tx.find(Unit, "unit_get", model=row.model, name=row.owner)
@@ -465,25 +465,25 @@ def touch_owner(tx: ModelTx, row: SecretRow, reason: str) -> None:
         wake.application(tx.beside(row.model), row.owner, reason)
 
 
-def touch_obsolete(tx: ModelTx, row: SecretRow) -> None:
+def wake_for_obsolete(tx: ModelTx, row: SecretRow) -> None:
     """Wake the owner of a secret, or the worker that prunes it, when some revisions have no reader."""
     if tx.row("secret_obsolete", model=row.model, secret=row.id) is None:
         return
     reason = f"nobody reads an old revision of secret {row.id}"
     if row.owner_kind != OwnerKind.MODEL:
-        touch_owner(tx, row, reason)
+        wake_owner(tx, row, reason)
     elif row.auto_prune:
-        touch_loop(tx.beside(row.model), tx.now, reason)
+        wake_loop(tx.beside(row.model), tx.now, reason)
 
 
-def touch_loop(tx: ModelTx, when: datetime, reason: str) -> None:
+def wake_loop(tx: ModelTx, when: datetime, reason: str) -> None:
     """Make the loop for a model's secrets due at a time."""
     touch_key(tx, model_key(tx.model, LOOP), when, reason)
 
 
 def _schedule(tx: ModelTx, row: SecretRow, when: datetime | None) -> None:
     if when is not None:
-        touch_loop(tx.beside(row.model), when, f"secret {row.id} is due")
+        wake_loop(tx.beside(row.model), when, f"secret {row.id} is due")
 
 
 # --- rotation and expiry ----------------------------------------------------------------------------------
@@ -514,13 +514,13 @@ def make_due(tx: ModelTx) -> datetime | None:
     """Mark due rotations and expiries, and wake their owners; return the time of the next, or None."""
     for row in tx.list(SecretRow, "secret_rotations_due", now=to_iso(tx.now)):
         tx.run("secret_set_rotation", id=row.id, next_rotation=row.next_rotation, due=1)
-        touch_owner(tx, row, f"the rotation of secret {row.id} is due")
+        wake_owner(tx, row, f"the rotation of secret {row.id} is due")
     for item in tx.list(RevisionRow, "secret_expiries_due", now=to_iso(tx.now)):
         tx.run(
             "secret_set_expiry", secret=item.secret, revision=item.revision,
             next_expiry=item.next_expiry, due=1
         )  # fmt: skip
-        touch_owner(tx, get(tx, item.secret), f"secret {item.secret} expired")
+        wake_owner(tx, get(tx, item.secret), f"secret {item.secret} expired")
     dues = [tx.scalar(query) for query in ("secret_rotation_next", "secret_expiry_next")]
     known = [from_iso(due) for due in dues if due]
     return min(known) if known else None

@@ -229,11 +229,11 @@ def cancel(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
             if task.status == TaskStatus.PENDING:
                 actions.finish(tx, task.id, TaskStatus.CANCELLED, message=CANCELLED)
             elif tx.run("task_abort", id=task.id):
-                _touch_receiver(tx, task)
+                _wake_receiver(tx, task)
         return [actions.get_task(tx, task.id) for task in tasks]
 
 
-def _touch_receiver(tx: ModelTx, task: Task) -> None:
+def _wake_receiver(tx: ModelTx, task: Task) -> None:
     if task.kind == Receiver.MACHINE:
         wake.machine(tx, task.receiver, "a task is cancelled")
         return

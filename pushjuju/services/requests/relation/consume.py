@@ -127,7 +127,7 @@ def link(tx: ModelTx, near: Relation, pair: Pair) -> None:
     _tie(tx, near, made, offer="", alias=proxy.side.application)
     _tie(other, made, near, offer=offer.uuid, alias=record.name)
     linked = tx.get(Relation, "relation_get", "", model=near.model, id=near.id)
-    relations.touch_firewalls(tx, linked, f"relation {near.id} to another model")
+    relations.wake_firewalls(tx, linked, f"relation {near.id} to another model")
 
 
 def _tie(tx: Tx, one: Relation, other: Relation, *, offer: str, alias: str) -> None:
@@ -175,7 +175,7 @@ def proxy_name(model: str, application: str, offer: str) -> str:
 def config_changed(tx: ModelTx) -> None:
     """Update the firewalls of related models, after a change of the networks that connect or are let in."""
     for relation in tx.list(Relation, "relation_to_other_models"):
-        relations.touch_firewalls(tx, relation, "model config changed")
+        relations.wake_firewalls(tx, relation, "model config changed")
 
 
 # --- connected models -------------------------------------------------------------------------------------

@@ -183,10 +183,10 @@ def _set_suspended(
         raise NotValid(
             f"{what} which is not associated with an offer", hint="suspend it in the model of the offer"
         )
-    for item in (relation, relations.far(tx, relation)):
+    for item in (relation, relations.other_row(tx, relation)):
         if item is not None:
             _change(tx.beside(item.model), item, suspended=suspended, reason=reason)
-    relations.touch_firewalls(tx, relation, "relation suspended or resumed")
+    relations.wake_firewalls(tx, relation, "relation suspended or resumed")
 
 
 def _change(tx: ModelTx, relation: Relation, *, suspended: bool, reason: str) -> None:
