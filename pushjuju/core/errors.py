@@ -159,7 +159,7 @@ class InvalidCharm(NotValid, message="invalid charm", code="invalid-charm"):
 
     Attributes:
         file: The faulty file, relative to the charm's root; empty when the charm as a whole is faulty.
-            key: The path of the faulty key inside that file; may be empty.
+        key: The path of the faulty key inside that file; may be empty.
     """
 
     def __init__(

@@ -196,7 +196,6 @@ def _check_sizes(infos: list[zipfile.ZipInfo], limits: ArchiveLimits) -> None:
 
 
 def _checked(file: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> list[Entry]:
-    """Return the checked entries."""
     problems = Problems()
     _check_overlap(infos, problems)
     problems.raise_if_any()  # when entries overlap, no entry is read at all

@@ -127,8 +127,8 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
     """Return what has to be done to build a source tree's parts.
 
     Args:
+        data: Bytes of `charmcraft.yaml`.
         read: Returns the content of a file of the tree.
-        read: Reads files of the tree.
         origin: Prefix of the names of files in errors.
         scripts: True when scripts of the tree may run.
     """

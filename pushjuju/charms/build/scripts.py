@@ -44,7 +44,7 @@ _TURNS, _CLOSES = ("then", "else"), "fi"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The lines of a script, judged.
+    """The result of `judge` for a script.
 
     Attributes:
         left_out: Each line that can be left out, and the reason.

@@ -32,8 +32,8 @@ def read_actions(data: bytes, charm: str, problems: Problems) -> dict[str, Actio
     """Return the actions of `actions.yaml`; faults go to `problems`.
 
     Args:
+        data: Bytes of the file.
         charm: The charm's name; only charms named `juju-*` may use reserved names.
-        charm: Name of the charm: those named `juju-*` may use reserved names.
     """
     try:
         raw = yamlload.load(data, text_keys=2)

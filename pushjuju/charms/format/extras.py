@@ -120,7 +120,7 @@ def _profile_faults(profile: LXDProfile) -> Iterator[tuple[str, str]]:
 
 
 def read_metrics(data: bytes, problems: Problems) -> Metrics | None:
-    """Return the metrics. Nothing collects them any more, but a bad file refuses the charm, as in Juju."""
+    """Return the metrics. Nothing uses them any more, but as in Juju, a bad file makes the charm invalid."""
     start = f'parsing "{METRICS_FILE}" file: '
     try:
         raw = yamlload.load(data)

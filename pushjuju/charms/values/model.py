@@ -251,7 +251,7 @@ class Charm:
         revision: The number in the `revision` file, or 0 without that file.
         version: The text that status shows as charm-version.
         format: 1 when the metadata names series, 2 when the manifest names bases.
-        warnings: Warnings for the author, shown once; they never refuse the charm.
+        warnings: Warnings for the author, shown once; the charm is valid all the same.
     """
 
     meta: CharmMeta

@@ -67,7 +67,7 @@ class Problems:
             self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Add a warning, which does not refuse the charm."""
+        """Add a warning; the charm is valid all the same."""
         if text not in self.warnings:
             self.warnings.append(text)
 

@@ -279,7 +279,6 @@ class CloudProvider:
             return
 
     async def list(self) -> Sequence[Instance]:
-        """Return the instances of the model."""
         await self._known_types()
         return [self._instance(seen) for seen in await self._machines()]
 

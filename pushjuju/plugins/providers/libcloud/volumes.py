@@ -91,7 +91,6 @@ class CloudVolumes:
             return
 
     async def destroy(self, item: StorageItem) -> None:
-        """Delete a volume with its data; a missing volume is no error."""
         try:
             volume = await self._volume(item.provider_id) if item.provider_id else await self._made(item)
             if volume is None:

@@ -18,7 +18,6 @@ class LocalStorage:
     """Filesystems that outlive machines: disk images on this host."""
 
     def __init__(self, provider: LocalProvider) -> None:
-        """Keep the provider, which runs the steps."""
         self._provider = provider
 
     async def create(self, item: StorageItem) -> StorageMade:

@@ -186,11 +186,9 @@ class HostedLxd:
     async def set_profiles(
         self, instance_id: str, wanted: Sequence[CharmProfile], keep: Collection[str]
     ) -> None:
-        """Set the charm profiles of a container."""
         await (await self._lxd()).set_profiles(instance_id, wanted, keep)
 
     async def list(self) -> Sequence[Instance]:
-        """Return the containers of the model on this LXD."""
         try:
             return [_local(item) for item in await (await self._lxd()).list()]
         except ProviderError:

@@ -284,7 +284,6 @@ class LxdProvider:
         return instances.of_model(api.get("instances", recursion="1"), self._model.uuid)
 
     async def list(self) -> Sequence[Instance]:
-        """Return the instances of the model."""
         server = _name(await self._facts())
 
         def look(api: Api) -> list[Instance]:

@@ -66,7 +66,6 @@ class LxdStorage:
         await self._server.run(lambda api: _detach(api, item))
 
     async def destroy(self, item: StorageItem) -> None:
-        """Delete a volume with its data."""
         await self._server.run(lambda api: _destroy(api, item))
 
     async def release(self, item: StorageItem) -> None:

@@ -112,7 +112,6 @@ class MaasProvider:
         )
 
     async def zones(self) -> Sequence[Zone]:
-        """Return the zones of the server."""
         return [Zone(name=name) for name in await self._known_zones()]
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
@@ -253,7 +252,6 @@ class MaasProvider:
             await self._release(await self._documents(ids[first : first + _AT_ONCE]))
 
     async def _release(self, listed: Sequence[Document]) -> None:
-        """Release machines of the model."""
         ids = [str(item["system_id"]) for item in listed]
         if not ids:
             return
@@ -273,7 +271,6 @@ class MaasProvider:
                 raise ProviderError("MAAS cannot release the machine now", detail=error.detail) from None
 
     async def list(self) -> Sequence[Instance]:
-        """Return the machines of the model."""
         return [documents.instance(item, name) for item, name, _ in await self._listed()]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:

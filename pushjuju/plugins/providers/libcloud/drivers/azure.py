@@ -225,7 +225,6 @@ class Azure(AzureDisks, Adapter, Guarding):
         return "; ".join(f"{item['code']}: {item.get('message') or ''}" for item in told) or seen.word
 
     def settle(self, driver: Any, seen: Seen, constraints: Any) -> Seen | None:  # noqa: ARG002
-        """Wait for the public address."""
         return seen if any(item.scope == "public" for item in seen.addresses) else None
 
     def end(self, driver: Any, seen: Seen) -> None:

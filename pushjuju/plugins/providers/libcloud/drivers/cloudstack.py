@@ -174,7 +174,6 @@ class CloudStack(CloudStackDisks, Guarding):
                 raise  # while it is in use, the group stays until the model is deleted
 
     def sweep(self, driver: Any) -> None:
-        """Delete the groups of the model."""
         self._drop_groups(driver)
 
     # --- security groups ----------------------------------------------------------------------------------

@@ -34,7 +34,6 @@ class CloudStackDisks(Adapter, HasVolumes):
         return [item for item in found if item.model == self.site.model.uuid]
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a data disk by its id, or None when there is none."""
         listed = every(driver, "listVolumes", "volume", id=name, type="DATADISK")
         return next((_volume(item) for item in listed if item["state"] not in _GONE), None)
 

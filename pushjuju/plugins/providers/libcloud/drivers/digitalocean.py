@@ -41,14 +41,12 @@ class DigitalOcean(Adapter, HasVolumes):
     )
 
     def connect(self) -> Any:
-        """Return a driver for API v2."""
         (token,) = secret(self.site, "token")
         driver = library("compute.drivers.digitalocean").DigitalOceanNodeDriver(token, api_version="v2")
         lead(driver.connection, self.site, self.timeout_s)
         return driver
 
     def check(self, driver: Any) -> str:
-        """Return the account's name, and check that the region exists."""
         account = driver.ex_account_info()
         regions = {str(item.id) for item in driver.list_locations()}
         if self.site.cloud.region not in regions:
@@ -147,7 +145,6 @@ class DigitalOcean(Adapter, HasVolumes):
         return seen if any(item.scope == "public" for item in seen.addresses) else None
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Destroy a droplet."""
         driver.destroy_node(seen.node)
 
     def sweep(self, driver: Any) -> None:

@@ -149,11 +149,9 @@ class Linode(Adapter, HasVolumes):
         return [item for item in mine if not machine or item.identity.machine == machine]
 
     def settle(self, driver: Any, seen: Seen, constraints: Any) -> Seen | None:  # noqa: ARG002
-        """Wait for the public address."""
         return seen if any(item.scope == "public" for item in seen.addresses) else None
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Delete an instance."""
         driver.connection.request(f"/v4/linode/instances/{quote(seen.id, safe='')}", method="DELETE")
 
     # --- volumes ------------------------------------------------------------------------------------------
@@ -164,7 +162,6 @@ class Linode(Adapter, HasVolumes):
         return [item for item in found if item.model == self.site.model.uuid]
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a volume by its number."""
         if not name.isdigit():
             return None
         return _volume(driver.connection.request(f"/v4/volumes/{name}").object)

@@ -100,7 +100,6 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         ]
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
-        """Return Nova's availability zones."""
         found = driver.connection.request("/os-availability-zone").object["availabilityZoneInfo"]
         return [(str(item["zoneName"]), bool(item["zoneState"]["available"])) for item in found]
 
@@ -117,7 +116,6 @@ class OpenStack(Adapter, Guarding, HasVolumes):
     # --- servers ------------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Request a server."""
         base = library("compute.base")
         image = self._image(driver, order)
         neutron = Neutron(driver, self.site.model.uuid)

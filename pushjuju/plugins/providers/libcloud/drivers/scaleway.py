@@ -68,7 +68,6 @@ class Scaleway(ScalewayDisks):
         return f"project {project_of(self.site)}"
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:  # noqa: ARG002 - the API does not list them
-        """Return the zones of the region."""
         return [(name, True) for name in zones_of(self.site)]
 
     def types(self, driver: Any) -> Sequence[InstanceType]:

@@ -33,7 +33,6 @@ class ScalewayDisks(Adapter, HasVolumes):
         return [item for item in found if item.uuid and item.model == self.site.model.uuid]
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a volume by `zone/uuid`."""
         if not _ID.fullmatch(name):
             return None
         return _volume(driver.connection.request(_path(name)).object)

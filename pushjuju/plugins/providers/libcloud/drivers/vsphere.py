@@ -92,7 +92,6 @@ class Vsphere(Adapter):
         self._found: _Place | None = None
 
     def connect(self) -> Any:
-        """Return a driver for the REST API."""
         return connect(self.site, self.timeout_s)
 
     def check(self, driver: Any) -> str:

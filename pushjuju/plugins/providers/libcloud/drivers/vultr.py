@@ -44,14 +44,12 @@ class Vultr(Adapter, HasVolumes):
     )
 
     def connect(self) -> Any:
-        """Return a driver for API v2."""
         (token,) = secret(self.site, "token")
         driver = library("compute.drivers.vultr").VultrNodeDriverV2(token)
         lead(driver.connection, self.site, self.timeout_s)
         return driver
 
     def check(self, driver: Any) -> str:
-        """Return the account's name, and check that the region exists."""
         account = driver.connection.request("/v2/account").object["account"]
         regions = {str(item["id"]) for item in driver._paginated_request("/v2/regions", "regions")}
         if self.site.cloud.region not in regions:
@@ -145,11 +143,9 @@ class Vultr(Adapter, HasVolumes):
         )
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Destroy an instance."""
         driver.connection.request(f"/v2/instances/{quote(seen.id, safe='')}", method="DELETE")
 
     def sweep(self, driver: Any) -> None:
-        """Delete the SSH key from the account."""
         for item in driver._paginated_request("/v2/ssh-keys", "ssh_keys"):
             if item["name"] == self._key_name:
                 driver.connection.request(f"/v2/ssh-keys/{item['id']}", method="DELETE")

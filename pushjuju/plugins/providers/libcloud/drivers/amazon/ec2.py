@@ -73,7 +73,6 @@ class Ec2(Ebs, Guarding):
         return ec2_types.known(driver, file, services.clock)
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
-        """Return (zone, True when it is available)."""
         found = driver.ex_list_availability_zones(only_available=False)
         return [(str(zone.name), zone.zone_state in ("available", None)) for zone in found]
 
@@ -85,7 +84,6 @@ class Ec2(Ebs, Guarding):
     # --- machines -----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Start an instance."""
         try:
             return _seen(run(driver, self._wanted(driver, order), _token(order)))
         except Exception:

@@ -88,7 +88,6 @@ class Gce(GceDisks, Adapter, Guarding):
         return str(driver.project)
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
-        """Return the zones of the region."""
         found = [item for item in self._api(driver).all("/zones") if last(item["region"]) == self._region]
         if not found:
             raise NotValid(f"region {self._region} has no zones: it is not there")
@@ -236,7 +235,6 @@ class Gce(GceDisks, Adapter, Guarding):
                 self._api(driver).delete(f"/global/firewalls/{item['name']}")
 
     def sweep(self, driver: Any) -> None:
-        """Delete the firewalls of the model."""
         self._shared = False
         for item in self._firewalls(driver):
             self._api(driver).delete(f"/global/firewalls/{item['name']}")

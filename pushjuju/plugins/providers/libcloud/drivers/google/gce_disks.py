@@ -27,7 +27,6 @@ class GceDisks(Adapter, HasVolumes):
         return [item for item in found if item.uuid]
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a disk by `zone/name`."""
         return _volume(Api(driver, self.look_s).get(_disk_path(name))) if _ID.fullmatch(name) else None
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
@@ -63,7 +62,6 @@ class GceDisks(Adapter, HasVolumes):
         Api(driver, self.look_s).delete(_disk_path(volume.id))
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Change the label of the model."""
         labels = {key: value for key, value in (volume.raw.get("labels") or {}).items() if key != MODEL_TAG}
         body = {
             "labels": {**labels, **({MODEL_TAG: model} if model else {})},
