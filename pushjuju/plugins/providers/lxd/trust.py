@@ -34,7 +34,7 @@ _NEW = "lxc config trust add    (on that server) makes a token"
 
 
 def fingerprint_of(token: str) -> str:
-    """Return the fingerprint of the server's certificate that a token contains."""
+    """Return the fingerprint in a trust token, which identifies the server's certificate."""
     try:
         found = json.loads(base64.b64decode(token.strip(), validate=True))["fingerprint"]
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -147,7 +147,7 @@ def _post_pool(api: Api, document: Mapping[str, Any], **params: str) -> None:
     try:
         api.change("post", "storage-pools", document, **params)
     except Exception as error:
-        if "already" not in str(error):  # by another worker, or by an earlier attempt
+        if "already" not in str(error):  # another worker, or an earlier attempt, has made it
             raise
 
 
