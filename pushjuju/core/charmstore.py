@@ -39,8 +39,8 @@ class HubError(PushjujuError, message="the charm store failed", code="charm-stor
     """A store of charms refused or failed.
 
     Attributes:
-        reason: The store's own word for the fault, `revision-not-found`; empty when the store gave no word.
-        releases: (channel, platform) of what there is in place of what was asked for.
+        reason: The store's code for the fault, such as `revision-not-found`; empty when there is no code.
+        releases: The (channel, platform) pairs that the store offers instead of the requested release.
     """
 
     def __init__(

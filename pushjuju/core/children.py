@@ -25,7 +25,7 @@ SYSTEM: Final[Mapping[str, str]] = {"PATH": SYSTEM_PATH, "LC_ALL": "C.UTF-8"}
 """The environment variables that tools of the operating system get."""
 
 NEUTRAL: Final = "/"
-"""The working directory of programs: programs that look for files in it find none of other people."""
+"""The working directory of programs; other people cannot put files there that a program would load."""
 
 DISCARD: Final = subprocess.DEVNULL
 PIPE: Final = subprocess.PIPE

@@ -17,7 +17,7 @@ Conflicts = tuple[tuple[frozenset[str], frozenset[str]], ...]
 
 SIZES_OF_A_TYPE: Conflicts = (
     (frozenset({"instance-type"}), frozenset({"cores", "cpu-power", "mem"})),
-)  # of most clouds: an instance type fixes the sizes
+)  # for most clouds, where an instance type fixes the sizes
 _MOST_SHOWN = 30  # values that an error names
 
 

@@ -308,7 +308,7 @@ class Overtaken(
     code="overtaken",
     retryable=True,
 ):
-    """The machine works for another controller process now; it did not do the work of this one.
+    """The machine refused the work, because another controller process has a later lease for it.
 
     Attributes:
         lease: The number of the lease that the machine knows.

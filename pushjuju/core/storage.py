@@ -166,7 +166,7 @@ def store_of(storage_id: str) -> str:
 
 
 def decimal_size(mib: int) -> str:
-    """Return a size as Juju's error messages show it: `1.0 GB`; Juju takes the MiB for megabytes there."""
+    """Return a size as Juju's error messages show it: `1.0 GB`; there, a MiB counts as a megabyte."""
     value, power = float(mib * 1000**2), 0
     while value >= 1000 and power < len(_THOUSAND) - 1:
         value, power = value / 1000, power + 1
@@ -200,7 +200,7 @@ def mount_point(location: str, most: int, storage_id: str) -> str:
     """
     if not location:
         return join(STORAGE_DIR, storage_id)
-    clean = "/" + normpath(location).lstrip("/")  # normpath keeps two leading slashes, as POSIX asks
+    clean = "/" + normpath(location).lstrip("/")  # normpath keeps two leading slashes, as POSIX requires
     if not location.startswith("/") or not location.isprintable() or clean == "/":
         raise NotValid(f'invalid location "{location}": must be an absolute path below /')
     place = clean if most == 1 else join(clean, storage_id)

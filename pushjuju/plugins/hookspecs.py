@@ -111,8 +111,8 @@ def pushjuju_finalize_credential(
     """Return the auth type and attributes to store for a credential, or None to store it as the user gave it.
 
     Called when a credential is added or updated, after its attributes were checked. The first answer that is
-    not None is used. May use the network. An error refuses the credential; its message must contain no value.
-    Since 1.4.
+    not None is used. May use the network. After an error, the credential is refused; the message must have no
+    value. Since 1.4.
 
     Args:
         cloud: The cloud of the credential, in its default region.

@@ -249,7 +249,7 @@ class PluginHost:
 
     def _host(self) -> Loaded:
         if self._loaded is None:
-            from pushjuju.plugins.loading import Loaded  # pluggy: many commands that may ask plugins do not
+            from pushjuju.plugins.loading import Loaded  # imports pluggy, which many commands need not
 
             self._loaded = Loaded(self._environ, self._warn, self._trace, self._path)
         return self._loaded

@@ -241,7 +241,7 @@ class Zone:
 
 @runtime_checkable
 class Zoned(Protocol):
-    """A provider whose cloud has zones. The controller chooses one for each start: `StartRequest.zone`."""
+    """A provider whose cloud has zones. The controller chooses a zone for each start: `StartRequest.zone`."""
 
     async def zones(self) -> Sequence[Zone]:
         """Return the zones in the cloud's order."""

@@ -1,4 +1,4 @@
-"""Puts the nftables table on a machine, and keeps the table over reboots.
+"""Puts the nftables table on a machine, and restores the table after reboots.
 
 Two files do that: the table, and a systemd unit that loads the table before the network starts, and again
 after a service that flushes all rules. Without systemd, the first contact after a reboot loads the table.

@@ -59,7 +59,7 @@ there() {
   return 1
 }
 PATH=$PATH:/snap/bin
-# Debian gives root more user ids than a container has: LXD takes none of them then.
+# Debian gives root more user ids than a container has; LXD then accepts none of them.
 fit() {
   least=165536 room=$(awk '{ print $1 + $3; exit }' /proc/self/uid_map)
   [ "$room" -lt $((least + 10000001)) ] && [ "$room" -ge $((least + 65536)) ] || return 0
@@ -71,7 +71,7 @@ if ! there; then
     snap install lxd --channel="$channel" >&2 || exit 1
   elif command -v apt-get >/dev/null; then
     export DEBIAN_FRONTEND=noninteractive
-    # A name that other packages only mention is shown, too: what counts is a version of it.
+    # apt-cache also shows names that other packages only mention; these have no version.
     candidate() { apt-cache policy lxd 2>/dev/null | grep -q 'Candidate: [^(]'; }
     candidate || apt-get update -q >&2 || exit 1
     candidate || exit 69
@@ -81,16 +81,16 @@ if ! there; then
     exit 69
   fi
 fi
-command -v lxc >/dev/null || exit 0  # somebody else keeps this LXD: it is used as it is
+command -v lxc >/dev/null || exit 0  # an LXD without the client lxc is used as it is
 if command -v lxd >/dev/null; then lxd waitready --timeout=120 >&2 || exit 1; fi
-lxc remote list >/dev/null 2>&1  # the first use of lxc tells newcomers what to do next
+lxc remote list >/dev/null 2>&1  # the first call of lxc prints a hint for new users
 pools() { lxc query /1.0/storage-pools | tr -d '[:space:]'; }
 free() {
   for number in $(seq 1 254); do
     ip -4 route show | grep -q -F "10.207.$number." || { echo "10.207.$number.1/24"; return; }
   done
 }
-# A network that answers for every address makes LXD find none that is unused: then one without a route is.
+# When the network answers for every address, LXD finds no unused subnet: a subnet without a route is used.
 if [ "$(pools)" = '[]' ]; then
   lxd init --auto >&2 || lxd init --preseed >&2 <<END || exit 1
 networks:

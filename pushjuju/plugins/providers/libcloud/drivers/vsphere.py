@@ -319,7 +319,7 @@ def _up(host: Mapping[str, Any]) -> bool:
 
 
 def _names(order: Order) -> list[str]:
-    """Return the possible names of an item for a base: the base's own, and that of Canonical's file."""
+    """Return the possible names of an item for a base: the base, or the name of Canonical's file."""
     os, track = order.base.os, order.base.track
     names = [order.base.display, f"{os}-{track}"]
     if os == "ubuntu":

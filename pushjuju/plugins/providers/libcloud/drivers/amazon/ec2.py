@@ -135,7 +135,7 @@ class Ec2(Ebs, Guarding):
         return [_seen(node) for node in nodes(driver, filters)]
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """End an instance. Its security group may be in use for a while; then it goes with the model."""
+        """End an instance. A security group that is still in use is deleted with the model."""
         terminate(driver, [seen.id])
         try:
             ec2_network.drop_groups(driver, {"group-name": self._group(seen.identity.machine)})
