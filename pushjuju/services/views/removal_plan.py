@@ -6,6 +6,7 @@ Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.go, machine/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pushjuju.core.model.life import Life
 from pushjuju.services.entities.application import applications, units
@@ -53,8 +54,23 @@ def unit_lines(ctx: Context, model: str, names: Sequence[str], *, destroy_storag
     return lines
 
 
-def _storage_lines(tx: ModelTx, units_: Sequence[Unit], *, destroy: bool) -> list[str]:
-    """Return lines about the storage of removed units: removed with `destroy`, else detached."""
+class StorageFate(NamedTuple):
+    """What becomes of the storage of units that go: the ids of what is destroyed, and of what is kept."""
+
+    destroyed: list[str]
+    detached: list[str]
+
+
+def storage_fate(
+    ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False
+) -> StorageFate:
+    """Return what becomes of the storage of units that are removed."""
+    with ctx.read(model) as tx:
+        return _fate(tx, [units.get(tx, name) for name in names], destroy=destroy_storage)
+
+
+def _fate(tx: ModelTx, units_: Sequence[Unit], *, destroy: bool) -> StorageFate:
+    """Return what becomes of the storage of units that go: it stays, unless it was to go already."""
     with_storage = [unit for unit in units_ if unit.storage]
     found = [
         storage_instances.get(tx, row.storage)
@@ -62,10 +78,15 @@ def _storage_lines(tx: ModelTx, units_: Sequence[Unit], *, destroy: bool) -> lis
         for row in storage_instances.of_unit(tx, unit.name)
     ]
     gone = [item.id for item in found if destroy or item.life != Life.ALIVE]
-    kept = [item.id for item in found if item.id not in gone]
+    return StorageFate(gone, [item.id for item in found if item.id not in gone])
+
+
+def _storage_lines(tx: ModelTx, units_: Sequence[Unit], *, destroy: bool) -> list[str]:
+    """Return lines about the storage of removed units: removed with `destroy`, else detached."""
+    fate = _fate(tx, units_, destroy=destroy)
     return [
-        *(f"- will remove storage {name}" for name in gone),
-        *(f"- will detach storage {name}" for name in kept),
+        *(f"- will remove storage {name}" for name in fate.destroyed),
+        *(f"- will detach storage {name}" for name in fate.detached),
     ]
 
 

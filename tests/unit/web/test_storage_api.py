@@ -165,3 +165,20 @@ async def test_a_filesystem_of_the_cloud_is_taken_in(
         assert await ask(client, "Import", storage=[wanted]) == [
             {"result": {"storage-tag": "storage-data-0"}}
         ]
+
+
+async def test_a_removal_tells_what_becomes_of_storage(
+    served: ApiWorld, house: TestController, work: StorageRuntime
+) -> None:
+    gone, none = [{"tag": "storage-data-0"}], list[Any]()
+    async with served.entered(house.model) as client:
+        for destroy, destroyed, detached in ((True, gone, none), (False, none, gone)):
+            info = {"destroyed-storage": destroyed, "detached-storage": detached}
+            how = {"destroy-storage": destroy, "dry-run": True}
+            params = {"units": [{"unit-tag": "unit-web-0", **how}]}
+            found = await client.ask("Application", 19, "DestroyUnit", params)
+            assert found == {"results": [{"info": info}]}
+            params = {"applications": [{"application-tag": "application-web", **how}]}
+            (found,) = (await client.ask("Application", 19, "DestroyApplication", params))["results"]
+            assert found["info"] == {"destroyed-units": [{"tag": "unit-web-0"}], **info}
+        assert storage_states(house) == {"data/0": "attached"}

@@ -17,7 +17,7 @@ from pushjuju.services.requests.application import add_units, deploy, refresh
 from pushjuju.services.requests.application.deploy import DeployOptions
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.requests.application.refresh import RefreshOptions
-from pushjuju.services.views import application_documents
+from pushjuju.services.views import application_documents, removal_plan
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
@@ -179,15 +179,23 @@ class Deploying(Facade):
     def _unit(self, item: shapes.DestroyUnit) -> dict[str, object]:
         try:
             name, force = tags.unit(item.unit_tag), force_of(item.max_wait, force=item.force)
-            found = removals.doomed_units(self.ctx, self.model, [name])
+            units = removals.doomed_units(self.ctx, self.model, [name])
+            info = self._storage_of(units, destroy=item.destroy_storage)
             if not item.dry_run:
                 removals.remove_units(
                     self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
                 )
         except PushjujuError as error:
             return {"error": errors.told(error)}
-        del found
-        return {"info": {"destroyed-storage": [], "detached-storage": []}}
+        return {"info": info}
+
+    def _storage_of(self, units: list[str], *, destroy: bool) -> dict[str, object]:
+        """Return what becomes of the storage of units that go, as clients read that."""
+        fate = removal_plan.storage_fate(self.ctx, self.model, units, destroy_storage=destroy)
+        return {
+            "destroyed-storage": [{"tag": tags.of_storage(name)} for name in fate.destroyed],
+            "detached-storage": [{"tag": tags.of_storage(name)} for name in fate.detached],
+        }
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_application(self, params: shapes.DestroyApplications) -> Results:
@@ -197,15 +205,15 @@ class Deploying(Facade):
     def _application(self, item: shapes.DestroyApplication) -> dict[str, object]:
         try:
             name, force = tags.application(item.application_tag), force_of(item.max_wait, force=item.force)
-            found = removals.units_of(self.ctx, self.model, name)
+            units = removals.units_of(self.ctx, self.model, name)
+            info = self._storage_of(units, destroy=item.destroy_storage)
             if not item.dry_run:
                 removals.remove_applications(
                     self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
                 )
         except PushjujuError as error:
             return {"error": errors.told(error)}
-        units = [{"tag": tags.of_unit(unit)} for unit in found]
-        return {"info": {"destroyed-units": units, "destroyed-storage": [], "detached-storage": []}}
+        return {"info": {"destroyed-units": [{"tag": tags.of_unit(unit)} for unit in units], **info}}
 
 
 def _nothing() -> shapes.Info:
