@@ -91,6 +91,11 @@ def parse_size(text: str) -> int:
     return math.ceil(float(match[1]) * _SUFFIX[match[2] or "M"])
 
 
+def of_hardware(known: Mapping[str, Any]) -> dict[str, object]:
+    """Return what is known of a machine as values: sizes in MiB, counts as numbers, tags as a list."""
+    return {key: value if key == "arch" else _value(key, str(value)) for key, value in known.items() if value}
+
+
 _OF_CONTAINERS = ("arch", "cores", "mem", "root-disk", "root-disk-source")
 
 

@@ -183,7 +183,7 @@ def _free_claims(tx: Tx) -> None:
 
 
 def _replace_rows(connection: sqlite3.Connection, source: Path) -> None:
-    """Replace the rows of every table by those of another store."""
+    """Replace the rows of all tables by those of another store; the journal stays, and notes the changes."""
     connection.execute("PRAGMA defer_foreign_keys = ON")
     with _opened(source) as copy:
         tables = _tables(copy)
@@ -199,4 +199,4 @@ def _replace_rows(connection: sqlite3.Connection, source: Path) -> None:
 
 def _tables(connection: sqlite3.Connection) -> list[str]:
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-    return [row[0] for row in connection.execute(query)]
+    return [row[0] for row in connection.execute(query) if row[0] != "change"]

@@ -43,6 +43,7 @@ class Api:
         self.logins = Logins(pool, Attempts(time.monotonic), time.monotonic)
         self.hub = Hub(pool)
         self._work = work
+        self._looking = pool.one_more()  # the version of a store is that of one connection
         self._guard: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -54,6 +55,7 @@ class Api:
         if self._guard is not None:
             self._guard.cancel()
             await asyncio.gather(self._guard, return_exceptions=True)
+        await self._looking.close()
         await self.hub.close()
         for connection in list(self.connections):
             await connection.close(WSCloseCode.GOING_AWAY, "the server ends")
@@ -91,7 +93,7 @@ class Api:
         while True:
             await asyncio.sleep(_LOOK_S)
             with suppress(StoreError):
-                version = await self.hub.version()
+                version = await self._looking.run(lambda ctx: ctx.store.version())
                 if version != seen:
                     seen = version
                     await self._end_refused()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from pushjuju.web import messages
 from pushjuju.web.login import LoggedIn
+from pushjuju.web.subscriptions import Signal
 
 
 class Quiet(Protocol):
@@ -50,8 +52,14 @@ class OwnWatchers(Protocol):
     async def watch(self, model: str) -> str:
         """Begin to watch a model, and return the id of the watcher."""
 
-    async def next(self, name: str) -> list[str]:
-        """Return the deltas since the last call, as JSON."""
+    async def watch_all(self) -> str:
+        """Begin to watch all models, and return the id of the watcher."""
 
-    def stop(self, name: str) -> None:
+    async def listen(self, kind: str, model: str, signal: Signal) -> str:
+        """Begin to tell a signal of changes, and return the id of the watcher."""
+
+    async def next(self, kind: str, name: str) -> messages.Encoded:
+        """Return what is new since the last call, as JSON."""
+
+    def stop(self, kind: str, name: str) -> None:
         """End a watcher."""

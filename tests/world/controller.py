@@ -190,9 +190,10 @@ class TestController:
         return [row["key"].partition("/")[2] for row in rows if row["due"]]
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the content of the store: table -> rows."""
+        """Return the content of the store, without the journal of changes: table -> rows."""
         connection = self.ctx.store._connection
-        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'change'"
+        names = connection.execute(query).fetchall()
         return {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for (name,) in names}
 
     def dump(self) -> dict[str, Any]:

@@ -7,12 +7,14 @@ Mirrors: juju core/multiwatcher/types.go, rpc/params/multiwatcher.go (3.6)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.charms.format.url import name_in
 from pushjuju.core.base import Base
+from pushjuju.core.constraints import of_hardware
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.basis import network
@@ -39,6 +41,29 @@ Picture = dict[tuple[str, str], dict[str, object]]
 _NEVER = "0001-01-01T00:00:00Z"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What watchers see of a model beside its rows of status: all of it, or what has changed.
+
+    Attributes:
+        applications: The applications of the rows, by name.
+        model: Tell of the model itself.
+        others: Tell of what the model consumes and offers.
+        notes: Tell of annotations.
+        blocks: Tell of disabled commands.
+    """
+
+    charms: Sequence[CharmRecord] = ()
+    applications: Mapping[str, Application] = field(default_factory=dict)
+    relations: Sequence[Relation] = ()
+    sides: Sequence[RelationEndpoint] = ()
+    tasks: Sequence[Task] = ()
+    model: bool = True
+    others: bool = True
+    notes: bool = True
+    blocks: bool = True
+
+
 def picture(ctx: Context, model: str) -> Picture:
     """Return all entities of a model; empty when the model was removed."""
     with ctx.read(model) as tx:
@@ -46,37 +71,65 @@ def picture(ctx: Context, model: str) -> Picture:
         if found is None:
             return {}
         rows = status_rows.read(ctx, tx, found, str)
-        uuid = str(ctx.controller.settings().get("uuid", ""))
-        return {(kind, name): {"model-uuid": model, **entity} for kind, name, entity in _all(tx, rows, uuid)}
+        return entities(ctx, tx, rows, whole(tx))
 
 
-def _all(tx: ModelTx, rows: Rows, controller: str) -> Iterator[tuple[str, str, dict[str, object]]]:
-    uuid = rows.model.uuid
-    yield "model", uuid, _model(tx, rows, controller)
-    for charm in tx.list(CharmRecord, "charm_list"):
+def whole(tx: ModelTx) -> Part:
+    """Read what a whole picture needs beside the rows of status."""
+    return Part(
+        charms=tx.list(CharmRecord, "charm_list"),
+        applications={item.name: item for item in tx.list(Application, "application_list")},
+        relations=tx.list(Relation, "relation_list"),
+        sides=tx.list(RelationEndpoint, "relation_endpoint_list"),
+        tasks=tx.list(Task, "task_list"),
+    )
+
+
+def entities(ctx: Context, tx: ModelTx, rows: Rows, part: Part) -> Picture:
+    """Return the entities of some rows of a model."""
+    uuid = str(ctx.controller.settings().get("uuid", ""))
+    return {
+        (kind, name): {"model-uuid": tx.model, **entity} for kind, name, entity in _all(tx, rows, part, uuid)
+    }
+
+
+def _all(
+    tx: ModelTx, rows: Rows, part: Part, controller: str
+) -> Iterator[tuple[str, str, dict[str, object]]]:
+    if part.model:
+        yield "model", rows.model.uuid, _model(tx, rows, controller)
+    for charm in part.charms:
         yield "charm", charm.url, _charm(charm)
     for machine in rows.machines.values():
         yield "machine", machine.id, _machine(rows, machine)
-    known = {item.name: item for item in tx.list(Application, "application_list")}
     for app in rows.applications.values():
-        yield "application", app.name, _application(tx, rows, app, known[app.name])
+        yield "application", app.name, _application(tx, rows, app, part.applications[app.name])
     for units in rows.units.values():
         for unit in units:
             yield "unit", unit.name, _unit(rows, unit)
-    yield from _other_models(tx, rows)
-    yield from _relations(tx)
+    if part.others:
+        yield from _other_models(tx, rows)
+    yield from _relations(part)
+    if part.notes:
+        yield from _notes(tx)
+    if part.blocks:
+        yield from _blocks(tx)
+    for task in part.tasks:
+        yield "action", str(task.id), _action(task)
+
+
+def _notes(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, object]]]:
     for kind in notes.Kind:
         for owner, values in notes.of_model(tx, kind).items():
             tag = f"{kind}-{owner.replace('/', '-')}"
             yield "annotation", tag, {"tag": tag, "annotations": values}
+
+
+def _blocks(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, object]]]:
     for row in tx.rows("block_list"):
-        yield (
-            "block",
-            row["type"],
-            {"id": row["type"], "type": row["type"], "message": row["message"], "tag": f"model-{uuid}"},
-        )
-    for task in tx.list(Task, "task_list"):
-        yield "action", str(task.id), _action(task)
+        name = row["type"]
+        told = {"id": name, "type": name, "message": row["message"], "tag": f"model-{tx.model}"}
+        yield "block", name, told
 
 
 def status_of(seen: Seen, *, version: bool = False) -> dict[str, object]:
@@ -144,11 +197,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
 
 
 def _hardware(known: Mapping[str, Any]) -> dict[str, object]:
-    names = {"cores": "cpu-cores"}
-    numbers = ("cores", "cpu-power", "mem", "root-disk")
-    return {
-        names.get(key, key): int(value) if key in numbers else value for key, value in known.items() if value
-    }
+    return {"cpu-cores" if key == "cores" else key: value for key, value in of_hardware(known).items()}
 
 
 def address(item: Mapping[str, Any]) -> dict[str, object]:
@@ -215,13 +264,13 @@ def _private(machine: MachineRow) -> str:
     return network.private(machine.addresses) or machine.dns
 
 
-def _relations(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, object]]]:
+def _relations(part: Part) -> Iterator[tuple[str, str, dict[str, object]]]:
     sides: dict[int, list[dict[str, Any]]] = {}
-    for side in tx.list(RelationEndpoint, "relation_endpoint_list"):
+    for side in part.sides:
         sides.setdefault(side.relation, []).append(
             {"application-name": side.application, "relation": _endpoint(side)}
         )
-    for relation in tx.list(Relation, "relation_list"):
+    for relation in part.relations:
         ends = sides.get(relation.id, [])
         for end in ends:
             end["relation"]["scope"] = relation.scope

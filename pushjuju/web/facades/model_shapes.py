@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from pushjuju import JUJU_VERSION
+from pushjuju.core.constraints import of_hardware
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints, model_access, models
@@ -162,7 +163,7 @@ def _machine(item: Machine) -> shapes.ModelMachine:
     found: shapes.ModelMachine = {
         "id": item.id,
         "status": "started" if item.instance_id else "pending",
-        "hardware": _hardware(item),
+        "hardware": of_hardware(item.hardware),
         "has-vote": False,
         "wants-vote": False,
     }
@@ -171,16 +172,6 @@ def _machine(item: Machine) -> shapes.ModelMachine:
     if item.display_name:
         found["display-name"] = item.display_name
     return found
-
-
-def _hardware(item: Machine) -> dict[str, object]:
-    numbers = ("cores", "cpu-power", "mem", "root-disk")
-    known = ("arch", *numbers, "availability-zone")
-    return {
-        key: int(item.hardware[key]) if key in numbers else item.hardware[key]
-        for key in known
-        if item.hardware.get(key)
-    }
 
 
 def status(ctx: Context, model: Model) -> dict[str, object]:

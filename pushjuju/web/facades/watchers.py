@@ -1,4 +1,7 @@
-"""AllWatcher: what has changed in a model. Mirrors: juju apiserver/facades/client/allwatcher (3.6)"""
+"""The facades of watchers: what has changed since the last call.
+
+Mirrors: juju apiserver/watcher.go, apiserver/facades/client/allwatcher (3.6)
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,86 @@ from pushjuju.web import messages
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 
 
-@facade("AllWatcher", versions=[3], on=On.MODEL)
-class AllWatcher(Facade):
+class _Watcher(Facade):
     """A watcher of this connection, which the request names by its id."""
+
+    async def _next(self) -> messages.Encoded:
+        return await self.call.watchers.next(self.name, self.call.object)
+
+    def _stop(self) -> None:
+        self.call.watchers.stop(self.name, self.call.object)
+
+
+@facade("AllWatcher", versions=[3], on=On.MODEL)
+class AllWatcher(_Watcher):
+    """A watcher of all that is in a model."""
 
     @method(Needs.READ)
     async def next(self) -> messages.Encoded:
-        """Return what has changed since the last call; the first call returns all entities."""
-        deltas = await self.call.watchers.next(self.call.object)
-        return messages.Encoded('{"deltas":[' + ",".join(deltas) + "]}")
+        """Return what has changed; the first call returns all entities."""
+        return await self._next()
 
     @method(Needs.READ)
     async def stop(self) -> None:
         """End the watcher."""
-        self.call.watchers.stop(self.call.object)
+        self._stop()
+
+
+@facade("AllModelWatcher", versions=[4], on=On.CONTROLLER)
+class AllModelWatcher(_Watcher):
+    """A watcher of all models."""
+
+    @method(Needs.SUPERUSER)
+    async def next(self) -> messages.Encoded:
+        """Return what has changed; the first call returns all entities."""
+        return await self._next()
+
+    @method(Needs.SUPERUSER)
+    async def stop(self) -> None:
+        """End the watcher."""
+        self._stop()
+
+
+@facade("ModelSummaryWatcher", versions=[1], on=On.CONTROLLER)
+class ModelSummaryWatcher(_Watcher):
+    """A watcher of the summaries of models."""
+
+    @method(Needs.LOGIN)
+    async def next(self) -> messages.Encoded:
+        """Return the summaries that are new; the first call returns all."""
+        return await self._next()
+
+    @method(Needs.LOGIN)
+    async def stop(self) -> None:
+        """End the watcher."""
+        self._stop()
+
+
+@facade("NotifyWatcher", versions=[1], on=On.BOTH)
+class NotifyWatcher(_Watcher):
+    """A watcher that says no more than that something has changed."""
+
+    @method(Needs.LOGIN)
+    async def next(self) -> messages.Encoded:
+        """Return when something has changed; the first call returns at once."""
+        return await self._next()
+
+    @method(Needs.LOGIN)
+    async def stop(self) -> None:
+        """End the watcher."""
+        self._stop()
+
+
+@facade("StringsWatcher", versions=[1], on=On.MODEL)
+class StringsWatcher(_Watcher):
+    """A watcher of texts."""
+
+    @method(Needs.READ)
+    async def next(self) -> messages.Encoded:
+        """Return the texts that are new."""
+        return await self._next()
+
+    @method(Needs.READ)
+    async def stop(self) -> None:
+        """End the watcher."""
+        self._stop()

@@ -1,41 +1,65 @@
 """Looks at the store while anybody watches, and tells the watchers what is different.
 
-Other processes write too, so the store's version is looked at many times a second; only when it has changed,
-the picture of each watched model is made anew. One picture serves all watchers of a model.
+Other processes write too, so a thread looks at the store's version many times a second. When that has
+changed, the journal of changes tells what to read. One picture serves all watchers of a model.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.views import entity_picture
+from pushjuju.services.entities.model import models
+from pushjuju.services.views import entity_news, entity_picture
+from pushjuju.services.views.entity_news import Journal, Key
 from pushjuju.web import errors, messages
 from pushjuju.web.pool import Pool
+from pushjuju.web.subscriptions import Signal, Subscription, Texts, Watch
 
-Key = tuple[str, str]
-Texts = dict[Key, str]
-"""(kind, id) -> the entity as JSON."""
-
-_LOOK_S = 0.1
-_BUSY_S, _BUSY_FOR_S = 0.025, 1.0  # ... after a change
-_REST = 2.0  # times as long as a picture took, before the next one
-
-
-def _texts(ctx: Context, model: str) -> Texts:
-    found = entity_picture.picture(ctx, model)
-    return {key: messages.dumped(entity) for key, entity in found.items()}
+_LOOK_S = 0.01
+_LONGEST_S = 1.0  # of a look that finds nothing
+_REST_S = 0.04  # after a change: what comes meanwhile is told together
+_REST = 2.0  # times as long as reading took, when that is more
+_WHOLE_S = 60.0  # a model that changes is read as a whole so often: some of it follows from the time
+_MOST = 500  # changes of a model that are read one by one
+ANY = ""
+"""In place of a model: all models."""
 
 
-def difference(before: Mapping[Key, str], now: Mapping[Key, str]) -> dict[Key, str]:
-    """Return the deltas that lead from one picture to the next, as JSON; what is gone comes last."""
-    found = {key: delta(key, "change", text) for key, text in now.items() if before.get(key) != text}
-    found |= {key: delta(key, "remove", text) for key, text in before.items() if key not in now}
-    return found
+class Fresh(NamedTuple):
+    """What was read of a model: changed or all entities; None for a model that was removed."""
+
+    number: int
+    whole: bool
+    texts: Texts
+    gone: Collection[Key] = ()
+
+
+def _texts(entities: entity_picture.Picture) -> Texts:
+    return {key: messages.dumped(entity) for key, entity in entities.items()}
+
+
+def _whole(ctx: Context, model: str) -> Fresh:
+    number = entity_news.newest(ctx)  # before the picture: what is written between is read twice
+    return Fresh(number, whole=True, texts=_texts(entity_picture.picture(ctx, model)))
+
+
+def _fresh(ctx: Context, model: str, journal: Journal, *, whole: bool) -> Fresh | None:
+    """Return what is new in a model, or None for nothing."""
+    changed = None if journal.changed is None else journal.changed.get(model, ())
+    if changed is None or len(changed) > _MOST or (whole and changed):
+        return _whole(ctx, model)
+    if not changed:
+        return None
+    found = entity_news.news(ctx, model, changed)
+    if found is None:
+        return Fresh(journal.number, whole=True, texts={})
+    return Fresh(journal.number, whole=False, texts=_texts(found.entities), gone=found.gone)
 
 
 def delta(key: Key, verb: str, text: str) -> str:
@@ -43,111 +67,200 @@ def delta(key: Key, verb: str, text: str) -> str:
     return f'["{key[0]}","{verb}",{text}]'
 
 
-class Subscription:
-    """What one watcher has not told yet: the newest delta of each entity."""
+class Picture:
+    """A watched model: its entities as JSON, up to a number of the journal."""
 
-    def __init__(self, pending: dict[Key, str]) -> None:
-        self.pending = pending
-        self.news = asyncio.Event()
-        self.stopped = False
-        if pending:
-            self.news.set()
+    def __init__(self, fresh: Fresh) -> None:
+        self.number = fresh.number
+        self.read_at = time.monotonic()  # as a whole
+        self.watching: set[Subscription] = set()
+        self._texts = dict(fresh.texts)
+        self._first: str | None = None
 
-    def add(self, deltas: Mapping[Key, str]) -> None:
-        """Take in what has changed."""
-        for key in deltas:
-            self.pending.pop(key, None)  # the newest state comes in its place of the order
-        self.pending.update(deltas)
-        self.news.set()
+    def first(self) -> str:
+        """Return all entities as deltas."""
+        if self._first is None:
+            self._first = ",".join(delta(key, "change", text) for key, text in self._texts.items())
+        return self._first
 
-    def take(self) -> list[str]:
-        """Return what is to be told."""
-        found, self.pending = list(self.pending.values()), {}
-        self.news.clear()
+    def apply(self, fresh: Fresh) -> dict[Key, str]:
+        """Take in what was read, and return the deltas; what is gone comes last."""
+        self.number = fresh.number
+        gone = fresh.gone
+        if fresh.whole:
+            self.read_at = time.monotonic()
+            gone = self._texts.keys() - fresh.texts.keys()
+        before = self._texts
+        found = {
+            key: delta(key, "change", text) for key, text in fresh.texts.items() if before.get(key) != text
+        }
+        before.update(fresh.texts)
+        for key in [key for key in gone if key in before]:
+            found[key] = delta(key, "remove", before.pop(key))
+        if found:
+            self._first = None
         return found
-
-    def stop(self) -> None:
-        """End the watcher; a pending `Next` ends with it."""
-        self.stopped = True
-        self.news.set()
 
 
 class Hub:
-    """The watched models of a server."""
+    """The watched models of a server, and the watchers of other things."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._eye = pool.one_more()  # the version of a store is that of one connection
-        self._pictures: dict[str, Texts] = {}
-        self._watching: dict[str, set[Subscription]] = {}
-        self._wake = asyncio.Event()
+        self._pictures: dict[str, Picture] = {}
+        self._everywhere: set[Subscription] = set()
+        self._signals: dict[str, set[Signal]] = {}
+        self._number = 0
+        self._seen: tuple[int, int] | None = None
+        self._nudge = threading.Event()
+        self._closed = False
         self._task: asyncio.Task[None] | None = None
-
-    async def version(self) -> tuple[int, int]:
-        """Return what changes with every write to the store, by any process."""
-        return await self._eye.run(lambda ctx: ctx.store.version())
 
     def look(self) -> None:
         """Look at once: this process has written."""
-        self._wake.set()
+        self._nudge.set()
+
+    # --- who watches --------------------------------------------------------------------------------------
 
     async def subscribe(self, model: str) -> Subscription:
-        """Begin to watch a model; the first deltas are all of its entities."""
-        if model not in self._pictures:
-            found = await self._eye.run(lambda ctx: _texts(ctx, model))
-            self._pictures.setdefault(model, found)
-        made = Subscription(difference({}, self._pictures[model]))
-        self._watching.setdefault(model, set()).add(made)
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._watch())
+        """Begin to watch a model, or all; the first deltas are all of its entities."""
+        made = Subscription()
+        if model == ANY:
+            self._everywhere.add(made)
+        for uuid in await self._pool.run(_all_models) if model == ANY else [model]:
+            await self._join(uuid, made)
+        self._begin()
         return made
 
-    def unsubscribe(self, model: str, subscription: Subscription) -> None:
+    async def _join(self, model: str, subscription: Subscription) -> None:
+        if model not in self._pictures:
+            found = await self._pool.run(lambda ctx: _whole(ctx, model))
+            self._pictures.setdefault(model, Picture(found))
+            self._seen = None  # something may have been written since
+        picture = self._pictures[model]
+        if subscription not in picture.watching and not subscription.stopped:
+            picture.watching.add(subscription)
+            subscription.begin(picture)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
         """Stop watching; a model that nobody watches is forgotten."""
         subscription.stop()
-        watching = self._watching.get(model, set())
-        watching.discard(subscription)
-        if not watching:
-            self._watching.pop(model, None)
-            self._pictures.pop(model, None)
+        self._everywhere.discard(subscription)
+        for model, picture in list(self._pictures.items()):
+            picture.watching.discard(subscription)
+            if not picture.watching:
+                del self._pictures[model]
+
+    async def listen(self, model: str, signal: Signal) -> None:
+        """Begin to tell a signal of the changes of a model, or of all."""
+        if not self._signals:
+            self._number = await self._pool.run(entity_news.newest)
+        self._signals.setdefault(model, set()).add(signal)
+        self._begin()
+
+    def unlisten(self, model: str, signal: Signal) -> None:
+        """Tell a signal of nothing more."""
+        signal.stop()
+        listening = self._signals.get(model, set())
+        listening.discard(signal)
+        if not listening:
+            self._signals.pop(model, None)
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
         """End all watchers."""
-        for subscriptions in self._watching.values():
-            for subscription in subscriptions:
-                subscription.stop()
+        self._closed = True
+        self._nudge.set()
+        for watch in self._watches():
+            watch.stop()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await self._eye.close()
 
+    def _watches(self) -> list[Watch]:
+        found: set[Watch] = {watch for picture in self._pictures.values() for watch in picture.watching}
+        return [*found, *(signal for group in self._signals.values() for signal in group)]
+
+    # --- looking ------------------------------------------------------------------------------------------
+
     async def _watch(self) -> None:
         """Look until nobody watches any more."""
-        seen, changed = await self.version(), 0.0
-        await self._refresh(list(self._watching))  # what was written before the version was known
-        while self._watching:
-            pause = _BUSY_S if time.monotonic() - changed < _BUSY_FOR_S else _LOOK_S
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await self._wake.wait()
-            self._wake.clear()
-            with suppress(PushjujuError):  # the store is busy for a moment
-                version = await self.version()
-                if version != seen:
-                    seen, changed = version, time.monotonic()
-                    await self._refresh(list(self._watching))
-                    await asyncio.sleep(_REST * (time.monotonic() - changed))
+        while self._pictures or self._signals or self._everywhere:
+            try:
+                if await self._eye.run(self._differs):
+                    begun = time.monotonic()
+                    await self._refresh()
+                    await asyncio.sleep(max(_REST_S, _REST * (time.monotonic() - begun)))
+            except PushjujuError:  # the store is busy for a moment
+                self._seen = None
+                await asyncio.sleep(_REST_S)
 
-    async def _refresh(self, watched: Iterable[str]) -> None:
-        for model in watched:
-            now = await self._eye.run(lambda ctx, model=model: _texts(ctx, model))  # type: ignore[misc]
-            before = self._pictures.get(model)
-            if before is None:  # nobody watches any more
-                continue
-            self._pictures[model] = now
-            if deltas := difference(before, now):
-                for subscription in self._watching.get(model, ()):
-                    subscription.add(deltas)
+    def _differs(self, ctx: Context) -> bool:
+        """Wait in the thread until the store has changed; return False when it has not for a while."""
+        until = time.monotonic() + _LONGEST_S
+        while not self._closed and time.monotonic() < until:
+            self._nudge.clear()
+            version = ctx.store.version()
+            if version != self._seen:
+                self._seen = version
+                return True
+            self._nudge.wait(_LOOK_S)
+        return False
+
+    async def _refresh(self) -> None:
+        numbers = [picture.number for picture in self._pictures.values()]
+        numbers += [self._number] if self._signals else []
+        if not numbers:
+            return
+        after = min(numbers)
+        old = time.monotonic() - _WHOLE_S
+        whole = {model: picture.read_at < old for model, picture in self._pictures.items()}
+
+        def read(ctx: Context) -> tuple[Journal, dict[str, Fresh | None]]:
+            journal = entity_news.journal(ctx, after)
+            return journal, {model: _fresh(ctx, model, journal, whole=old) for model, old in whole.items()}
+
+        journal, found = await self._eye.run(read)
+        for model, fresh in found.items():
+            self._tell(model, fresh)
+        self._number = journal.number
+        self._sign(journal.changed)
+        await self._join_new(journal.changed)
+
+    def _tell(self, model: str, fresh: Fresh | None) -> None:
+        picture = self._pictures.get(model)
+        if picture is None or fresh is None:
+            return
+        if deltas := picture.apply(fresh):
+            for subscription in picture.watching:
+                subscription.add(model, picture, deltas)
+
+    def _sign(self, changed: Mapping[str, Collection[Key]] | None) -> None:
+        for model, signals in self._signals.items():
+            for signal in signals:
+                if changed is None:
+                    signal.see(None)
+                elif model == ANY:
+                    signal.see([key for keys in changed.values() for key in keys])
+                else:
+                    signal.see(changed.get(model, ()))
+
+    async def _join_new(self, changed: Mapping[str, Collection[Key]] | None) -> None:
+        """Let those who watch all models watch those that are new."""
+        if not self._everywhere or (changed is not None and changed.keys() <= self._pictures.keys()):
+            return
+        for model in await self._pool.run(_all_models):
+            for subscription in list(self._everywhere):
+                await self._join(model, subscription)
+
+
+def _all_models(ctx: Context) -> Iterable[str]:
+    return [model.uuid for model in models.list_models(ctx)]
 
 
 def stopped() -> errors.ApiError:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from pushjuju.web import errors, limits
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pushjuju.web import errors, limits, messages
 from pushjuju.web.peers import Quiet
-from pushjuju.web.watch.hub import Hub, Subscription, stopped
+from pushjuju.web.subscriptions import Signal, Watch
+from pushjuju.web.watch.hub import ANY, Hub, stopped
 
 _LONGEST_ID = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A watcher: the facade that tells what it sees, and how it ends."""
+
+    kind: str
+    watch: Watch
+    end: Callable[[], None]
 
 
 class Watchers:
@@ -15,7 +28,7 @@ class Watchers:
     def __init__(self, hub: Hub, connection: Quiet) -> None:
         self._hub = hub
         self._connection = connection
-        self._known: dict[str, tuple[str, Subscription]] = {}
+        self._known: dict[str, _Known] = {}
         self._waiting: set[str] = set()
         self._last = 0
 
@@ -25,53 +38,90 @@ class Watchers:
         Raises:
             ApiError: The connection has too many watchers.
         """
+        return await self._subscribe("AllWatcher", model)
+
+    async def watch_all(self) -> str:
+        """Begin to watch all models, and return the id of the watcher.
+
+        Raises:
+            ApiError: The connection has too many watchers.
+        """
+        return await self._subscribe("AllModelWatcher", ANY)
+
+    async def _subscribe(self, kind: str, model: str) -> str:
+        self._require_room()
+        made = await self._hub.subscribe(model)
+        return self._keep(kind, made, lambda: self._hub.unsubscribe(made))
+
+    async def listen(self, kind: str, model: str, signal: Signal) -> str:
+        """Begin to tell a signal of changes, and return the id of the watcher.
+
+        Args:
+            kind: The facade that tells what the signal sees.
+            model: Empty for all models.
+
+        Raises:
+            ApiError: The connection has too many watchers.
+        """
+        self._require_room()
+        await self._hub.listen(model, signal)
+        return self._keep(kind, signal, lambda: self._hub.unlisten(model, signal))
+
+    def _require_room(self) -> None:
         if len(self._known) >= limits.MOST_WATCHERS:
             raise errors.ApiError("too many watchers")
-        subscription = await self._hub.subscribe(model)
+
+    def _keep(self, kind: str, watch: Watch, end: Callable[[], None]) -> str:
         self._last += 1
-        self._known[str(self._last)] = (model, subscription)
+        self._known[str(self._last)] = _Known(kind, watch, end)
         return str(self._last)
 
-    async def next(self, name: str) -> list[str]:
-        """Return the deltas since the last call, as JSON; wait until there are any.
+    async def next(self, kind: str, name: str) -> messages.Encoded:
+        """Return what is new since the last call, as JSON; wait until there is anything.
 
         Raises:
             ApiError: There is no such watcher, it has been stopped, or another call waits for it.
         """
-        _, subscription = self._get(name)
+        watch = self._get(kind, name).watch
         if name in self._waiting:
             raise errors.ApiError("another Next of this watcher is under way")
         self._waiting.add(name)
         try:
-            await subscription.news.wait()
-            if not subscription.stopped:
-                await self._connection.quiet()  # the answer to a request goes before what it did
+            return await self._news(watch)
         finally:
             self._waiting.discard(name)
-        if subscription.stopped:
-            raise stopped()
-        return subscription.take()
 
-    def stop(self, name: str) -> None:
+    async def _news(self, watch: Watch) -> messages.Encoded:
+        while True:
+            await watch.news.wait()
+            if not watch.stopped:
+                await self._connection.quiet()  # the answer to a request goes before what it did
+            if watch.stopped:
+                raise stopped()
+            if (found := await watch.take()) is not None:
+                return found
+
+    def stop(self, kind: str, name: str) -> None:
         """End a watcher.
 
         Raises:
             ApiError: There is no such watcher.
         """
-        model, subscription = self._get(name)
+        known = self._get(kind, name)
         del self._known[name]
-        self._hub.unsubscribe(model, subscription)
+        known.end()
 
     def stop_all(self) -> None:
         """End all watchers: the connection is over."""
-        for name in list(self._known):
-            self.stop(name)
+        for known in self._known.values():
+            known.end()
+        self._known = {}
 
-    def _get(self, name: str) -> tuple[str, Subscription]:
+    def _get(self, kind: str, name: str) -> _Known:
         found = self._known.get(name)
-        if found is None:
+        if found is None or found.kind != kind:
             # A Stop that came after a Next may be done before the Next.
-            if name.isdecimal() and len(name) < _LONGEST_ID and 0 < int(name) <= self._last:
+            if found is None and name.isdecimal() and len(name) < _LONGEST_ID and 0 < int(name) <= self._last:
                 raise stopped()
             raise errors.ApiError("unknown watcher id", errors.NOT_FOUND)
         return found

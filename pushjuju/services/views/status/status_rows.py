@@ -7,7 +7,7 @@ many rows share is decoded once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -151,7 +151,7 @@ class Rows(NamedTuple):
 def read(ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso) -> Rows:
     """Read the rows of a model."""
     uuid = model.uuid
-    machines = _machines(tx.beside(uuid), moment)
+    machines = _machines(tx.rows("shown_machines", model=uuid), moment)
     units = [UnitRow._make(row) for row in tx.rows("shown_units", model=uuid)]
     applications = [ApplicationRow._make(row) for row in tx.rows("shown_applications", model=uuid)]
     sides = _grouped((row[0], Side._make(row)) for row in tx.rows("shown_sides", model=uuid))
@@ -164,7 +164,9 @@ def read(ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso) -> 
         applications={row.name: row for row in sorted(applications, key=lambda row: natural_key(row.name))},
         units=_grouped((unit.application, unit) for unit in units),
         subordinates=_subordinates(units),
-        statuses=_with_stopped(ctx, model, machines, _statuses(tx.beside(uuid), moment)),
+        statuses=_with_stopped(
+            ctx, model, machines, _statuses(tx.rows("shown_statuses", model=uuid), moment)
+        ),
         ports=_grouped((row[0], row[1:]) for row in tx.rows("shown_ports", model=uuid)),
         leaders={row["application"]: row["holder"] for row in tx.rows("lease_list", model=uuid)},
         sides=sides,
@@ -187,6 +189,53 @@ def read(ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso) -> 
     )
 
 
+def part(
+    ctx: Context,
+    tx: ModelTx,
+    model: Model,
+    machines: Iterable[str],
+    applications: Iterable[str],
+    units: Iterable[str],
+    moment: Moment = from_iso,
+) -> Rows:
+    """Read some entities of a model, with the machines and applications of the units, and nothing else."""
+    seats = [UnitRow._make(row) for name in units if (row := tx.row("shown_unit", name=name))]
+    names = {*applications, *(unit.application for unit in seats)}
+    ids = {*machines, *(unit.machine for unit in seats if unit.machine)}
+    found = _machines([row for name in ids if (row := tx.row("shown_machine", id=name))], moment)
+    apps = [ApplicationRow._make(row) for name in names if (row := tx.row("shown_application", name=name))]
+    return Rows(
+        model=model,
+        controller=ctx.controller.name,
+        now=ctx.clock.now(),
+        machines={machine.id: machine for machine in found},
+        contained={},
+        applications={app.name: app for app in apps},
+        units=_grouped((unit.application, unit) for unit in seats),
+        subordinates={},
+        statuses=_with_stopped(ctx, model, found, _statuses(_of_part(tx, model, ids, names, seats), moment)),
+        ports=_grouped(
+            (unit.name, row[1:]) for unit in seats for row in tx.rows("shown_ports_of", unit=unit.name)
+        ),
+        leaders={}, sides={}, sides_of={}, charms={}, origins={},
+        failing=_failing(ctx, tx, moment),
+        unguarded={}, profiles={}, spaces={}, bindings={},
+    )  # fmt: skip
+
+
+def _of_part(
+    tx: ModelTx, model: Model, machines: Iterable[str], applications: Iterable[str], units: Iterable[UnitRow]
+) -> Iterator[Sequence[Any]]:
+    """Return the rows of the statuses of some entities, and of the model."""
+    wanted = [(StatusKind.MODEL, model.name)]
+    wanted += [(kind, name) for name in machines for kind in (StatusKind.MACHINE, StatusKind.INSTANCE)]
+    wanted += [(StatusKind.APPLICATION, name) for name in applications]
+    wanted += [(kind, unit.name) for unit in units for kind in (StatusKind.WORKLOAD, StatusKind.AGENT)]
+    for kind, entity in wanted:
+        if row := tx.row("status_get", kind=kind, entity=entity):
+            yield kind, entity, row["status"], row["message"], row["data"], row["since"]
+
+
 def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
     """Return key -> its values in their order."""
     found: dict[Any, list[Any]] = {}
@@ -198,10 +247,10 @@ def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
     return found
 
 
-def _machines(tx: ModelTx, moment: Moment) -> list[MachineRow]:
+def _machines(rows: Iterable[Sequence[Any]], moment: Moment) -> list[MachineRow]:
     decoded = cache(json.loads)  # many machines of a model have the same texts
     found = []
-    for row in tx.rows("shown_machines"):
+    for row in rows:
         name, life, base, constraints, instance, display, host, hardware, addresses, ssh, silent, made = row
         nics = json.loads(addresses)
         found.append(
@@ -231,9 +280,9 @@ def _subordinates(units: list[UnitRow]) -> dict[str, list[UnitRow]]:
     return _grouped((unit.principal, unit) for unit in found)
 
 
-def _statuses(tx: ModelTx, moment: Moment) -> dict[str, dict[str, Seen]]:
+def _statuses(rows: Iterable[Sequence[Any]], moment: Moment) -> dict[str, dict[str, Seen]]:
     found: dict[str, dict[str, Seen]] = {}
-    for kind, entity, status, message, data, since in tx.rows("shown_statuses"):
+    for kind, entity, status, message, data, since in rows:
         seen = Seen(status, message, data, moment(since))
         if kind in found:
             found[kind][entity] = seen

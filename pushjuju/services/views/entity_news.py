@@ -1,0 +1,144 @@
+"""What is new in a model since a number of the journal of changes: only what has changed is read.
+
+The journal (`store/migrations/0023_change.sql`) names entities; what watchers see of them may depend on their
+neighbours, so a machine that changes brings its units along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pushjuju.services.entities.model import models
+from pushjuju.services.views import entity_picture
+from pushjuju.services.views.entity_picture import Part, Picture
+from pushjuju.services.views.status import status_rows
+from pushjuju.store.rows.records import (
+    Application,
+    CharmRecord,
+    Offer,
+    Relation,
+    RelationEndpoint,
+    RemoteApplication,
+    Task,
+)
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.tx import ModelTx, Tx
+
+Key = tuple[str, str]
+"""(kind, id) of an entity, as the journal and `entity_picture` name it."""
+
+_OF_OTHERS = ("relation", "application", "remote", "offer")  # an offer counts its relations
+_JOURNAL = {"remote": "remoteApplication", "offer": "applicationOffer"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """What the journal has after a number.
+
+    Attributes:
+        number: The newest number.
+        changed: Model -> what has changed there; None when it is not known: too much has happened.
+    """
+
+    number: int
+    changed: Mapping[str, Collection[Key]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What is new in a model.
+
+    Attributes:
+        entities: What has changed and is there.
+        gone: What may have been there, and is not there now.
+    """
+
+    entities: Picture = field(default_factory=dict)
+    gone: Collection[Key] = ()
+
+
+def newest(ctx: Context) -> int:
+    """Return the newest number of the journal."""
+    with ctx.store.read() as tx:
+        return _number(tx)
+
+
+def _number(tx: Tx) -> int:
+    return int(tx.scalar("change_newest") or 0)
+
+
+def journal(ctx: Context, after: int) -> Journal:
+    """Return what has changed after a number, in all models."""
+    with ctx.store.read() as tx:
+        number = _number(tx)
+        oldest = int(tx.scalar("change_oldest") or 0)
+        if oldest > after + 1 or number < after:
+            return Journal(number=number, changed=None)
+        found: dict[str, list[Key]] = {}
+        for row in tx.rows("change_after", after=after):
+            found.setdefault(row["model"], []).append((row["kind"], row["entity"]))
+        return Journal(number=number, changed=found)
+
+
+def news(ctx: Context, model: str, changed: Iterable[Key]) -> News | None:
+    """Return what is new where something has changed; None for a model that was removed."""
+    named: dict[str, set[str]] = {}
+    for kind, entity in changed:
+        named.setdefault(kind, set()).add(entity)
+    with ctx.read(model) as tx:
+        found = models.find_in(tx, model)
+        if found is None:
+            return None
+        units = named.get("unit", set()) | _units_of(tx, named)
+        apps = named.get("application", set()) | _of_others(tx, named)
+        rows = status_rows.part(ctx, tx, found, named.get("machine", ()), apps, units, str)
+        fresh = entity_picture.entities(ctx, tx, rows, _part(tx, named, rows.applications))
+    asked = {(_JOURNAL.get(kind, kind), entity) for kind, entities in named.items() for entity in entities}
+    return News(entities=fresh, gone=asked - fresh.keys())
+
+
+def _units_of(tx: ModelTx, named: Mapping[str, Collection[str]]) -> set[str]:
+    """Return the units that look different because of their machine or application."""
+    rows = [row for name in named.get("machine", ()) for row in tx.rows("unit_seats", machine=name)]
+    rows += [row for app in named.get("units", ()) for row in tx.rows("unit_of_application", application=app)]
+    return {row["name"] for row in rows}
+
+
+def _of_others(tx: ModelTx, named: Mapping[str, Collection[str]]) -> set[str]:
+    """Return the applications, remote ones too, on which depends what the model consumes and offers."""
+    if not _tells_others(named) or not tx.scalar("crossmodel_any"):
+        return set()
+    consumed = {item.name for item in tx.list(RemoteApplication, "remote_application_list")}
+    return consumed | {offer.application for offer in tx.list(Offer, "offer_list")}
+
+
+def _tells_others(named: Mapping[str, Collection[str]]) -> bool:
+    return not named.keys().isdisjoint(_OF_OTHERS)
+
+
+def _part(tx: ModelTx, named: Mapping[str, Collection[str]], applications: Iterable[str]) -> Part:
+    """Read what watchers see beside the rows of status."""
+    numbers = [int(name) for name in named.get("relation", ())]
+    found = [tx.find(Relation, "relation_get", id=number) for number in numbers]
+    apps = [tx.find(Application, "application_get", name=name) for name in applications]
+    charms = [tx.find(CharmRecord, "charm_by_url", url=url) for url in named.get("charm", ())]
+    tasks = [tx.find(Task, "task_get", id=int(name)) for name in named.get("action", ())]
+    return Part(
+        charms=[charm for charm in charms if charm],
+        applications={app.name: app for app in apps if app},
+        relations=[relation for relation in found if relation],
+        sides=[
+            side
+            for number in numbers
+            for side in tx.list(RelationEndpoint, "relation_endpoints", relation=number)
+        ],
+        tasks=[task for task in tasks if task],
+        model="model" in named,
+        others=_tells_others(named),
+        notes="annotation" in named,
+        blocks="block" in named,
+    )
