@@ -306,7 +306,7 @@ class Driver:
                 await self._ended.wait()
 
     async def _end(self) -> None:
-        """Cancel all work: running hooks go on on their machines, and a later process commits them."""
+        """Cancel all work: running hooks continue on their machines, and a later process commits them."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

@@ -197,7 +197,7 @@ CREATE TABLE relation_endpoint (
 );
 CREATE INDEX relation_endpoint_by_application ON relation_endpoint (model, application);
 
--- One row per unit in scope.
+-- One row per unit in the scope of a relation.
 CREATE TABLE relation_scope (
   model TEXT NOT NULL,
   relation INTEGER NOT NULL,

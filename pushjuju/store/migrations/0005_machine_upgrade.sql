@@ -1,6 +1,6 @@
 -- The upgrade of a machine to another base. A lock exists while the machine is being upgraded; each unit on the
 -- machine has its own step and the target base. The messages stay until the next upgrade begins, so that
--- `upgrade-machine` shows the last messages, too.
+-- commands that follow an upgrade show its last messages, too.
 
 CREATE TABLE machine_upgrade (
   model TEXT NOT NULL,

@@ -49,7 +49,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitResource:
-    """The resource that a unit has fetched last."""
+    """The revision of a resource that a unit has fetched last."""
 
     model: str
     unit: str

@@ -16,7 +16,7 @@ UPDATE backing SET due = :now WHERE due > :now
 UPDATE backing_attachment SET due = :now WHERE due > :now
 
 -- name: clock_silence_from_now
--- A machine that is silent since a time in the future would never count as lost.
+-- A machine that became silent at a time in the future would not count as lost for long.
 UPDATE machine SET unreachable_since = min(unreachable_since, :now), last_failed = min(last_failed, :now),
   last_seen = min(last_seen, :now)
 WHERE unreachable_since > :now OR last_failed > :now OR last_seen > :now

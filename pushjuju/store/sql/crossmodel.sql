@@ -76,7 +76,7 @@ WHERE r.model = :model AND r.far_model <> '' AND r.suspended = 0
   AND e.model = r.model AND e.relation = r.id AND e.role = 'provider'
 
 -- name: scope_addresses
--- The machines of the units of this model in a relation's scope; a cross join keeps the order of the tables.
+-- The addresses of the machines with this model's units in a relation's scope; a cross join keeps the order.
 SELECT DISTINCT m.addresses, m.ssh FROM relation_scope s CROSS JOIN unit u CROSS JOIN machine m
 WHERE s.model = :model AND s.relation = :relation AND u.model = s.model AND u.name = s.unit
   AND m.model = u.model AND m.id = u.machine

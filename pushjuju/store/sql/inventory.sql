@@ -17,7 +17,7 @@ FROM machine m LEFT JOIN machine_upgrade u ON u.model = m.model AND u.machine = 
 SELECT model, id AS entity, key, life, scope, suspended, egress FROM relation
 
 -- name: inventory_setting
--- Resources of the application's present charm.
+-- Settings of the application's present charm.
 SELECT s.model, s.application || ' ' || s.key AS entity, s.value, s.key AS option, c.document
 FROM application_setting s
 JOIN application a ON a.model = s.model AND a.name = s.application AND a.charm_url = s.charm_url

@@ -181,7 +181,7 @@ WHERE c.model = :model AND c.unit = :unit ORDER BY c.secret
 DELETE FROM secret_consumer WHERE model = :model AND unit = :unit
 
 -- name: secret_consumer_forget_application
--- Secrets of an application of another model.
+-- The units of an application of another model stop reading secrets of this model.
 DELETE FROM secret_consumer WHERE model = :model
   AND substr(unit, 1, length(:application) + 1) = :application || '/'
 

@@ -28,7 +28,7 @@ from pushjuju.uniter.input.unit_storage import flush_storage, storage_refused
 
 Writes = Mapping[str, Any]
 _TOLD = ("egress-subnets", "ingress-address", "private-address")  # settings of a relation that hold addresses
-_ONE_BY_ONE = 100  # up to so many keys of charm state are read singly, else all keys
+_ONE_BY_ONE = 100  # up to this number, keys of charm state are read singly; else all are read
 
 
 def refusal(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> str:

@@ -173,7 +173,7 @@ def secrets_refused(tx: ModelTx, unit: Unit, writes: Writes, *, leader: bool) ->
 
 @contextmanager
 def _doing(what: str) -> Iterator[None]:
-    """Put what the hook was doing before an error's message, as Juju does."""
+    """Prefix the message of an error with what the hook was doing, as Juju does."""
     try:
         yield
     except (AlreadyExists, NotFound, NotPermitted, NotValid) as error:

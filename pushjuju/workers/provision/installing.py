@@ -27,7 +27,7 @@ from pushjuju.workers.timeouts import CALL_S, login, lost
 FEATURE = "installs"
 LOOK_FIRST_S = 1.0
 LOOK_MOST_S = 10.0
-FAILED_LOOK_S = 300.0  # until a failed machine is checked again: a user may have fixed it
+FAILED_LOOK_S = 300.0  # seconds until a failed machine is checked again: a user may have fixed it
 _COMING = (InstanceStatus.ALLOCATING, InstanceStatus.PENDING)
 
 

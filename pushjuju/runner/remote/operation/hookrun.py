@@ -179,7 +179,7 @@ class _Run:
 
 
 def judge(ended: Ended, cancelled: int) -> tuple[str, str]:
-    """Return outcome and message of an ended process (hook-tools reference 1.5)."""
+    """Return the outcome of an ended process and its message, in Juju's words."""
     if ended.timed_out:
         return "interrupted", "command cancelled"
     if cancelled and (ended.signal is not None or ended.exit != 0):
