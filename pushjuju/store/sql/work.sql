@@ -46,8 +46,8 @@ ORDER BY due LIMIT :most
 SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' LIMIT 1
 
 -- name: work_asked
--- A machine at rest has no reason, and its due time is no request. Its due time is that of an update-status if a
--- unit has the same due time, or if the reason says that the process has only update-status left to do.
+-- The row of a machine at rest has an empty reason: its due time is no request. The due time is that of a unit's
+-- update-status if both are equal; the reason is :routine while a process has only update-status left to do.
 SELECT key, generation FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND NOT (key LIKE '%/machine/%' AND (

@@ -94,7 +94,7 @@ def _force_due(tx: ModelTx, hopeless: set[str]) -> datetime | None:
 def _hopeless(tx: ModelTx) -> set[str]:
     """Return the units in error of a model that is removed by force, whose errors no user will resolve.
 
-    Units with subordinates wait for their removal. Mirrors: juju state/cleanup.go obliterateUnit (3.6)
+    Units with subordinates go after their subordinates. Mirrors: juju state/cleanup.go obliterateUnit (3.6)
     """
     found = tx.find(Model, "model_by_uuid", uuid=tx.model)
     if found is None or found.life == Life.ALIVE or not found.forced:

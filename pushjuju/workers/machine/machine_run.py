@@ -360,7 +360,7 @@ class MachineRun:
         return [name for name in self.session.hello.get("units", []) if name not in known]
 
     def _is_overtaken(self, operation: Operation) -> bool:
-        """Return True when the machine does not know an operation whose unit is dead or relation removed."""
+        """Return True for an operation that never reached the machine and whose unit or relation is gone."""
         if not operation.unit or any(item["id"] == operation.id for item in self.session.hello["journal"]):
             return False
         if self._is_dead(operation.unit):

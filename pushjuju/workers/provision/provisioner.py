@@ -31,7 +31,7 @@ from pushjuju.workers.timeouts import CALL_S, START_S
 
 RETRIES = 10  # after the first attempt, as in Juju
 RETRY_DELAY_S = 10.0
-FIRST_LOOK_S = 3.0  # until the poller asks for a new instance, as in Juju
+FIRST_LOOK_S = 3.0  # until the poller first asks for the status of a new instance, as in Juju
 
 
 class StartFailed(PushjujuError, message="the machine could not be started", code="start-failed"):

@@ -139,7 +139,7 @@ def boot_id() -> str:
 
 
 def process_start(pid: int) -> str:
-    """Return when a process started (ticks; another process of the pid has others), or "" if it ended."""
+    """Return the start time of a process in clock ticks, or "" when it has ended; pids are reused."""
     stat = read_text("/proc/%d/stat" % pid)
     fields = stat[stat.rfind(")") + 2 :].split()
     if len(fields) < 20 or fields[0] in ("Z", "X"):

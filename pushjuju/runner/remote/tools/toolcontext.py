@@ -116,7 +116,7 @@ class ToolContext:
         return self.context.get("relation") or None
 
     def is_leader(self) -> bool:
-        """Return True when the unit is the leader; the controller keeps the leader during the run."""
+        """Return True when the unit is the leader; the controller changes no leader during the run."""
         return bool(self.context.get("leader"))
 
     def relation(self, relation_id: int) -> dict[str, object] | None:
