@@ -19,7 +19,7 @@ def new_uuid() -> str:
 
 def new_hash(name: str, data: bytes = b"") -> _Hash:
     """Return a new hash object; `md5` is only for fingerprints that other programs show, too."""
-    import hashlib  # OpenSSL
+    import hashlib  # loads OpenSSL
 
     return hashlib.new(name, data, usedforsecurity=name != "md5")
 

@@ -47,7 +47,7 @@ class HookToolsPlugin:
 
     @hookimpl
     def pushjuju_hook_tools(self) -> Sequence[HookToolFamily]:
-        """Return the family."""
+        """Return the family of hook tools of this plugin."""
         return [HookToolFamily(name=self._family, module=f"pushjuju.plugins.hooks.{self._family}")]
 
 
@@ -56,5 +56,5 @@ class RefusalsPlugin(HookToolsPlugin):
 
     @hookimpl(trylast=True)
     def pushjuju_hook_tools(self) -> Sequence[HookToolFamily]:
-        """Return the family."""
+        """Return the family of hook tools of this plugin."""
         return [HookToolFamily(name=self._family, module=f"pushjuju.plugins.hooks.{self._family}")]

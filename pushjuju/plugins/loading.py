@@ -47,8 +47,7 @@ class Loaded:
         self.infos: dict[str, PluginInfo] = {}
         self.manager = _manager(hookspecs.PROJECT)
         self.manager.add_hookspecs(hookspecs)
-        # pluggy calls the plugin that was registered last first: the built-ins are registered last, in
-        # reverse order.
+        # pluggy calls the last registered plugin first, so the built-ins come last, in reverse order.
         self._load_entry_points(hookspecs.ENTRY_POINT_GROUP, environ, path)
         self._load_builtins()
         if environ.get("PUSHJUJU_TRACE_PLUGINS"):

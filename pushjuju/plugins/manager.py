@@ -45,7 +45,7 @@ class PluginHost:
             environ: Environment variables: PUSHJUJU_DISABLE_PLUGINS (names separated by commas, or `all` for
                 the plugins of other packages), PUSHJUJU_TRACE_PLUGINS (any text), PUSHJUJU_CACHE,
                 XDG_CACHE_HOME, HOME.
-            warn: Called once for each plugin that fails, or None.
+            warn: Called once for each problem of a plugin; None ignores the problems.
             trace: Called for each call of a hook when tracing is on; None means standard error.
             path: Folders in which packages with plugins are searched; None means `sys.path`.
         """

@@ -207,7 +207,7 @@ def _poetry_package(item: Mapping[str, Any]) -> Package:
 
 
 def _main_marker(value: Any) -> str:
-    """Return the marker of the project's own dependencies, which Poetry writes for all groups or by group."""
+    """Return the marker of the main dependencies; Poetry writes one marker, or one for each group."""
     return str(value.get("main", "")) if isinstance(value, dict) else str(value or "")
 
 

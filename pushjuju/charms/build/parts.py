@@ -119,7 +119,7 @@ class _Found:
     allowed: bool = False
     left_out: list[str] = field(default_factory=list)
     scripts: list[Script] = field(default_factory=list)
-    defaults: list[Script] = field(default_factory=list)  # of parts that have no script
+    defaults: list[Script] = field(default_factory=list)  # for parts without a script
     exported: set[str] = field(default_factory=set)  # files that the scripts would make from uv.lock
 
 

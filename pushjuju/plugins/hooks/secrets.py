@@ -339,7 +339,7 @@ def _remove(ctx: ToolContext, args: Args) -> None:
     if created is None:
         ctx.pending("secrets", "remove")[secret] = []
     else:
-        _pending(ctx, "remove").pop(secret, None)  # of the added secret, which never existed
+        _pending(ctx, "remove").pop(secret, None)  # the secret will not be stored at all
 
 
 def _revision(_: Any, text: str) -> int:

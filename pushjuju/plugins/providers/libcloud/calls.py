@@ -21,7 +21,7 @@ from pushjuju.core.extras import install_hint
 T = TypeVar("T")
 
 PARALLEL = 16
-TIMEOUT_S = 60.0  # after which a request without an answer is aborted
+TIMEOUT_S = 60.0  # seconds after which a request without an answer is aborted
 TRIES = 6
 _FIRST_PAUSE_S = 0.5
 

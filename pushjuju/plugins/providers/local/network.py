@@ -17,7 +17,7 @@ from pushjuju.plugins.providers.nspawn.layout import Layout
 
 _HOST_LOCK = Path("/run/lock/pushjuju-network.lock")
 _INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")
-_INOTIFY_WANTED = 8192  # with the default of 128, machines hang at boot after about 15
+_INOTIFY_WANTED = 8192  # with the kernel's default of 128, only about 15 machines can boot
 _FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
 
 IPv4Network = ipaddress.IPv4Network

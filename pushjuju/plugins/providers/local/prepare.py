@@ -18,8 +18,7 @@ MASKED = (
     "sys-kernel-tracing.mount", "sys-kernel-config.mount", "systemd-pstore.service", "console-getty.service",
     "getty.target", "systemd-timesyncd.service", "systemd-firstboot.service",
 )  # fmt: skip
-# Units that are disabled, not masked, because a charm may enable them; they would lock apt or use the host's
-# disks.
+# Units that are disabled, as they lock apt or use the host's disks; not masked, for charms may enable them.
 NOT_STARTED = (
     "apt-daily.timer", "apt-daily-upgrade.timer", "e2scrub_all.timer", "e2scrub_reap.service", "fstrim.timer",
     "systemd-networkd.service", "systemd-networkd.socket", "unattended-upgrades.service",
@@ -50,8 +49,7 @@ def prepare_root(root: Path, *, host_root: bool = False) -> None:
     put_file(root, "etc/default/locale", "LANG=C.UTF-8\n")
     if (root / "etc/cloud").is_dir():
         put_file(root, "etc/cloud/cloud-init.disabled", "")
-    # When /etc is newer than /usr, systemd skips its updates (linker cache, catalogue, accounts) at the first
-    # boot.
+    # With these files newer than /usr, the first boot skips updates: linker cache, catalogue, accounts.
     for folder in ("etc", "var"):
         put_file(root, f"{folder}/.updated", "")
 

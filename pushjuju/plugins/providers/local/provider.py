@@ -151,8 +151,7 @@ class LocalProvider:
         try:
             answer = await asyncio.shield(making)
         except asyncio.CancelledError:
-            # A thread cannot be stopped, so its machine is removed, unless another controller process adopted
-            # it.
+            # A thread cannot be stopped, so its machine is removed, unless another process adopted it.
             with contextlib.suppress(PushjujuError):
                 await making
                 await self._privileged("discard", {"id": spec.id, "created": spec.created})

@@ -75,8 +75,7 @@ def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
     environ = {
         **children.SYSTEM,
         "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1",
-        # The machine has a network namespace of its own, where it may change kernel settings, as bridges
-        # need.
+        # The machine may change the kernel settings of its network namespace, as bridges need.
         "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network",
         "SYSTEMD_LOG_LEVEL": "warning",
     }

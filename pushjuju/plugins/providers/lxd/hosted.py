@@ -107,8 +107,7 @@ profiles:
 END
 fi
 """
-# Without program and data, there never was an LXD, and so no container. An LXD that is down has some of
-# these.
+# Without program and data, there never was an LXD, and so no container; an LXD that is down has data.
 _NEVER_THERE = """\
 for trace in /var/snap/lxd /var/lib/lxd /snap/bin/lxd; do
   [ ! -e "$trace" ] || exit 1

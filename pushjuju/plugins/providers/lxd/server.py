@@ -33,7 +33,7 @@ from pushjuju.plugins.api.providers import Services
 T = TypeVar("T")
 
 PARALLEL = 8
-REQUEST_S = 60.0  # after which a request without an answer is aborted
+REQUEST_S = 60.0  # seconds after which a request without an answer is aborted
 OPERATION_S = 900.0  # seconds; an image may have to be downloaded from a remote server
 _REASONS = 3
 _WAIT_S = 20  # seconds after which the server ends a wait; the wait is then repeated

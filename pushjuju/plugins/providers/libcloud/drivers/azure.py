@@ -152,7 +152,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         tags = {**_tags(order.tags), "juju-machine-name": order.name}
         common = {"location": self.site.cloud.region, "tags": tags}
         placed = {**common, **({"zones": [order.zone]} if order.zone else {})}
-        if arm.find(arm.network("networkSecurityGroups", name)) is None:  # it may have open ports
+        if arm.find(arm.network("networkSecurityGroups", name)) is None:  # keep its rules
             self._put_rules(arm, name, tags, MachineRules())
         address = {"publicIPAllocationMethod": "Static", "publicIPAddressVersion": "IPv4"}
         arm.ask(
