@@ -18,7 +18,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import StoreError, WrongKey
 from pushjuju.store.files.private import locked, replace_text
 from pushjuju.store.tx import Tx
@@ -108,7 +107,7 @@ class Keyring:
         self.check(tx)
         name = self._add()
         tx.run("encryption_key_retire")
-        tx.run("encryption_key_add", id=name, created=to_iso(now))
+        tx.run("encryption_key_add", id=name, created=now)
         return name
 
     def forget(self, keep: Iterable[str]) -> None:
@@ -134,7 +133,7 @@ class Keyring:
         if known:
             raise StoreError("the store names no current key for its secrets")
         name = next(iter(self._read()), "") or self._add()
-        tx.run("encryption_key_add", id=name, created=to_iso(now))
+        tx.run("encryption_key_add", id=name, created=now)
         return name
 
     def _add(self) -> str:

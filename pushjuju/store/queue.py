@@ -16,7 +16,7 @@ from pathlib import Path
 from sqlite3 import Row
 from typing import Protocol
 
-from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.clock import from_iso
 from pushjuju.core.problems import Problem, dumps, loads, sentence
 from pushjuju.store.db import Store
 from pushjuju.store.tx import Tx
@@ -61,6 +61,7 @@ class WorkItem:
         due: When a worker must work the key, or None to wait until the key is woken.
         owner: The process with the lease, which may have died.
         leased_until: When the lease ends unless it is renewed.
+        noted: Why the key waits, or as JSON the problems of the work that failed.
         failed: True when the last work on the key failed.
     """
 
@@ -68,9 +69,14 @@ class WorkItem:
     due: datetime | None
     owner: str | None
     attempts: int
-    reason: str
-    failed: bool = False
-    leased_until: datetime | None = None
+    noted: str
+    failed: bool
+    leased_until: datetime | None
+
+    @property
+    def reason(self) -> str:
+        """Why the key waits, as users read it."""
+        return "" if self.noted == ROUTINE else _reason(self.noted, failed=self.failed)
 
     def worked_by(self, now: datetime) -> str:
         """Return the process that works the key, or "" when the owner is dead or its lease has ended."""
@@ -141,7 +147,7 @@ def model_key(model: str, loop: str) -> str:
 
 def touch(tx: Tx, key: str, due: datetime, reason: str = "") -> None:
     """Make a key due in the caller's transaction; an earlier due time stays."""
-    tx.run("work_touch", key=key, due=to_iso(due), reason=reason)
+    tx.run("work_touch", key=key, due=due, reason=reason)
 
 
 def lease_at_least(now: datetime) -> int:
@@ -182,23 +188,8 @@ def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, tuple[Problem, ..
     return {row["key"]: loads(row["reason"]) for row in rows}
 
 
-def _reason(row: Row) -> str:
-    """Return why a key waits, as a sentence for users."""
-    return sentence(loads(row["reason"])) if row["failed"] else str(row["reason"])
-
-
-def work_item(row: Row) -> WorkItem:
-    """Return a row of `work_get`, `work_list` or `work_failing` as a work item."""
-    reason = _reason(row)
-    return WorkItem(
-        key=row["key"],
-        due=from_iso(row["due"]) if row["due"] else None,
-        owner=row["owner"],
-        attempts=row["attempts"],
-        reason="" if reason == ROUTINE else reason,
-        failed=bool(row["failed"]),
-        leased_until=from_iso(row["leased_until"]) if row["leased_until"] else None,
-    )
+def _reason(noted: str, *, failed: bool) -> str:
+    return sentence(loads(noted)) if failed else noted
 
 
 def process_owner() -> str:
@@ -273,7 +264,7 @@ class SqliteWorkQueue:
     def anything_due(self, prefix: str, now: datetime) -> bool:
         """Return True when a key is due, whether claimed or not."""
         with self._store.read() as tx:
-            return tx.row("work_any_due", prefix=prefix, now=to_iso(now)) is not None
+            return tx.row("work_any_due", prefix=prefix, now=now) is not None
 
     def anything_asked(
         self, prefix: str, now: datetime, since: datetime, left: Resting, *, routine: bool = False
@@ -286,11 +277,9 @@ class SqliteWorkQueue:
             left: Keys that do not count until they wake.
             routine: True to count update-status hooks that were due at `since`, too.
         """
-        asked = {"prefix": prefix, "now": to_iso(now), "since": to_iso(since), "owner": self._owner}
+        asked = {"prefix": prefix, "now": now, "since": since, "owner": self._owner}
         with self._store.read() as tx:
-            rows = tx.rows(
-                "work_asked", **asked, routine=ROUTINE, routine_since=to_iso(since) if routine else ""
-            )
+            rows = tx.rows("work_asked", **asked, routine=ROUTINE, routine_since=since if routine else "")
             return any(left.get(row["key"]) != row["generation"] for row in rows)
 
     def anything_free(self, prefix: str, now: datetime, busy: Container[str], left: Resting) -> bool:
@@ -302,7 +291,7 @@ class SqliteWorkQueue:
         self, tx: Tx, prefix: str, now: datetime, most: int, busy: Container[str], left: Resting
     ) -> list[Row]:
         """Return the rows of the next free keys; read only the beginning of a long queue."""
-        asked, read = {"prefix": prefix, "now": to_iso(now), "owner": self._owner}, 2 * most + _LOOK_AT
+        asked, read = {"prefix": prefix, "now": now, "owner": self._owner}, 2 * most + _LOOK_AT
         while True:
             due = tx.rows("work_due", **asked, most=read)
             free = (
@@ -328,7 +317,7 @@ class SqliteWorkQueue:
             owner=self._owner,
             previous=row["owner"],
             generation=row["generation"],
-            leased_until=to_iso(now + timedelta(seconds=LEASE_S)),
+            leased_until=now + timedelta(seconds=LEASE_S),
             routine=ROUTINE,
         )
         return Claim(
@@ -337,14 +326,14 @@ class SqliteWorkQueue:
             lease=lease,
             generation=row["generation"],
             attempts=row["attempts"],
-            reason=_reason(row),
+            reason=_reason(row["reason"], failed=row["failed"]),
             previous=row["lease"],
         )
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
         """Renew a lease; return False when the lease is lost."""
         with self._store.write() as tx:
-            until = to_iso(now + timedelta(seconds=LEASE_S))
+            until = now + timedelta(seconds=LEASE_S)
             return bool(tx.run("work_heartbeat", key=claim.key, lease=claim.lease, leased_until=until))
 
     def finish(
@@ -372,8 +361,8 @@ class SqliteWorkQueue:
                 key=claim.key,
                 lease=claim.lease,
                 generation=claim.generation,
-                now=to_iso(now),
-                due=to_iso(due) if due else None,
+                now=now,
+                due=due,
                 attempts=attempts,
                 reason=dumps(problems) if problems else reason,
                 failed=bool(problems),
@@ -382,4 +371,4 @@ class SqliteWorkQueue:
     def items(self, prefix: str) -> list[WorkItem]:
         """Return the items of the queue whose keys begin with a prefix."""
         with self._store.read() as tx:
-            return [work_item(row) for row in tx.rows("work_list", prefix=prefix)]
+            return tx.list(WorkItem, "work_list", prefix=prefix)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusInfo
 from pushjuju.core.values import changed
@@ -171,7 +170,7 @@ def _record(
         name=title,
         state="planned",
         document=document,
-        prepared=to_iso(moment),
+        prepared=moment,
     )
 
 

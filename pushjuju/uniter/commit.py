@@ -16,7 +16,6 @@ from itertools import islice
 from typing import Any
 
 from pushjuju.core import limits
-from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import StoreError
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC
@@ -231,7 +230,7 @@ def _moment(ctx: Context, operation: OperationRecord, time: float | None) -> dat
     now = ctx.clock.now()
     if time is None:
         return now
-    begun = from_iso(operation.prepared).timestamp()
+    begun = operation.prepared.timestamp()
     return datetime.fromtimestamp(min(max(time, begun), now.timestamp()), UTC)
 
 
@@ -322,7 +321,7 @@ def _close(
     if changes:
         kept["changes"] = changes
     text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
-    tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=to_iso(ctx.clock.now()))
+    tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=ctx.clock.now())
 
 
 def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> Committed:
@@ -404,7 +403,7 @@ def _ask_reboot(ctx: Context, tx: ModelTx, view: View) -> str:
     statuses.set_agent_status(tx, view.unit.name, Agent.REBOOTING, now=now)
     reboot = OperationRecord(
         id=str(uuid.uuid4()), model=view.unit.model, machine=view.machine.id, unit="", name="reboot",
-        state="prepared", document={"boot_id": view.machine.boot_id}, prepared=to_iso(now),
+        state="prepared", document={"boot_id": view.machine.boot_id}, prepared=now,
     )  # fmt: skip
     tx.insert("operation", reboot)
     return reboot.id

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
@@ -352,7 +351,7 @@ def _take_up(
         name=dispatch.title,
         state="prepared",
         document=document,
-        prepared=to_iso(ctx.clock.now()),
+        prepared=ctx.clock.now(),
         decided=packed(decided),
     )
     tx.insert("operation", record)

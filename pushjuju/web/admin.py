@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pushjuju import JUJU_VERSION
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid
 from pushjuju.web import decoding, errors, messages, registry, tags
 
@@ -70,7 +71,7 @@ def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, object]:
         "model-access": entered.model_access,
     }
     if entered.last_connection:
-        user["last-connection"] = entered.last_connection
+        user["last-connection"] = to_iso(entered.last_connection)
     found: dict[str, object] = {
         "servers": [[host_port(host, port) for host, port in api.addresses]],
         "controller-tag": f"controller-{api.controller_uuid}",

@@ -11,6 +11,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from pushjuju.services.entities.basis import passwords, users
 from pushjuju.services.entities.basis.context import Context
@@ -46,7 +47,7 @@ class LoggedIn:
     controller_access: str
     model: Model | None = None
     model_access: str = ""
-    last_connection: str | None = None
+    last_connection: datetime | None = None
 
 
 @dataclass(slots=True)

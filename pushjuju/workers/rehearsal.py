@@ -86,7 +86,7 @@ def rehearse(ctx: Context) -> Rehearsal:
     while len(found.steps) < MOST_HOOKS:
         now = ctx.clock.now()
         with ctx.store.write() as tx:
-            keys = sorted(row["key"] for row in tx.rows("work_take_due", now=to_iso(now)))
+            keys = sorted(row["key"] for row in tx.rows("work_take_due", now=now))
         if not keys and not _force_next(ctx, found):
             found.blocked = blockers(ctx)
             return found
@@ -114,7 +114,7 @@ def _force_next(ctx: Context, found: Rehearsal) -> bool:
             return False
         first = min(ends, key=lambda end: end.due)
         subject = removal.forced_subject(first.kind, first.entity)
-        found.cannot_know(f"whether {subject} goes by itself before it is forced away at {first.due}")
+        found.cannot_know(f"whether {subject} goes by itself before it is forced away at {to_iso(first.due)}")
         of = ctx.of(tx, first.model)
         force(of, first)
         wake.cleaner(of, ctx.clock.now(), "forced away")
@@ -136,7 +136,7 @@ def _loops(ctx: Context, found: Rehearsal, model: str) -> None:
     """Do the work of the model's own loops for removals."""
     with ctx.read(model) as tx:
         for end in ends_ahead(tx):
-            if end.kind == removal.FORCE_UNIT and end.due <= to_iso(ctx.clock.now()):
+            if end.kind == removal.FORCE_UNIT and end.due <= ctx.clock.now():
                 found.cannot_know(f"which hooks {end.entity} still runs: it is forced away at once")
     forced_ends(ctx, model)
     with ctx.write(model) as tx:

@@ -175,7 +175,7 @@ def test_log_lines_carry_the_name_of_who_said_them(world: TestController) -> Non
 def test_messages_of_a_machines_own_commands_set_no_status(world: TestController) -> None:
     row = Operation(
         id="m", model=world.model, machine="1", unit="", name="juju-exec", state="prepared",
-        document={}, prepared="2025-01-01T00:00:00.000000Z",
+        document={}, prepared=world.clock.now(),
     )  # fmt: skip
     world.write(lambda tx: tx.insert("operation", row))
     before = world.application()
@@ -362,7 +362,7 @@ async def test_nothing_is_told_of_operations_of_other_machines(
     row = Operation(
         id="theirs", model=world.model, machine="0", unit="web/0", name="juju-exec", state="committed",
         document={"request": {"id": "r1-1"}}, result={"error": "a secret of machine 0"},
-        prepared="2025-01-01T00:00:00.000000Z",
+        prepared=world.clock.now(),
     )  # fmt: skip
     world.write(lambda tx: tx.insert("operation", row))
     played = world.played("1")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.times import clock_text
 from pushjuju.cli.work import session
-from pushjuju.core.clock import from_iso
 from pushjuju.core.model.life import Life
 from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.entities.model import models
@@ -61,7 +60,7 @@ def deadline(ctx: Context, model: str, subject: str = "") -> str:
         return ""
     last = mine[-1]
     what = subject or removal.forced_subject(last.kind, last.entity)
-    return f"{what} goes at {clock_text(from_iso(last.due), utc=False)}"
+    return f"{what} goes at {clock_text(last.due, utc=False)}"
 
 
 def to_new_charm(cli: Cli, ctx: Context, model: str, name: str, place: tuple[str, ...]) -> str:

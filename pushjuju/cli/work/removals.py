@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import drive, hints, suggest
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import Conflict, NotFound, NotPermitted, NotValid, PushjujuError, UsageError
 from pushjuju.core.names import is_machine
 from pushjuju.services.lifecycle import removal
@@ -154,7 +153,7 @@ def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool =
     finally:
         ends = removal.forced_ends(opened.ctx, opened.uuid) if drive.waits(cli, no_wait=no_wait) else []
         for end in ends:
-            cli.console.info(f"{end.reason}: {since_text(from_iso(end.due), utc=False)}")
+            cli.console.info(f"{end.reason}: {since_text(end.due, utc=False)}")
         if ends:
             drive.background(cli, opened.ctx)
 

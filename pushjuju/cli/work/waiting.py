@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.times import log_line
 from pushjuju.cli.work import drive, foreground
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.services.views import tasks
@@ -86,7 +85,7 @@ class Waiter:
         self._announce({task.id for task in left})
         for line in lines:
             self._seen = line.id
-            shown = {"time": from_iso(line.time), "message": line.message}
+            shown = {"time": line.time, "message": line.message}
             self._say(log_line(shown, utc=self._utc))
         if left and self._deadline() is not None:
             names = ", ".join(f"{task.kind} {task.receiver}" for task in left)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import Receiver
@@ -381,7 +380,7 @@ def _force_later(tx: ModelTx, kind: str, entity: str, force: Force) -> None:
         kind=kind,
         entity=entity,
         args=json.dumps({"wait": force.wait_s}),
-        due=to_iso(due),
+        due=due,
         reason=reason,
     )
     wake.cleaner(tx, due, reason)

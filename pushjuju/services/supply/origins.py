@@ -58,7 +58,7 @@ def latest(
     newer = revision > known.revision
     tx.run(
         "origin_latest", application=known.application, url=url if newer else "",
-        latest=revision if newer else -1, looked=to_iso(tx.now),
+        latest=revision if newer else -1, looked=tx.now,
         revision=known.revision, channel=known.channel
     )  # fmt: skip
     for item in found:

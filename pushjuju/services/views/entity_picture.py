@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pushjuju import JUJU_VERSION
 from pushjuju.charms.format.url import name_in
 from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
 from pushjuju.core.constraints import of_hardware
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import annotations as notes
@@ -329,7 +330,7 @@ def _action(task: Task) -> dict[str, object]:
         "status": task.status,
         "message": task.message,
         "results": dict(task.results),
-        "enqueued": task.enqueued,
-        "started": task.started or _NEVER,
-        "completed": task.completed or _NEVER,
+        "enqueued": to_iso(task.enqueued),
+        "started": to_iso(task.started) if task.started else _NEVER,
+        "completed": to_iso(task.completed) if task.completed else _NEVER,
     }

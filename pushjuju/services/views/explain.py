@@ -116,7 +116,7 @@ def _unit(tx: ModelTx, seen: Seen, unit: Unit) -> Reason:
         found = replace(found, doing="waiting", reason=f"to {found.doing}: {found.reason}")
     shown = mine or next((row for row in running if found.doing.startswith("run ")), None)
     if shown is not None and stuck is None:
-        found = replace(found, running=_title(shown), since=from_iso(shown.prepared))
+        found = replace(found, running=_title(shown), since=shown.prepared)
         found = replace(found, held_by=by.working if by else "")
     return replace(found, next=tuple(_unit_next(tx, seen, unit, found, wanted)))
 
@@ -254,8 +254,8 @@ def _machine(tx: ModelTx, seen: Seen, name: str) -> Reason:
     if status is not None and status.status == InstanceStatus.PROVISIONING_ERROR:
         found = replace(found, reason=status.message or found.reason)
     if running:
-        since = from_iso(running[0].prepared)
-        found = replace(found, running=", ".join(map(_title, running)), since=since)
+        titles = ", ".join(map(_title, running))
+        found = replace(found, running=titles, since=running[0].prepared)
     if (stuck := trouble(tx, seen, name)) is not None:
         found = replace(found, running="", reason=stuck.why, since=stuck.since)
     return replace(found, next=tuple(_machine_next(seen, machine, found, status.status if status else "")))
@@ -352,7 +352,7 @@ def _end(seen: Seen, end: Cleanup) -> Reason:
         subject=forced_subject(end.kind, end.entity),
         doing="waiting to be removed",
         reason=end.reason,
-        due=from_iso(end.due),
+        due=end.due,
         unattended=item is None or seen.hands(item).none,
     )
 

@@ -13,7 +13,7 @@ from pushjuju.services.entities.machine.machine_work import UNUSABLE, Hands, han
 from pushjuju.services.entities.machine.stopped import STOPPED, stopped
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle.forced_ends import ends_ahead, forced_subject
-from pushjuju.store.queue import WorkItem, work_item
+from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Unit
 from pushjuju.store.rows.storage_records import StorageInstance
 from pushjuju.store.tx import ModelTx
@@ -121,7 +121,7 @@ class Trouble:
 def read(ctx: Context, tx: ModelTx, decide: Decide) -> Seen:
     """Read all facts that `explain` needs of a model."""
     machines, loops = {}, []
-    for item in (work_item(row) for row in tx.rows("work_list", prefix=tx.model)):
+    for item in tx.list(WorkItem, "work_list", prefix=tx.model):
         _, kind, name = (*item.key.split("/", 2), "", "")[:3]
         if kind == "machine":
             machines[name] = item

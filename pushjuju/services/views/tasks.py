@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.values.model import ActionSpec
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.core.names import UnitName
@@ -71,12 +70,12 @@ def task_document(tx: ModelTx, task: Task) -> Document:
 
 
 def _log(lines: Iterable[TaskLog]) -> list[Document]:
-    return [{"time": from_iso(line.time), "message": line.message} for line in lines]
+    return [{"time": line.time, "message": line.message} for line in lines]
 
 
-def _timing(enqueued: str | None, started: str | None, completed: str | None) -> Document:
+def _timing(enqueued: datetime, started: datetime | None, completed: datetime | None) -> Document:
     every = {"enqueued": enqueued, "started": started, "completed": completed}
-    return {name: from_iso(moment) for name, moment in every.items() if moment}
+    return {name: moment for name, moment in every.items() if moment}
 
 
 def _operation_document(tx: ModelTx, operation: ActionOperation, tasks: Sequence[Task]) -> Document:
@@ -173,7 +172,7 @@ def watch(
 
 
 def _late(task: Task, deadline: datetime | None) -> bool:
-    return deadline is not None and task.completed is not None and from_iso(task.completed) > deadline
+    return deadline is not None and task.completed is not None and task.completed > deadline
 
 
 def specs_of(ctx: Context, model: str, application: str) -> Mapping[str, ActionSpec]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ class ApplicationOrigin:
     track: str
     latest_url: str = ""
     latest_revision: int = -1
-    looked: str | None = None
+    looked: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,7 +139,7 @@ class MachineUpgrade:
     to_base: str
     force: bool = False
     status: str
-    created: str
+    created: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ class MachineUpgradeMessage:
     id: int
     model: str
     machine: str
-    time: str
+    time: datetime
     message: str
 
 
@@ -234,7 +234,7 @@ class Relation:
     suspended: bool = False
     suspended_reason: str = ""
     egress: str = ""
-    created: str
+    created: datetime
     far_model: str = ""
     far_relation: int = 0
     far_alias: str = ""
@@ -250,7 +250,7 @@ class Offer:
     name: str
     application: str
     endpoints: Mapping[str, str]
-    created: str
+    created: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +274,7 @@ class RemoteApplication:
     application: str
     life: str
     endpoints: Mapping[str, Mapping[str, Any]]
-    created: str
+    created: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,7 +349,7 @@ class MachineFirewall:
     changes: int = 1
     seen: int = 0
     applied: str = ""
-    applied_at: str | None = None
+    applied_at: datetime | None = None
     boot_id: str = ""
     ssh_port: int = 0
     peers: list[str] = field(default_factory=list)
@@ -366,7 +366,7 @@ class Status:
     status: str
     message: str
     data: Mapping[str, Any]
-    since: str
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -390,8 +390,8 @@ class Operation:
     events: int = 0
     outcome: str = ""
     result: Mapping[str, Any] = field(default_factory=dict)
-    prepared: str
-    committed: str | None = None
+    prepared: datetime
+    committed: datetime | None = None
     decided: bytes | str | None = None
 
 
@@ -419,7 +419,7 @@ class Cleanup:
     kind: str
     entity: str
     args: Mapping[str, Any] = field(default_factory=dict)
-    due: str
+    due: datetime
     reason: str = ""
 
 
@@ -431,7 +431,7 @@ class ActionOperation:
     id: int
     summary: str
     fail: str = ""
-    enqueued: str
+    enqueued: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -450,9 +450,9 @@ class Task:
     status: str
     message: str = ""
     results: Mapping[str, Any] = field(default_factory=dict)
-    enqueued: str
-    started: str | None = None
-    completed: str | None = None
+    enqueued: datetime
+    started: datetime | None = None
+    completed: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -462,7 +462,7 @@ class TaskLog:
     id: int
     model: str
     task: int
-    time: str
+    time: datetime
     message: str
 
 

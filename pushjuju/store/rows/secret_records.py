@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +25,12 @@ class SecretRow:
     label: str = ""
     description: str = ""
     rotation: str = "never"
-    next_rotation: str | None = None
+    next_rotation: datetime | None = None
     rotation_due: bool = False
     auto_prune: bool = False
     latest: int
-    created: str
-    updated: str
+    created: datetime
+    updated: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +51,11 @@ class RevisionRow:
     data: bytes
     backend: str = ""
     target: str = ""
-    expires: str | None = None
-    next_expiry: str | None = None
+    expires: datetime | None = None
+    next_expiry: datetime | None = None
     expiry_due: bool = False
-    created: str
-    updated: str
+    created: datetime
+    updated: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,4 +108,4 @@ class BackendRow:
     config: bytes
     status: str = "active"
     message: str = ""
-    created: str
+    created: datetime

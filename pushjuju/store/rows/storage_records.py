@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 
@@ -57,7 +58,7 @@ class StorageInstance:
     releasable: bool = False
     life: str
     releasing: bool = False
-    created: str
+    created: datetime
 
     @property
     def is_disk(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,7 +12,7 @@ class Person:
 
     name: str
     display_name: str
-    created: str
+    created: datetime
     created_by: str
     disabled: bool = False
 
@@ -29,4 +30,4 @@ class UserLogin:
     name: str
     password: str = ""
     generation: int = 0
-    last_connection: str | None = None
+    last_connection: datetime | None = None

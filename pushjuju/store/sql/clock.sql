@@ -34,4 +34,4 @@ UPDATE unit SET update_status_due = NULL WHERE update_status_due > :now
 
 -- name: clock_forced_ends
 -- Only cleanups that were added under the wrong clock can be due after its last time.
-SELECT id, due, reason FROM cleanup WHERE due > :latest
+SELECT * FROM cleanup WHERE due > :latest

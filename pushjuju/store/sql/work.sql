@@ -91,10 +91,10 @@ UPDATE work SET owner = NULL, leased_until = NULL, lease = 0
 
 -- name: work_get
 -- rows: work(key)
-SELECT key, due, generation, owner, leased_until, attempts, reason, failed FROM work WHERE key = :key
+SELECT key, due, generation, owner, leased_until, attempts, reason AS noted, failed FROM work WHERE key = :key
 
 -- name: work_list
-SELECT key, due, generation, owner, leased_until, attempts, reason, failed FROM work
+SELECT key, due, owner, leased_until, attempts, reason AS noted, failed FROM work
 WHERE key LIKE :prefix || '%' ORDER BY key
 
 -- name: work_failed
@@ -103,7 +103,7 @@ SELECT key, reason FROM work WHERE failed = 1 AND lease >= :since AND key LIKE :
 
 -- name: work_failing
 -- Machines whose last work failed and will be tried again.
-SELECT key, due, owner, leased_until, attempts, reason, failed FROM work
+SELECT key, due, owner, leased_until, attempts, reason AS noted, failed FROM work
 WHERE key > :model || '/machine/' AND key < :model || '/machine0' AND failed = 1 AND attempts > 0 AND due IS NOT NULL
 
 -- name: work_next_due

@@ -150,7 +150,7 @@ def _metadata(row: SecretRow, expires: str | None, access: list[dict[str, str]])
         "description": row.description,
         "rotation": row.rotation,
         "expiry": from_iso(expires).strftime(_TIME) if expires else "",
-        "rotates": from_iso(row.next_rotation).strftime(_TIME) if row.next_rotation else "",
+        "rotates": row.next_rotation.strftime(_TIME) if row.next_rotation else "",
         "access": access,
     }
     return {"revision": row.latest, **{key: value for key, value in fields.items() if value}}

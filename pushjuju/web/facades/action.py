@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.action import operations
@@ -161,16 +162,16 @@ def _result(task: Task, log: Sequence[Any] = ()) -> dict[str, object]:
             "name": task.action,
             "parameters": dict(task.parameters),
         },
-        "enqueued": task.enqueued,
+        "enqueued": to_iso(task.enqueued),
         "status": task.status,
         "message": task.message,
         "output": _output(dict(task.results)),
-        "log": [{"timestamp": line.time, "message": line.message} for line in log],
+        "log": [{"timestamp": to_iso(line.time), "message": line.message} for line in log],
     }
     if task.started:
-        found["started"] = task.started
+        found["started"] = to_iso(task.started)
     if task.completed:
-        found["completed"] = task.completed
+        found["completed"] = to_iso(task.completed)
     return found
 
 

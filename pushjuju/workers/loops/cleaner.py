@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
-from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Problem
@@ -60,7 +59,7 @@ def _prune(ctx: Context, model: str) -> None:
     """Delete log lines, status history and finished operations that are older than the model's limits."""
     with ctx.write(model) as tx:
         age = parse_duration(str(model_config.get(tx, "max-status-history-age")))
-        before = to_iso(ctx.clock.now() - timedelta(seconds=age))
+        before = ctx.clock.now() - timedelta(seconds=age)
         for statement in ("history_prune", "operation_prune", "action_operation_prune"):
             tx.run(statement, before=before)
         most = parse_size(str(model_config.get(tx, "max-status-history-size")))
@@ -82,9 +81,9 @@ def _force_due(tx: ModelTx, hopeless: set[str]) -> datetime | None:
     while ends := tx.list(Cleanup, "cleanup_list"):
         failed = _hopeless(tx)
         early = [end for end in ends if end.kind == removal.FORCE_UNIT and end.entity in failed]
-        due = [end for end in ends if from_iso(end.due) <= tx.now or end in early]
+        due = [end for end in ends if end.due <= tx.now or end in early]
         if not due:
-            return from_iso(ends[0].due)
+            return ends[0].due
         hopeless.update(end.entity for end in early)
         for cleanup in due:  # which may add cleanups that are due at once
             force(tx, cleanup)

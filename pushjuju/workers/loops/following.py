@@ -71,7 +71,7 @@ class Follower:
             self._tell(event)
 
     def _held(self, tx: Tx, prefix: str, now: datetime) -> Iterable[tuple[str, str]]:
-        for row in tx.rows("work_due", prefix=prefix, now=to_iso(now), owner=self._owner, most=_KEYS):
+        for row in tx.rows("work_due", prefix=prefix, now=now, owner=self._owner, most=_KEYS):
             model, kind, name = row["key"].split("/", 2)
             if kind == "machine" and row["owner"] is not None:
                 yield model, name
@@ -89,7 +89,7 @@ class Follower:
         if not machine.instance_id and self._is_news(f"{tx.model}/{name}", "starting"):
             yield Event(entity=home, text="starting machine")
         for unit in units:
-            since = to_iso(self._begun - _BEFORE)
+            since = self._begun - _BEFORE
             rows = tx.rows(
                 "operation_history", unit=unit.name, since=since, until="", name="", failed=0, most=_RUNS
             )

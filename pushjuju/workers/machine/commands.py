@@ -10,7 +10,6 @@ import shlex
 import uuid
 from collections.abc import Collection
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.portable.frames import Op
 from pushjuju.services.entities.action import actions
@@ -55,7 +54,7 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
         dispatch = _prepared(task, str(uuid.uuid4()))
         row = Operation(
             id=dispatch.id, model=task.model, machine=machine.id, unit="", name=TITLE,
-            state="prepared", document={"task": task.id}, prepared=to_iso(now),
+            state="prepared", document={"task": task.id}, prepared=now,
         )  # fmt: skip
         tx.insert("operation", row)
         return dispatch

@@ -13,7 +13,6 @@ import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 
-from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import Overtaken, RemoteFailed
 from pushjuju.core.firewall import MachineRules
 from pushjuju.plugins.api.firewalls import Firewall, GuardedMachine
@@ -111,7 +110,7 @@ class Firewaller:
             known = service.state(tx, self._machine.id)
         if known is None or known.changes != known.seen or known.problem or known.applied_at is None:
             return True
-        age = self._ctx.clock.now() - from_iso(known.applied_at)
+        age = self._ctx.clock.now() - known.applied_at
         return known.boot_id != session.hello["boot_id"] or age > timedelta(seconds=AGAIN_S)
 
     @property
@@ -148,7 +147,7 @@ class Firewaller:
                 seen=wanted.known.changes,
                 applied=wanted.rules.digest(),
                 boot_id=str(session.hello.get("boot_id", "")),  # the connection may be lost
-                now=to_iso(self._ctx.clock.now()),
+                now=self._ctx.clock.now(),
             )
         if not wanted.in_force and self._machine.last_seen:  # no news for a new machine
             told = Event(entity=f"machine {self._machine.id}", text="firewall rules in force", state="done")

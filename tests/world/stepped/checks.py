@@ -43,8 +43,7 @@ def check_rest(town: RandomModel) -> None:
             assert not any(item["unit"] in every for item in waiting), f"{machine.id}: {waiting}"
             assert machine.life == Life.ALIVE or any(unit.life != Life.ALIVE for unit in mine), machine.id
             _check_firewall(tx, town, machine)
-        now = town.clock.now()
-        assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list"))
+        assert all(item.due > town.clock.now() for item in tx.list(Cleanup, "cleanup_list"))
     _check_gone(town, set(every))
     assert [task for task in town.all_tasks() if not TaskStatus(task.status).over] == []
 

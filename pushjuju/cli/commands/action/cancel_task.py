@@ -10,7 +10,6 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.cli.work.waiting import is_over
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
@@ -43,5 +42,5 @@ def cancel_task(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
 def _cancelled(task: tasks.Task) -> dict[str, Any]:
     document = {"id": str(task.id), "action": task.action, task.kind: task.receiver, "status": task.status}
     if task.completed:
-        document["completed at"] = formatters.moment_text(from_iso(task.completed), utc=False)
+        document["completed at"] = formatters.moment_text(task.completed, utc=False)
     return document

@@ -14,7 +14,6 @@ from typing import Any
 
 from pushjuju.charms.format.actions import juju_exec
 from pushjuju.charms.values.model import ActionSpec
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.problems import Subject
@@ -72,7 +71,7 @@ def units_with_pending(tx: ModelTx, machine: str) -> frozenset[str]:
 
 def start(tx: ModelTx, number: int) -> None:
     """Record that a task has started."""
-    tx.run("task_start", id=number, now=to_iso(tx.now))
+    tx.run("task_start", id=number, now=tx.now)
 
 
 def finish(
@@ -89,15 +88,13 @@ def finish(
         True when the task had not ended before.
     """
     text = json.dumps(results or {}, separators=(",", ":"), sort_keys=True)
-    changed = tx.run(
-        "task_finish", id=number, status=status, message=message, results=text, now=to_iso(tx.now)
-    )
+    changed = tx.run("task_finish", id=number, status=status, message=message, results=text, now=tx.now)
     return bool(changed)
 
 
 def add_log(tx: ModelTx, number: int, message: str, now: datetime) -> None:
     """Add a progress message to the log of a task."""
-    tx.run("task_log_add", task=number, time=to_iso(now), message=message)
+    tx.run("task_log_add", task=number, time=now, message=message)
 
 
 def log(tx: ModelTx, number: int, after: int = 0) -> list[TaskLog]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.model.secrets import Rotation
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.queue import LEASE_S, clock_is_right, latest_moment
+from pushjuju.store.rows.records import Cleanup
 from pushjuju.store.rows.secret_records import SecretRow
 from pushjuju.store.tx import Tx
 
@@ -50,28 +50,27 @@ def _latest_ahead(tx: Tx, now: datetime) -> datetime | None:
 
 
 def _bring_near(tx: Tx, now: datetime, latest: datetime) -> None:
-    text = to_iso(now)
-    for end in tx.rows("clock_forced_ends", latest=to_iso(latest)):
-        due = now + (from_iso(end["due"]) - latest)
-        tx.run("cleanup_defer", id=end["id"], due=to_iso(due), reason=end["reason"])
-    tx.run("clock_retries_now", now=text)
-    tx.run("clock_update_status_anew", now=text)
+    for end in tx.list(Cleanup, "clock_forced_ends", latest=latest):
+        due = now + (end.due - latest)
+        tx.run("cleanup_defer", id=end.id, due=due, reason=end.reason)
+    tx.run("clock_retries_now", now=now)
+    tx.run("clock_update_status_anew", now=now)
     for statement in (
         "clock_storage_now",
         "clock_mounts_now",
         "clock_silence_from_now",
         "clock_expiries_again",
     ):
-        tx.run(statement, now=text)
+        tx.run(statement, now=now)
     _bring_rotations_near(tx, now)
-    tx.run("clock_leases_end", until=to_iso(now + timedelta(seconds=LEASE_S)))
-    tx.run("clock_work_due_now", now=text)
+    tx.run("clock_leases_end", until=now + timedelta(seconds=LEASE_S))
+    tx.run("clock_work_due_now", now=now)
     clock_is_right(tx, now)
 
 
 def _bring_rotations_near(tx: Tx, now: datetime) -> None:
-    for row in tx.list(SecretRow, "clock_rotations", now=to_iso(now)):
+    for row in tx.list(SecretRow, "clock_rotations", now=now):
         latest = Rotation(row.rotation).next(now)
-        if latest is not None and row.next_rotation is not None and from_iso(row.next_rotation) > latest:
-            again, due = to_iso(latest), row.rotation_due
-            tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=again, due=due)
+        if latest is not None and row.next_rotation is not None and row.next_rotation > latest:
+            key = {"model": row.model, "id": row.id}
+            tx.run("secret_set_rotation", **key, next_rotation=latest, due=row.rotation_due)

@@ -6,7 +6,6 @@ The first unit that is ready gets the lease, and keeps it until it is removed or
 from __future__ import annotations
 
 from pushjuju.core import limits
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.services.entities.basis import wake
 from pushjuju.store.rows.records import Machine, Unit
@@ -28,7 +27,7 @@ def claim(tx: ModelTx, unit: Unit) -> bool:
         return present == unit.name
     if present is not None:
         tx.run("lease_revoke", holder=present)
-    tx.run("lease_take", application=unit.application, holder=unit.name, granted=to_iso(tx.now))
+    tx.run("lease_take", application=unit.application, holder=unit.name, granted=tx.now)
     return holder(tx, unit.application) == unit.name
 
 

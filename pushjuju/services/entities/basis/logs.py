@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import LogRecord
@@ -36,7 +35,7 @@ def append(
     """
     tx.run(
         "log_add",
-        time=to_iso(now),
+        time=now,
         entity=entity,
         level=level,
         module=module,
@@ -132,11 +131,10 @@ def newest_first(store: Store, model: str, among: Among = ALL) -> Iterator[LogRe
         before, limit = page[-1].id, min(limit * 2, _PAGE)
 
 
-def prune(store: Store, model: str, *, before: str, most_bytes: int) -> None:
+def prune(store: Store, model: str, *, before: datetime, most_bytes: int) -> None:
     """Delete lines older than a time, and the oldest lines beyond a size; other writers work between batches.
 
     Args:
-        before: A time in the store's text form.
         most_bytes: The size of all messages that may stay.
     """
     _delete(store, model, before=before, last=1 << 62)
@@ -148,7 +146,7 @@ def prune(store: Store, model: str, *, before: str, most_bytes: int) -> None:
         _delete(store, model, before="~", last=int(last))
 
 
-def _delete(store: Store, model: str, *, before: str, last: int) -> None:
+def _delete(store: Store, model: str, *, before: datetime | str, last: int) -> None:
     while True:
         with store.write() as tx:
             if tx.run("log_prune", model=model, before=before, last=last, batch=_BATCH) < _BATCH:

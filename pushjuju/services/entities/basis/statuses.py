@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
 from pushjuju.portable.jsontext import compact
@@ -31,14 +30,14 @@ def set_status(
     Args:
         now: The time since when the status holds, or None for the time of the transaction.
     """
-    row = {
+    row: dict[str, Any] = {
         "model": tx.model,
         "kind": str(kind),
         "entity": entity,
         "status": str(status),
         "message": message,
         "data": compact(dict(data)) if data else "{}",
-        "since": to_iso(now or tx.now),
+        "since": now or tx.now,
     }
     present = tx.find(Status, "status_get", kind=str(kind), entity=entity)
     same = present is not None and (present.status, present.message) == (row["status"], message)
@@ -101,9 +100,7 @@ def workloads(tx: ModelTx, application: str) -> dict[str, StatusInfo]:
 
 def info(record: Status) -> StatusInfo:
     """Return a status row as a value."""
-    return StatusInfo(
-        status=record.status, message=record.message, data=record.data, since=from_iso(record.since)
-    )
+    return StatusInfo(status=record.status, message=record.message, data=record.data, since=record.since)
 
 
 def forget(tx: ModelTx, entity: str, kinds: Iterable[StatusKind]) -> None:
@@ -152,23 +149,15 @@ def history(
         also: A second kind of status to include, such as a unit's agent beside its workload.
         since: The time before which entries are left out, or None.
     """
-    rows = tx.rows(
+    found = tx.list(
+        HistoryEntry,
         "history_list",
         entity=entity,
         kind=str(kind),
         other=str(also or kind),
         limit=limit,
-        since=to_iso(since) if since else "",
+        since=since or "",
     )
-    if not rows:
+    if not found:
         raise NotFound("no status history available")
-    return [
-        HistoryEntry(
-            kind=row["kind"],
-            status=row["status"],
-            message=row["message"],
-            data=json.loads(row["data"]),
-            since=from_iso(row["since"]),
-        )
-        for row in rows
-    ]
+    return found

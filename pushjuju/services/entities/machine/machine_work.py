@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.store import processes
-from pushjuju.store.queue import work_item
+from pushjuju.store.queue import WorkItem
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.store.queue import WorkItem
     from pushjuju.store.tx import ModelTx
 
 UNUSABLE = "why"
@@ -68,11 +67,11 @@ def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> di
     Args:
         moment: Converts the store's text of a time to what users see.
     """
-    rows = tx.rows("work_failing")
-    if not rows:
+    items = tx.list(WorkItem, "work_failing")
+    if not items:
         return {}
     of, now, found = hands(ctx), ctx.clock.now(), {}
-    for item in map(work_item, rows):
+    for item in items:
         again = str(moment(to_iso(item.due))) if item.due and item.due > now else ""
         found[item.key.partition(_MACHINE)[2]] = of(item).text(again=again)
     return found

@@ -20,7 +20,7 @@ from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import firewall, models, ssh_keys
-from pushjuju.store.queue import machine_key, work_item
+from pushjuju.store.queue import WorkItem, machine_key
 from pushjuju.store.rows.records import Machine, Seat, Unit
 from pushjuju.store.tx import ModelTx
 
@@ -82,11 +82,9 @@ def containers_waited_for(tx: ModelTx, machine: Machine) -> tuple[str, bool]:
         return "", False
     parts, failed = [], False
     for container in containers_on(tx, machine.id):
-        row = tx.row("work_get", key=machine_key(machine.model, container.id))
-        stuck = row is not None and row["owner"] is None and row["attempts"] > 0
-        parts.append(
-            f"{container.id} ({work_item(row).reason})" if row is not None and stuck else container.id
-        )
+        item = tx.find(WorkItem, "work_get", key=machine_key(machine.model, container.id))
+        stuck = item is not None and item.owner is None and item.attempts > 0
+        parts.append(f"{container.id} ({item.reason})" if item is not None and stuck else container.id)
         failed = failed or stuck
     return (f"waits for container {', '.join(parts)}" if parts else ""), failed
 

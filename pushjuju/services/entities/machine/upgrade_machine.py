@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pushjuju.core.base import Base
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
@@ -258,4 +257,4 @@ def set_machine(tx: ModelTx, lock: MachineUpgrade, status: SeriesStatus, message
 
 def say(tx: ModelTx, lock: MachineUpgrade, message: str) -> None:
     """Add a message about an upgrade, which `upgrade-machine` shows while it waits."""
-    tx.run("machine_upgrade_message_add", machine=lock.machine, time=to_iso(tx.now), message=message)
+    tx.run("machine_upgrade_message_add", machine=lock.machine, time=tx.now, message=message)

@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import Any
 
 from pushjuju.core import limits
-from pushjuju.core.clock import to_iso
 from pushjuju.core.firewall import (
     EVERYWHERE,
     Exposure,
@@ -119,7 +118,7 @@ def wake(tx: ModelTx, application: str, reason: str) -> None:
     Args:
         application: Only machines of applications connected with this one by relations; empty for all.
     """
-    key = {"workers": machine_key(tx.model, ""), "due": to_iso(tx.now), "reason": reason}
+    key = {"workers": machine_key(tx.model, ""), "due": tx.now, "reason": reason}
     if application:
         tx.run("firewall_wake_connected", **key, application=application)
     else:

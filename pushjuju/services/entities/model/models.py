@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import ModelTx, Tx
 
@@ -150,7 +150,7 @@ def purge(tx: ModelTx) -> None:
 
 def being_worked(ctx: Context, model: str) -> bool:
     """Return True when work of a model is due now, or a process works the model."""
-    now = to_iso(ctx.clock.now())
+    now = ctx.clock.now()
     with ctx.store.read() as tx:
-        rows = tx.rows("work_list", prefix=model)
-    return any(row["owner"] or (row["due"] and row["due"] <= now) for row in rows)
+        items = tx.list(WorkItem, "work_list", prefix=model)
+    return any(item.owner or (item.due and item.due <= now) for item in items)

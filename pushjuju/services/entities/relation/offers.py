@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pushjuju.charms.values.model import Charm, Endpoint, Scope
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.model.life import Life
@@ -143,7 +142,7 @@ def _checked(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str],
         _check_endpoint(charm, application, item)
     return Offer(
         uuid=new_uuid(), model=tx.model, name=name, application=application,
-        endpoints={item: item for item in wanted}, created=to_iso(ctx.clock.now()),
+        endpoints={item: item for item in wanted}, created=ctx.clock.now(),
     )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from pushjuju.charms.values.endpoints import Bound, Pair, RelationFacts, Side, check_relation, relation_key
 from pushjuju.charms.values.model import Endpoint
 from pushjuju.core.base import Base
-from pushjuju.core.clock import to_iso
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses, wake
@@ -74,7 +73,7 @@ def add(tx: ModelTx, pair: Pair, egress: str) -> Relation:
         life=Life.ALIVE,
         scope=pair[0].endpoint.scope,
         egress=egress,
-        created=to_iso(tx.now),
+        created=tx.now,
     )
     tx.insert("relation", relation)
     for item in pair:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pushjuju.charms.values.model import Charm, Role
-from pushjuju.core.clock import to_iso
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusKind
 from pushjuju.portable.jsontext import compact
@@ -37,7 +36,7 @@ def add_peers(tx: ModelTx, application: str, charm: Charm) -> None:
         peer = charm.meta.peers[name]
         relation = Relation(
             model=tx.model, id=tx.next(tx.model, "relation"), key=key, life=Life.ALIVE, scope=peer.scope,
-            created=to_iso(tx.now),
+            created=tx.now,
         )  # fmt: skip
         tx.insert("relation", relation)
         endpoint = RelationEndpoint(

@@ -13,7 +13,6 @@ from typing import Any
 
 from pushjuju.charms.values.endpoints import Side
 from pushjuju.charms.values.model import Endpoint, Role, Scope
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import (
@@ -101,7 +100,7 @@ def add(tx: ModelTx, name: str, offer: Offer, url: str, endpoints: Mapping[str, 
         forget(tx, present)
     made = RemoteApplication(
         model=tx.model, name=name, url=url, offer=offer.uuid, source=offer.model,
-        application=offer.application, life=Life.ALIVE, endpoints=endpoints, created=to_iso(tx.now),
+        application=offer.application, life=Life.ALIVE, endpoints=endpoints, created=tx.now,
     )  # fmt: skip
     tx.insert("remote_application", made)
     _set_status(tx, made, application_status(tx.beside(offer.model), offer.application))

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from pushjuju.charms.values.model import Role
 from pushjuju.core import limits
-from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, StoreError
 from pushjuju.core.model.secrets import RETRY, Content, OwnerKind, Rotation
 from pushjuju.portable.quote import quote
@@ -199,18 +199,18 @@ def create(ctx: Context, tx: ModelTx, secret: str, owner: Owner, change: Change)
         label=change.label or "",
         description=change.description or "",
         rotation=rotation,
-        next_rotation=_moment(rotation.next(now)),
+        next_rotation=rotation.next(now),
         auto_prune=bool(change.auto_prune),
         latest=1,
-        created=to_iso(now),
-        updated=to_iso(now),
+        created=now,
+        updated=now,
     )
     _check_room(tx, row)
     check_label(tx, row, row.label)
     tx.insert("secret", row)
     _add_revision(ctx, tx, row, 1, change.content, change.expires)
     mark(tx, owner.application)
-    _schedule(tx, row, from_iso(row.next_rotation) if row.next_rotation else None)
+    _schedule(tx, row, row.next_rotation)
     return row
 
 
@@ -247,11 +247,11 @@ def update(ctx: Context, tx: ModelTx, row: SecretRow, change: Change) -> SecretR
         label=row.label if change.label is None else change.label,
         description=row.description if change.description is None else change.description,
         rotation=rotation,
-        next_rotation=_moment(rotation.next(now)) if rescheduled else row.next_rotation,
+        next_rotation=rotation.next(now) if rescheduled else row.next_rotation,
         rotation_due=not rescheduled and row.rotation_due,
         auto_prune=row.auto_prune if change.auto_prune is None else change.auto_prune,
         latest=row.latest + (new is not None),
-        updated=to_iso(now),
+        updated=now,
     )
     _write(tx, changed)
     if new is not None:
@@ -262,7 +262,7 @@ def update(ctx: Context, tx: ModelTx, row: SecretRow, change: Change) -> SecretR
     if rescheduled:
         if row.next_rotation:  # the loop still waits for the time of the old policy
             wake_loop(tx.beside(row.model), now, f"secret {row.id} has another rotation policy")
-        _schedule(tx, changed, from_iso(changed.next_rotation) if changed.next_rotation else None)
+        _schedule(tx, changed, changed.next_rotation)
     wake_for_obsolete(tx, changed)
     return changed
 
@@ -290,7 +290,7 @@ def _add_revision(
     target = active_backend(tx.beside(row.model))
     record = RevisionRow(
         model=row.model, secret=row.id, revision=number, key=sealed.key, data=sealed.data, target=target,
-        expires=_moment(expires), next_expiry=_moment(expires), created=to_iso(now), updated=to_iso(now),
+        expires=expires, next_expiry=expires, created=now, updated=now,
     )  # fmt: skip
     tx.insert("secret_revision", record)
     _schedule(tx, row, expires)
@@ -301,13 +301,9 @@ def _add_revision(
 def _set_expires(ctx: Context, tx: ModelTx, row: SecretRow, expires: datetime) -> None:
     tx.run(
         "secret_revision_set_expires", model=row.model, secret=row.id, revision=row.latest,
-        expires=to_iso(expires), updated=to_iso(ctx.clock.now()),
+        expires=expires, updated=ctx.clock.now(),
     )  # fmt: skip
     _schedule(tx, row, expires)
-
-
-def _moment(when: datetime | None) -> str | None:
-    return None if when is None else to_iso(when)
 
 
 def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None) -> None:
@@ -497,25 +493,23 @@ def rotated(tx: ModelTx, row: SecretRow, before: int) -> None:
     """
     wanted = Rotation(row.rotation)
     again = wanted.next(tx.now) if row.latest > before else (tx.now + RETRY if wanted.next(tx.now) else None)
-    tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=_moment(again), due=0)
+    tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=again, due=0)
     _schedule(tx, row, again)
 
 
 def expiry_seen(tx: ModelTx, row: SecretRow, number: int) -> None:
     """Record that secret-expired ran; the hook runs again until the revision is removed."""
     again = tx.now + RETRY
-    tx.run(
-        "secret_set_expiry", model=row.model, secret=row.id, revision=number, next_expiry=to_iso(again), due=0
-    )
+    tx.run("secret_set_expiry", model=row.model, secret=row.id, revision=number, next_expiry=again, due=0)
     _schedule(tx, row, again)
 
 
 def make_due(tx: ModelTx) -> datetime | None:
     """Mark due rotations and expiries, and wake their owners; return the time of the next, or None."""
-    for row in tx.list(SecretRow, "secret_rotations_due", now=to_iso(tx.now)):
+    for row in tx.list(SecretRow, "secret_rotations_due", now=tx.now):
         tx.run("secret_set_rotation", id=row.id, next_rotation=row.next_rotation, due=1)
         wake_owner(tx, row, f"the rotation of secret {row.id} is due")
-    for item in tx.list(RevisionRow, "secret_expiries_due", now=to_iso(tx.now)):
+    for item in tx.list(RevisionRow, "secret_expiries_due", now=tx.now):
         tx.run(
             "secret_set_expiry", secret=item.secret, revision=item.revision,
             next_expiry=item.next_expiry, due=1

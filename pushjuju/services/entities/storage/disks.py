@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive, Kind, check_count
@@ -65,7 +64,7 @@ def _add_one(tx: ModelTx, machine: Machine, pool: Pool, size: int) -> None:
     instance = StorageInstance(
         model=machine.model, id=f"disk-{tx.next(machine.model, 'disk')}", name="", kind=Kind.BLOCK,
         owner=machine.id, pool=pool.name, size=size, provider=pool.type.name, scope=pool.type.scope,
-        life=Life.ALIVE, created=to_iso(tx.now),
+        life=Life.ALIVE, created=tx.now,
     )  # fmt: skip
     tx.insert("storage_instance", instance)
     for backing in storage_instances.back(tx, instance, machine.id):

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pushjuju.charms.values.model import Charm, StorageMeta
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
@@ -209,7 +208,7 @@ def add(tx: ModelTx, unit: Unit, store: StorageMeta, item: StorageDirective, cou
             model=unit.model, id=f"{store.name}/{number}", name=store.name, kind=store.type, owner=unit.name,
             application=unit.application, pool=item.pool, size=item.size, provider=item.provider,
             scope=item.scope, managed=item.managed, releasable=item.releasable, life=Life.ALIVE,
-            created=to_iso(tx.now),
+            created=tx.now,
         )  # fmt: skip
         tx.insert("storage_instance", instance)
         _join(tx, instance, unit, store)

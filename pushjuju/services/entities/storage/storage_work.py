@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.clock import from_iso
 from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Kind, StorageStatus, is_storage
 from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
@@ -266,10 +266,10 @@ def failed(tx: ModelTx, todo: Todo, why: str) -> datetime:
     if of_host and host is not None:
         tx.run(
             "backing_attachment_set_due", **key, machine=host.machine, attempts=attempts + 1,
-            due=to_iso(again),
+            due=again,
         )  # fmt: skip
     else:
-        tx.run("backing_set_due", **key, attempts=attempts + 1, due=to_iso(again))
+        tx.run("backing_set_due", **key, attempts=attempts + 1, due=again)
     if tx.find(Backing, "backing_get", **key) is not None:
         storage_instances.set_status(tx, backing, _DOING[todo.step], why)
     return again

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pushjuju.charms.format.actions import insert_defaults, validate_params
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
@@ -139,9 +138,7 @@ class _Queue:
         self._tasks: list[Task] = []
         self._errors: list[str] = []
         summary = f"{action} run on {','.join(tags)}"
-        self._operation = ActionOperation(
-            model=tx.model, id=self._number(), summary=summary, enqueued=to_iso(tx.now)
-        )
+        self._operation = ActionOperation(model=tx.model, id=self._number(), summary=summary, enqueued=tx.now)
         tx.insert("action_operation", self._operation)
 
     def _number(self) -> int:
@@ -167,7 +164,7 @@ class _Queue:
         task = Task(
             model=self._tx.model, id=self._number(), operation=self._operation.id, kind=kind, receiver=name,
             action=self._action, parameters=parameters, parallel=parallel, execution_group=group,
-            status=TaskStatus.PENDING, enqueued=to_iso(self._now),
+            status=TaskStatus.PENDING, enqueued=self._now,
         )  # fmt: skip
         self._tx.insert("task", task)
         self._tasks.append(task)

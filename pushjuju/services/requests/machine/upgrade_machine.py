@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pushjuju.charms.values.charm_bases import WORKLOAD_BASES
 from pushjuju.core.base import Base
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
@@ -76,7 +75,7 @@ def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: boo
         wanted = Base(present.os, base.track, base.risk)
         lock = MachineUpgrade(
             model=model, machine=machine_id, from_base=str(present), to_base=str(wanted), force=force,
-            status=SeriesStatus.PREPARE_STARTED, created=to_iso(now),
+            status=SeriesStatus.PREPARE_STARTED, created=now,
         )  # fmt: skip
         tx.insert("machine_upgrade", lock)
         tx.run("machine_upgrade_message_delete", machine=machine_id)

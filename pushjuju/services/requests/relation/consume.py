@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pushjuju.charms.values.endpoints import Bound, Pair, Side
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import digest
 from pushjuju.core.model.life import Life
@@ -157,7 +156,7 @@ def _proxy(tx: ModelTx, source: str, local: Bound, offer: Offer) -> Bound:
     if present is None:
         made = RemoteApplication(
             model=tx.model, name=name, offer=offer.uuid, source=source, application=application,
-            life=Life.ALIVE, endpoints=ends, created=to_iso(tx.now),
+            life=Life.ALIVE, endpoints=ends, created=tx.now,
         )  # fmt: skip
         tx.insert("remote_application", made)
     tx.run("remote_application_set_endpoints", name=name, endpoints=compact(ends))

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from pushjuju.core import ids
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound, NotValid
 from pushjuju.plugins.api.backends import SecretBackend
 from pushjuju.plugins.manager import PluginHost
@@ -47,7 +46,7 @@ def add(
         record = secret_backends.sealed(ctx, tx, made, config)
         row = BackendRow(
             name=name, id=made, type=kind, key=record.key, config=record.data,
-            created=to_iso(ctx.clock.now()),
+            created=ctx.clock.now(),
         )  # fmt: skip
         tx.insert("secret_backend", row)
 

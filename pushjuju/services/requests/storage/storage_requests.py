@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pushjuju.charms.values.model import Charm
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
@@ -214,7 +213,7 @@ def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageM
         instance = StorageInstance(
             model=model, id=f"{name}/{tx.next(model, 'storage')}", name=name, kind=Kind.FILESYSTEM,
             pool=pool, size=made.size, provider=found.type.name, scope=Scope.MODEL, releasable=True,
-            managed=managed, life=Life.ALIVE, created=to_iso(now),
+            managed=managed, life=Life.ALIVE, created=now,
         )  # fmt: skip
         tx.insert("storage_instance", instance)
         below = _imported(tx, instance, storage_instances.VOLUME, found.attributes, made) if managed else ""

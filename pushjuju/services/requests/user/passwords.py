@@ -5,7 +5,6 @@ Mirrors: juju apiserver/facades/client/usermanager SetPassword, ResetPassword (3
 
 from __future__ import annotations
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import Context
@@ -43,4 +42,4 @@ def reset(ctx: Context, name: str) -> None:
 def note_connection(ctx: Context, name: str) -> None:
     """Record that a user has logged in at this time."""
     with ctx.store.write() as tx:
-        tx.run("user_login_connected", name=name, now=to_iso(ctx.clock.now()))
+        tx.run("user_login_connected", name=name, now=ctx.clock.now())

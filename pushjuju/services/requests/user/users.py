@@ -5,7 +5,6 @@ Mirrors: juju apiserver/facades/client/usermanager (3.6)
 
 from __future__ import annotations
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotPermitted, NotValid
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
@@ -30,7 +29,7 @@ def add(ctx: Context, name: str, display_name: str) -> None:
             Person(
                 name=name,
                 display_name=display_name,
-                created=to_iso(ctx.clock.now()),
+                created=ctx.clock.now(),
                 created_by=ctx.user,
             ),
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.model.secrets import Content, OwnerKind
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
@@ -61,15 +60,15 @@ def _document(tx: ModelTx, row: SecretRow) -> dict[str, object]:
     latest = tx.find(RevisionRow, "secret_revision_get", secret=row.id, revision=row.latest)
     found: Mapping[str, Any] = {
         "revision": row.latest,
-        "expires": from_iso(latest.expires) if latest and latest.expires else None,
+        "expires": latest.expires if latest else None,
         "rotation": row.rotation,
-        "rotates": from_iso(row.next_rotation) if row.next_rotation else None,
+        "rotates": row.next_rotation,
         "owner": "<model>" if of_model else row.owner,
         "description": row.description,
         "name": row.label if of_model else "",
         "label": "" if of_model else row.label,
-        "created": from_iso(row.created),
-        "updated": from_iso(row.updated),
+        "created": row.created,
+        "updated": row.updated,
     }
     return {key: value for key, value in found.items() if value not in (None, "")}
 
@@ -78,8 +77,8 @@ def _revision(tx: Tx, item: RevisionRow) -> dict[str, object]:
     found = {
         "revision": item.revision,
         "backend": secret_backends.name_of(tx, item.backend),
-        "created": from_iso(item.created),
-        "updated": from_iso(item.updated),
-        "expires": from_iso(item.expires) if item.expires else None,
+        "created": item.created,
+        "updated": item.updated,
+        "expires": item.expires,
     }
     return {key: value for key, value in found.items() if value is not None}

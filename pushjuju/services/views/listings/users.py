@@ -22,8 +22,8 @@ def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, object]
     with ctx.store.read() as tx:
         people = [item for item in tx.list(Person, "person_list") if disabled or not item.disabled]
         levels = users.access_to(tx, Kind.CONTROLLER, "")
-        logins = {item.name: item.last_connection or "" for item in tx.list(UserLogin, "user_login_list")}
-    entries = (_entry(item, levels.get(item.name, ""), logins.get(item.name, "")) for item in people)
+        logins = {item.name: item.last_connection for item in tx.list(UserLogin, "user_login_list")}
+    entries = (_entry(item, levels.get(item.name, ""), logins.get(item.name)) for item in people)
     listed = [_admin(ctx), *entries]
     return sorted(listed, key=lambda item: str(item["user-name"]))
 
@@ -56,21 +56,16 @@ def _admin(ctx: Context) -> dict[str, object]:
         "user-name": DEFAULT_USER,
         "display-name": DEFAULT_USER,
         "access": LEVELS[Kind.CONTROLLER][-1],
-        "date-created": _moment(created),
+        "date-created": from_iso(created) if created else None,
         "last-connection": ctx.clock.now(),
     }
 
 
-def _entry(person: Person, level: str, connected: str) -> dict[str, object]:
+def _entry(person: Person, level: str, connected: datetime | None) -> dict[str, object]:
     found: dict[str, object] = {"user-name": person.name}
     if person.display_name:
         found["display-name"] = person.display_name
-    times = {"date-created": _moment(person.created), "last-connection": _moment(connected)}
-    found.update({"access": level, **times})
+    found.update({"access": level, "date-created": person.created, "last-connection": connected})
     if person.disabled:
         found["disabled"] = True
     return found
-
-
-def _moment(text: str) -> datetime | None:
-    return from_iso(text) if text else None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
@@ -29,7 +30,7 @@ TEARDOWN = ["stop", "remove"]
 
 def _cleanups(runtime: TestController) -> list[tuple[str, str, str]]:
     found = runtime.read(lambda tx: tx.list(Cleanup, "cleanup_list"))
-    return [(item.kind, item.entity, item.due) for item in found]
+    return [(item.kind, item.entity, to_iso(item.due)) for item in found]
 
 
 def _remove(runtime: TestController, *names: str, force: Force | None = None) -> None:
@@ -204,7 +205,7 @@ def _with_subordinate(runtime: TestController) -> None:
 
         unit = Unit(
             model=runtime.model, name="sub/0", application="sub", number=0, machine="0", principal="web/0",
-            life="alive", created="2025-03-01T09:00:00.000000Z",
+            life="alive", created=runtime.clock.now(),
         )  # fmt: skip
         tx.insert("unit", unit)
         units.set_first_statuses(tx, unit)

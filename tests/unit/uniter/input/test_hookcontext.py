@@ -281,7 +281,7 @@ def test_relation_between_applications(runtime: TestController) -> None:
     def relate(tx: Any) -> None:
         relation = Relation(
             model=runtime.model, id=5, key="client:www web:site", life="alive", scope="global",
-            created="2025-03-01T09:00:00.000000Z",
+            created=runtime.clock.now(),
         )  # fmt: skip
         tx.insert("relation", relation)
         for app, name, role in (("client", "www", "requirer"), ("web", "site", "provider")):

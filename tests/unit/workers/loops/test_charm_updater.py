@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.charmstore import HubError
-from pushjuju.core.clock import from_iso
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.application import new_application
 from pushjuju.services.requests.application.new_application import NewApplication
@@ -81,7 +80,7 @@ async def test_nothing_newer(site: TestController) -> None:
     await look(site)
     assert "can-upgrade-to" not in shown(site)
     known = site.read(lambda tx: origins.find(tx, "web"))
-    assert from_iso(known.looked) == site.ctx.clock.now()
+    assert known.looked == site.ctx.clock.now()
     assert resource_documents.listing(site.ctx, site.model, "web").updates == []
 
 

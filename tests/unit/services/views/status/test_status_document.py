@@ -247,7 +247,12 @@ def test_error_of_a_relation_names_the_other_side(runtime: TestController) -> No
     runtime.active()
     runtime.active("mysql", packed=runtime.charms.make("mysql"))
     relation = Relation(
-        model=runtime.model, id=9, key="web:db mysql:server", life="alive", scope="global", created="2025"
+        model=runtime.model,
+        id=9,
+        key="web:db mysql:server",
+        life="alive",
+        scope="global",
+        created=runtime.clock.now(),
     )
     sides = [
         RelationEndpoint(
