@@ -164,7 +164,7 @@ def take_back(store: Store, source: Path, before: Path) -> None:
     try:
         with explained(before):
             copy_store(source, work)
-        Store.open(work).close()  # brings its schema up to date
+        Store.open(work).close()  # migrates the copy
         with store.write() as tx:
             with explained(before):
                 copy_store(store.path, before)

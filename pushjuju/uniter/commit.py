@@ -49,7 +49,7 @@ from pushjuju.uniter.turn import Decided, decide_next
 
 _FREE_TEXTS = ("message", "line", "version")
 STREAMS = ("stdout", "stderr")
-_COLLECTIONS = ("relations", "storage", "secret_revisions", "secret_obsolete_revisions")  # of a unit
+_COLLECTIONS = ("relations", "storage", "secret_revisions", "secret_obsolete_revisions")  # of local state
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
 CONFLICT = "conflict"  # code of an upgrade that the machine could not unpack

@@ -49,7 +49,7 @@ class Outcome(StrEnum):
     MISSING = "missing"  # the charm has no such hook: a success
     FAILED = "failed"
     TERMINATED = "terminated"  # killed by SIGTERM or SIGKILL: run again at once
-    INTERRUPTED = "interrupted"  # end unknown: as failed
+    INTERRUPTED = "interrupted"  # how it ended is unknown: counts as failed
     NOT_STARTED = "not-started"  # it never began: run it again
     REBOOT_AFTER = "reboot-after"  # a success; the commit waits for the reboot
     REBOOT_NOW = "reboot-now"  # killed for a reboot: run again after it

@@ -85,7 +85,7 @@ def _force_due(tx: ModelTx, hopeless: set[str]) -> datetime | None:
         if not due:
             return ends[0].due
         hopeless.update(end.entity for end in early)
-        for cleanup in due:  # which may add cleanups that are due at once
+        for cleanup in due:  # force may add cleanups that are due at once
             force(tx, cleanup)
     return None
 

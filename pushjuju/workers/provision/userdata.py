@@ -95,7 +95,7 @@ def parse(text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
 
-    return cloudinit.check(load(text))  # has been checked when it was set
+    return cloudinit.check(load(text))  # was checked when a user set it
 
 
 def whole(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pushjuju.portable import frames
 
-STDIN_LIMIT = 64 * 1024 * 1024  # also of a call's arguments
+STDIN_LIMIT = 64 * 1024 * 1024  # bytes; also the limit of a call's arguments
 
 
 class Gone(Exception):

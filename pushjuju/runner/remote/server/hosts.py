@@ -245,7 +245,7 @@ class Hosts:
             self.forget(running)
             self._go_on(running)
         elif kind == wire.KNOWN:
-            # Another process has the journal file of this id: it runs the operation, or did.
+            # Another process has the journal file of this id: it runs the operation or has run it.
             subscriber = running.subscriber
             self.forget(running)
             self._end_plan(running.op_id)

@@ -173,7 +173,7 @@ def main(program: str, root: str, options: dict[str, object], ready: int) -> Non
         pass
     listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
     mask = os.umask(0o177)
-    listener.bind("server.sock")  # relative: a socket's path may not be long
+    listener.bind("server.sock")  # a relative path always fits a socket address
     os.umask(mask)
     listener.listen(32)
     listener.setblocking(False)
