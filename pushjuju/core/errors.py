@@ -319,7 +319,7 @@ class Overtaken(
         self.lease = lease
 
 
-class BadAnswer(RemoteFailed, message="the machine says what makes no sense", code="bad-answer"):
+class BadAnswer(RemoteFailed, message="the machine sent an invalid answer", code="bad-answer"):
     """A message from the machine breaks the protocol or exceeds a limit."""
 
 

@@ -94,7 +94,7 @@ async def test_templates_of_bases(bench: CloudStackBench, fake: FakeCloudStack) 
         request = bench.request(str(machine), base=Base.parse(base), constraints=constraints)
         await bench.open().start(request)
     assert [item["templateid"] for item in fake.vms.values()] == [item[2] for item in wanted]
-    with pytest.raises(NotValid, match=r"no image for base ubuntu@24\.04: .* \(moon is not there\)"):
+    with pytest.raises(NotValid, match=r"no image for base ubuntu@24\.04: .* \(moon not found\)"):
         await bench.open().start(bench.request("9", constraints={"image-id": "moon"}))
 
 

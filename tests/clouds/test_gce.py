@@ -218,7 +218,7 @@ async def test_an_image_that_is_not_there(bench: GceBench) -> None:
     for base in ("centos@9", "opensuse@15"):
         with pytest.raises(NotValid, match="no image for base"):
             await bench.open().start(bench.request(base=Base.parse(base)))
-    with pytest.raises(NotValid, match="moon is not there"):
+    with pytest.raises(NotValid, match="moon not found"):
         await bench.open().start(bench.request(constraints={"image-id": "moon"}))
 
 

@@ -72,7 +72,7 @@ async def test_images_of_bases(bench: LinodeBench) -> None:
     await bench.open().start(bench.request(base=Base.parse("debian@12")))
     for base, image, problem in (
         ("centos@9", "", "no image for base centos@9: name one with the constraint image-id$"),
-        ("debian@13", "", r"\(linode/debian13 is not there\)"),
+        ("debian@13", "", r"\(linode/debian13 not found\)"),
         ("debian@12", "linode/arch", r"\(linode/arch takes no user data\)"),
     ):
         constraints = {"image-id": image} if image else {}

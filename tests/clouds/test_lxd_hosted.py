@@ -109,7 +109,7 @@ async def test_a_machine_without_lxd_says_what_to_install(host: Host, tmp_path: 
     with pytest.raises(ProviderError) as caught:
         await opened(host, tmp_path).start(request("0/lxd/0"))
     assert caught.value.message == (
-        "machine 0 has no LXD, and no package of it: "
+        "machine 0 has no LXD, and no package source has one: "
         "install lxd there, then pushjuju retry-provisioning 0/lxd/0"
     )
     assert not caught.value.retryable

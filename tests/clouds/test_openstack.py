@@ -180,7 +180,7 @@ async def test_images(bench: OpenStackBench, base: str, constraints: dict[str, s
     assert started.instance.hardware.arch == constraints.get("arch", "amd64")
     (listed,) = await bench.open().list()
     assert listed.hardware.arch == constraints.get("arch", "amd64")
-    with pytest.raises(NotValid, match="moon is not there"):
+    with pytest.raises(NotValid, match="moon not found"):
         await bench.open().start(bench.request("1", constraints={"image-id": "moon"}))
 
 

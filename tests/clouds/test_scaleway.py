@@ -97,7 +97,7 @@ async def test_images_of_bases_types_and_architectures(bench: ScalewayBench, fak
         request = bench.request(str(machine), base=Base.parse(base), constraints=constraints)
         await bench.open().start(request)
     assert [item["image"] for item in fake.servers.values()] == [item[2] for item in wanted]
-    with pytest.raises(NotValid, match=r"no image for base ubuntu@24\.04: .* \(moon is not there for type"):
+    with pytest.raises(NotValid, match=r"no image for base ubuntu@24\.04: .* \(moon not found for type"):
         await bench.open().start(bench.request("9", constraints={"image-id": "moon"}))
 
 

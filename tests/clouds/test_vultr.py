@@ -79,7 +79,7 @@ async def test_images_of_bases(bench: VultrBench, fake: FakeVultr) -> None:
         constraints = {"image-id": image} if image else {}
         await bench.open().start(bench.request(machine, base=Base.parse(base), constraints=constraints))
     assert [item["os_id"] for item in fake.instances.values()] == [2136, 167, 1743]
-    with pytest.raises(NotValid, match=r"no image for base ubuntu@24\.04: .* \(99 is not there\)"):
+    with pytest.raises(NotValid, match=r"no image for base ubuntu@24\.04: .* \(99 not found\)"):
         await bench.open().start(bench.request("3", constraints={"image-id": "99"}))
 
 

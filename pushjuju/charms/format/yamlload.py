@@ -1,4 +1,4 @@
-"""Loads YAML, and imports the parser only then: most commands that import this module read no YAML."""
+"""Loads YAML; imports the parser at the first call, as most commands with this module read no YAML."""
 
 from __future__ import annotations
 

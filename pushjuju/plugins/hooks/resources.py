@@ -15,7 +15,7 @@ def _resource_get(ctx: ToolContext, args: Args) -> str:
     check_empty(args.positional)
     files = ctx.files
     if files is None:
-        raise ToolError("could not download resource: there is no place for it")
+        raise ToolError("could not download resource: this unit has no directory for files")
     wanted = ctx.ask_data("resource-get", ["--", name])
     try:
         found = files.present(name, wanted)

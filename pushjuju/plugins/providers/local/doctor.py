@@ -57,7 +57,7 @@ def look_at_host(environ_user: str = "") -> list[Finding]:
         Finding(
             name="name servers",
             ok=bool(servers),
-            message=", ".join(servers) or f"none that a machine can reach in /etc/resolv.conf{environ_user}",
+            message=", ".join(servers) or f"no server for machines in /etc/resolv.conf{environ_user}",
             required=False,
         )
     )

@@ -46,7 +46,7 @@ class Limit:
 LIMITS = (
     Limit("fs.inotify.max_user_instances", 8, 8, 8192, "further machines hang while they boot", raised=True),
     Limit("fs.inotify.max_user_watches", 60, 4096, 65536, "further machines hang while they boot"),
-    Limit("kernel.pid_max", 25, 1000, 32768, "nothing can be started any more"),
+    Limit("kernel.pid_max", 25, 1000, 32768, "no process can be started any more"),
     Limit("net.ipv4.neigh.default.gc_thresh3", 1, 16, 1024, "machines cannot reach each other"),
     Limit("kernel.keys.root_maxkeys", 20, 200, 20000, "services in machines do not start"),
     Limit("kernel.pty.max", 4, 64, 4096, "no terminal can be opened"),

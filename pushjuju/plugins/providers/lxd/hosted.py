@@ -162,7 +162,7 @@ class HostedLxd:
         host, again = self._host.machine_id, f"pushjuju retry-provisioning {container}"
         if code == NO_LXD:
             return ProviderError(
-                f"machine {host} has no LXD, and no package of it: install lxd there, then {again}",
+                f"machine {host} has no LXD, and no package source has one: install lxd there, then {again}",
                 retryable=False,
             )
         last = [line.strip() for line in said.splitlines() if line.strip()][-3:]

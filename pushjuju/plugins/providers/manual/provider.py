@@ -279,7 +279,7 @@ def read_facts(text: str) -> tuple[Base, dict[str, object]]:
             "mem": int(facts["mem_kib"]) // 1024,
         }
     except (KeyError, ValueError) as error:
-        raise RemoteFailed("cannot tell what the machine is", detail=text.strip()) from error
+        raise RemoteFailed("the facts of the machine cannot be read", detail=text.strip()) from error
     return base, hardware
 
 

@@ -131,7 +131,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         if not sku or not arm.find(quote(path)):
             raise NotValid(
                 f"no image for base {order.base.display}: name one with the constraint image-id"
-                + (f" ({urn} is not there)" if urn else "")
+                + (f" ({urn} not found)" if urn else "")
             )
         return {"publisher": publisher, "offer": offer, "sku": sku, "version": number or "latest"}
 
@@ -250,7 +250,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         if not kept:
             arm.ask("DELETE", arm.group)
             if arm.find(arm.group) is not None:
-                raise ProviderError("the resource group is not gone yet")
+                raise ProviderError("the resource group is still being deleted")
             return
         kinds = ("networkInterfaces", "publicIPAddresses", "networkSecurityGroups", "virtualNetworks")
         paths = [item["id"] for item in arm.each(arm.compute("disks")) if not self.is_nobodys(item)]
@@ -258,7 +258,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         for path in paths:
             arm.ask("DELETE", path)
         if any(arm.find(path) is not None for path in paths):
-            raise ProviderError("the model's network is not gone yet")
+            raise ProviderError("the model's network is still being deleted")
 
     # --- security groups ----------------------------------------------------------------------------------
 

@@ -133,7 +133,7 @@ class CloudStack(CloudStackDisks, Guarding):
             ]
         if not found:
             what = f"no image for base {order.base.display}: name one with the constraint image-id"
-            raise NotValid(f"{what} ({order.image} is not there)" if order.image else what)
+            raise NotValid(f"{what} ({order.image} not found)" if order.image else what)
         return str(max(found, key=lambda item: str(item.get("created") or ""))["id"])
 
     def _network(self, driver: Any, zone: str, wanted: str) -> str:

@@ -100,7 +100,7 @@ class DigitalOcean(Adapter, HasVolumes):
         except Exception as error:
             if getattr(error, "code", 0) != 404:
                 raise
-            raise NotValid(f"{problem} ({slug} is not there)") from None
+            raise NotValid(f"{problem} ({slug} not found)") from None
         return int(slug) if slug.isdigit() else slug
 
     def _key(self, driver: Any, line: str) -> int:

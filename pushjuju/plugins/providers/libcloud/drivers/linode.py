@@ -136,7 +136,7 @@ class Linode(Adapter, HasVolumes):
         except Exception as error:
             if getattr(error, "code", 0) != 404:
                 raise
-            raise NotValid(f"{problem} ({name} is not there)") from None
+            raise NotValid(f"{problem} ({name} not found)") from None
         if "cloud-init" not in (found.get("capabilities") or ()):
             raise NotValid(f"{problem} ({name} takes no user data)")
         return name

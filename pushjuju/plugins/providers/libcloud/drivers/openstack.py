@@ -164,7 +164,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
             found = found or [item for item in fitting if _is_named_for(item, order.base, order.arch)]
         if not found:
             what = f"no image for base {order.base.display}: name one with the constraint image-id"
-            raise NotValid(f"{what} ({order.image} is not there)" if order.image else what)
+            raise NotValid(f"{what} ({order.image} not found)" if order.image else what)
         return str(max(found, key=lambda item: str(item.get("created_at") or ""))["id"])
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:

@@ -142,7 +142,7 @@ class Scaleway(ScalewayDisks):
         for item in found:
             if order.size.name in item["compatible_commercial_types"]:
                 return str(item["id"])
-        raise NotValid(f"{problem} ({label} is not there for type {order.size.name} in zone {zone})")
+        raise NotValid(f"{problem} ({label} not found for type {order.size.name} in zone {zone})")
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
         """Return the servers with the model's tag in all zones, or only those of a machine."""

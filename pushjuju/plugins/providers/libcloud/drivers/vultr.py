@@ -102,7 +102,7 @@ class Vultr(Adapter, HasVolumes):
                 return int(item["id"])
         raise NotValid(
             f"no image for base {order.base.display}: name one with the constraint image-id"
-            + (f" ({order.image} is not there)" if order.image else "")
+            + (f" ({order.image} not found)" if order.image else "")
         )
 
     def _key(self, driver: Any, line: str) -> str:

@@ -90,7 +90,7 @@ class Gce(GceDisks, Adapter, Guarding):
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
         found = [item for item in self._api(driver).all("/zones") if last(item["region"]) == self._region]
         if not found:
-            raise NotValid(f"region {self._region} has no zones: it is not there")
+            raise NotValid(f"region {self._region} does not exist: it has no zones")
         return [(str(item["name"]), item["status"] == "UP") for item in found]
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
@@ -189,7 +189,7 @@ class Gce(GceDisks, Adapter, Guarding):
                     raise
             else:
                 return found
-        raise NotValid(f"{problem} ({order.image} is not there)" if order.image else problem)
+        raise NotValid(f"{problem} ({order.image} not found)" if order.image else problem)
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
         """Return the instances with the model's label, without those that are being deleted."""
