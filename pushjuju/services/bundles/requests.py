@@ -38,7 +38,7 @@ class BundleOptions:
         channel: The channel of the store; empty for the bundle's default channel.
         revision: A revision of the store; -1 for the newest of the channel.
         map_machines: The value of `--map-machines`: which machines of the model serve as those of the bundle.
-        trust: True to let applications that ask for it read the cloud's credential.
+        trust: True to let applications that ask for trust read the cloud's credential.
         force: True to skip checks of bases, features and channels.
         storage: Application -> name of its storage -> directive.
         dry_run: True to record nothing.

@@ -3,7 +3,7 @@
 Build scripts and source packages are code of strangers. They run as root of their own machine, which has
 nothing but the charm's source tree. The files that come back are checked like those of any archive. The
 machine is deleted when the command ends; when a command is killed, the next command that needs a machine
-deletes the leftover one.
+deletes the old machine.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ wheel() {
         --wheel-dir out --find-links tools "$@" in/*
 }
 """
-# Most packages build with the wheels that were sent; compiled ones need tools of the base, perhaps an index.
+# Most packages build with the wheels that were sent; compiled code needs tools of the base, perhaps an index.
 PURE = 'wheel "$(echo tools/pip-*.whl)/pip" --no-index'
 COMPILED = r"""
 wheel "-m pip" --no-index >/dev/null 2>&1 ||

@@ -182,7 +182,7 @@ def bring(argument: str, folder: Path, environ: Mapping[str, str], notices: Noti
 
 
 def local_charm(argument: str) -> Path:
-    """Return the path of a local charm, or raise when the argument is none."""
+    """Return the path of a local charm, or raise an error when the argument names no local charm."""
     found = classify_argument(argument, lambda text: Path(text).exists())
     if found.kind is ArgumentKind.UPLOADED:
         raise NotValid(

@@ -71,7 +71,7 @@ class CharmRequest:
         url: The charm's name, or `ch:` and the name.
         channel: The channel as the user wrote it; empty for the charm's default channel.
         revision: A revision, or -1 for the newest of the channel.
-        base: The wanted base, or None to choose one of the charm's.
+        base: The wanted base, or None to choose a base of the charm.
         arch: The architecture of the machines.
         kind: `charm` or `bundle`, or empty for either.
         held: The charm that the application has at present, for a refresh, or None.

@@ -1,6 +1,6 @@
 """Installs Python packages into a charm, for the Python of a machine instead of this computer's Python.
 
-pip chooses wheels for the machine's version and architecture. A build of sources runs their code, so none
+pip chooses wheels for the machine's version and architecture. A build of sources runs their code, so no build
 happens on this computer: a package without a wheel is built by the machine, or in a machine that is deleted
 afterwards (`build_machine`). The wheels that the build needs are sent along, so that neither machine has to
 reach an index.

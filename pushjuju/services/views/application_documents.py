@@ -74,7 +74,7 @@ def units(ctx: Context, model: str, name: str) -> list[str]:
 
 
 def endpoint_names(ctx: Context, model: str, name: str) -> list[str]:
-    """Return the names of the endpoints of an application, with the one that every charm has."""
+    """Return the names of an application's endpoints, including `juju-info`, which every charm has."""
     with ctx.read(model) as tx:
         charm = applications.current_charm(tx, applications.get(tx, name))
         return sorted({end.name for end in charm.meta.endpoints()} | {JUJU_INFO})

@@ -96,7 +96,7 @@ def cloud_document(
 
 
 def shown(credential: StoredCredential, kind: ProviderType | None, *, secrets: bool) -> dict[str, str]:
-    """Return the attributes of a credential, without secret ones unless `secrets` is True.
+    """Return the attributes of a credential, without secret attributes unless `secrets` is True.
 
     Raises:
         NotValid: The cloud does not have this auth type, so that its secret attributes are unknown.

@@ -75,7 +75,7 @@ def _everything(tx: ModelTx, seen: Seen) -> list[Reason]:
 
 
 def _named(tx: ModelTx, seen: Seen, name: str) -> list[Reason]:
-    """Return the reason of one entity, and the forced ends that it waits for."""
+    """Return the reason of one entity, with the forced ends of the entity."""
     subject = name
     if name in seen.units:
         found = _unit(tx, seen, seen.units[name])

@@ -79,7 +79,7 @@ class Found:
 
 
 def unclear(loaded: Loaded) -> frozenset[str]:
-    """Return the applications whose charm cannot be found, because the bundle has faults in what names it."""
+    """Return the applications whose charm cannot be found, because the keys that name it have faults."""
     top = any(fault.path[:1] in (("default-base",), ("series",)) for fault in loaded.faults)
     named = {
         str(fault.path[1])

@@ -39,7 +39,7 @@ class Options:
 
     Attributes:
         defaults: True to write also the options that have their default value.
-        series: True to write series beside bases.
+        series: True to write the series in addition to the base.
         charm_path: Returns the path that the bundle names for an uploaded charm; None for the charm's URL.
         resource_paths: Application -> resource -> path of the uploaded file; None leaves uploaded files out.
     """
@@ -95,7 +95,7 @@ def _ordered(relations: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _default_base(bases: list[str], standard: str) -> str:
-    """Return the bundle's `default-base`; empty when the bases differ and none is the standard base."""
+    """Return the bundle's `default-base`; empty when bases differ and the standard base is not used."""
     used = Counter(bases)
     if len(used) == 1:
         return next(iter(used))

@@ -18,7 +18,7 @@ from pushjuju.services.bundles.plan.machines import MachineMap
 from pushjuju.services.bundles.read.bases import application_base, machine_base
 from pushjuju.services.bundles.read.values import ALL, Application, Bundle, Machine
 
-_ORDER = ("", "read", "consume", "admin")  # of offers, each more than the one before
+_ORDER = ("", "read", "consume", "admin")  # access levels of offers, the lowest first
 _OWNER = "admin"
 
 

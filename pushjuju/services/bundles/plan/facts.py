@@ -89,7 +89,7 @@ class MachineFacts:
     """A machine, in the terms of a bundle.
 
     Attributes:
-        storage: Storage on the machine whose units have ended.
+        storage: Storage that is left on the machine after its units have ended.
     """
 
     id: str

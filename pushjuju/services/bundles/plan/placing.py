@@ -282,7 +282,7 @@ def _beside_step(placer: _Placer, app: Application, step: str, container: str, d
 
 
 def _beside(placer: _Placer, app: Application, target: placement.Target, directive: str) -> _Spot:
-    """Return a place beside the next unit of the target application that has none of this application yet."""
+    """Return a place beside the next unit of the target application without a unit of this application."""
     key = (app.name, target.application)
     if key not in placer.beside_old:
         placer.beside_old[key] = _free_machines(placer.model, target.application, app.name, target.container)

@@ -236,7 +236,7 @@ def _storage(planner: _Planner, app: Application, there: ApplicationFacts, requi
 
 
 def _bindings(planner: _Planner, app: Application, there: ApplicationFacts, requires: Sequence[str]) -> None:
-    """Bind all endpoints that the bundle names: an unnamed one would follow a change of the default space."""
+    """Bind all endpoints of the bundle, because other endpoints follow a change of the default space."""
     if equal.bindings(app, there):
         args = {"application": app.name, "endpoint-bindings": dict(app.bindings)}
         line = changes.bind_line(app.name, app.bindings)
@@ -418,7 +418,7 @@ def _relations(planner: _Planner) -> None:
 
 
 def _related(model: ModelFacts, first: str, second: str) -> bool:
-    """Return True when a relation of the model fits one of the bundle that leaves an endpoint out.
+    """Return True when the model has a relation that the bundle names without an endpoint.
 
     Juju plans such a relation each time and ignores the error that the relation already exists. pushjuju
     plans no step, so that a second deploy has nothing to do.

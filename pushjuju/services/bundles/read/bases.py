@@ -7,12 +7,12 @@ from pushjuju.services.bundles.read.values import Application, Bundle, Machine
 
 
 def machine_base(bundle: Bundle, machine: Machine) -> str:
-    """Return the base that a bundle gives a machine, `os@track/risk`; empty when it gives none."""
+    """Return the base that a bundle gives a machine, `os@track/risk`, or an empty text."""
     return _first_base(machine.base, machine.series, bundle.default_base, bundle.series)
 
 
 def application_base(bundle: Bundle, app: Application) -> str:
-    """Return the base that a bundle gives an application, `os@track/risk`; empty when it gives none."""
+    """Return the base that a bundle gives an application, `os@track/risk`, or an empty text."""
     return _first_base(app.base, app.series, bundle.default_base, bundle.series)
 
 

@@ -222,7 +222,7 @@ def _included(value: str, path: tuple[str, str, str, Any], values: Any, reading:
 
 
 def _merge(made: Composed, extra: dict[str, Any]) -> None:
-    """Merge a later document into the merged one."""
+    """Merge a later document into the merged document."""
     root, places = made.root, made.places
     for key in ("applications", "saas"):
         if isinstance(extra.get(key), dict):

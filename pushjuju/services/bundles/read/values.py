@@ -27,7 +27,7 @@ class Fault:
     Attributes:
         text: The fault, in Juju's words where Juju has a text for it.
         path: The keys that lead to the value in the document.
-        place: The file and line, or None when the text has no such place.
+        place: The file and line, or None when they are unknown.
         more: Further lines: the possible values, or other faults of the same entity.
     """
 

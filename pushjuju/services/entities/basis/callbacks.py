@@ -59,7 +59,7 @@ class Precheck(Protocol):
         placements: Sequence[Placement],
         warn: Callable[[str], None],
     ) -> None:
-        """Raise the cloud's error when it refuses one of the machines."""
+        """Raise the cloud's error when the cloud refuses one of the machines."""
 
 
 def unchecked(ctx: Context, model: str, **_machines: Any) -> None:

@@ -50,7 +50,7 @@ def _is_pinned(tx: ModelTx, holder: Unit | None) -> bool:
 
 
 def revoke(tx: ModelTx, unit: Unit) -> None:
-    """End the leadership of a unit that is removed, and wake the other units so that one claims it."""
+    """End the leadership of a removed unit, and wake the other units, which claim the leadership."""
     if tx.run("lease_revoke", holder=unit.name):
         wake.application(tx, unit.application, "leader gone")
 

@@ -80,7 +80,7 @@ def is_known(machine: Machine, addresses: list[dict[str, object]]) -> bool:
 def noted(
     addresses: Iterable[Mapping[str, Any]], before: Iterable[Mapping[str, Any]], spaces: Mapping[str, str]
 ) -> list[dict[str, object]]:
-    """Return addresses as the model keeps them: with their spaces, and with marks for the preferred ones.
+    """Return addresses as the model keeps them: with their spaces, and marks on preferred addresses.
 
     A preferred address stays preferred while the machine has it, unless an address of a better scope appears.
 
@@ -139,12 +139,12 @@ def public(addresses: Sequence[Mapping[str, Any]]) -> str:
 
 
 def private_address(machine: Machine) -> str:
-    """Return the address by which the model's other machines reach it; empty when it has no such address."""
+    """Return the address by which the model's other machines reach a machine, or an empty text."""
     return private(machine.addresses) or str(machine.ssh.get("host", ""))
 
 
 def private(addresses: Sequence[Mapping[str, Any]]) -> str:
-    """Return the address by which the model's other machines reach a machine; empty when it reported none."""
+    """Return the address by which the model's other machines reach this machine, or an empty text."""
     return _preferred(addresses, "private")
 
 

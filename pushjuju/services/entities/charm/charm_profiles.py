@@ -58,7 +58,7 @@ def note(tx: ModelTx, machine: Machine, profiles: Mapping[str, Any], problem: st
 
 
 def can_have(tx: ModelTx, machine: Machine) -> bool:
-    """Return True when a machine can have profiles, which a recorded row shows even when it has none."""
+    """Return True when a machine can have profiles: such a machine has a row, even without profiles."""
     return tx.row("profiles_get", machine=machine.id) is not None
 
 

@@ -90,7 +90,7 @@ def auth_types(kind: ProviderType) -> list[str]:
 
 
 def split(cloud: str) -> tuple[str, str]:
-    """Return (cloud, region) of `cloud[/region]`; the region is empty when none is given."""
+    """Return (cloud, region) of `cloud[/region]`; the region may be empty."""
     name, _, region = cloud.partition("/")
     return name, region
 

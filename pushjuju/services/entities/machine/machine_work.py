@@ -24,8 +24,8 @@ class Hands:
     """The process that works on an entity.
 
     Attributes:
-        working: The process that works on it now, as text with host, pid and start; else empty.
-        waiting: The process that will work on it when it is due; empty when no process waits.
+        working: The process that works on the entity now, with host, pid and start; else empty.
+        waiting: The process that will work on the entity when it is due; else empty.
     """
 
     working: str = ""

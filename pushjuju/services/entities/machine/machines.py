@@ -120,7 +120,7 @@ def add_machine(
 
 
 def _equip(ctx: Context, tx: ModelTx, machine: Machine, wanted: Sequence[Directive]) -> None:
-    from pushjuju.services.entities.storage import disks  # plugins: few machines are asked for with disks
+    from pushjuju.services.entities.storage import disks  # imports plugins, which only disks need
 
     disks.equip(ctx, tx, machine, wanted)
 

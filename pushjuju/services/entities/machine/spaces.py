@@ -120,7 +120,7 @@ def _outside(known: Mapping[str, str]) -> dict[str, str]:
 
 
 def sort_again(tx: ModelTx, reason: str) -> None:
-    """Update the spaces of all machines' addresses, and wake the machines where one has changed."""
+    """Update the spaces of all machines' addresses, and wake the machines whose addresses have changed."""
     outside = _outside({subnet.cidr: subnet.space for subnet in subnets(tx)})
     for machine in list_machines(tx):
         new = network.noted(machine.addresses, machine.addresses, outside)

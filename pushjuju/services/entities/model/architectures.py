@@ -40,7 +40,7 @@ def wanted(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | 
 
 
 def of_application(ctx: Context, model: str, application: Application) -> str:
-    """Return the architecture of an application's machines, or that of new machines when it has none."""
+    """Return the architecture of an application's machines, or of new machines when there are no machines."""
     with ctx.read(model) as tx:
         rows = tx.rows("application_machines", application=application.name)
         names = {row["machine"] for row in rows if row["machine"] is not None}

@@ -81,7 +81,7 @@ def changed_of(tx: ModelTx, application: str, reason: str) -> None:
 
 
 def let_in(tx: ModelTx) -> None:
-    """Mark all machines after one was added or got another address; their next contact lets it in.
+    """Mark all machines, because a new machine, or a new address of a machine, changes their rules.
 
     No machine is woken here: `joined` wakes those that relations connect with the new machine.
     """
@@ -259,7 +259,7 @@ def _all_mates(rows: Iterable[Any]) -> tuple[str, ...]:
 
 
 def known_by(addresses: Any, ssh: Mapping[str, Any]) -> frozenset[str]:
-    """Return the addresses by which the other machines of its model let a machine in."""
+    """Return the addresses of a machine that the other machines of its model let in."""
     return _mates_of(json.dumps(addresses), json.dumps(dict(ssh)))
 
 

@@ -38,7 +38,7 @@ def side_of(tx: ModelTx, name: str) -> Side | None:
 
 
 def checked(tx: ModelTx, pair: Pair) -> Pair:
-    """Return a pair of endpoints in the order in which it is stored, or raise why they cannot be related."""
+    """Return a pair of endpoints in stored order, or raise an error when they cannot be related."""
     return check_relation(pair, _facts(tx, pair))
 
 

@@ -48,7 +48,7 @@ def consumed(tx: ModelTx) -> list[RemoteApplication]:
 
 
 def every(tx: ModelTx) -> list[RemoteApplication]:
-    """Return all applications of other models in a model: consumed ones and proxies."""
+    """Return all remote applications of a model: consumed applications and proxies."""
     return tx.list(RemoteApplication, "remote_application_list")
 
 

@@ -30,7 +30,7 @@ def plain(text: str) -> str:
 
 
 def mask_of(ctx: Context, tx: ModelTx, unit: str) -> Mask:
-    """Return the mask for a unit's secret values; without secrets, this costs one query."""
+    """Return the mask for a unit's secret values; for a unit without secrets, this costs one query."""
     name = unit.partition("/")[0]
     application = tx.find(Application, "application_get", name=name) if unit else None
     if application is None or not application.secrets:

@@ -310,7 +310,7 @@ def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None) -> None:
     """Remove revisions of a secret; the secret is removed with its last revision.
 
     Args:
-        numbers: The revisions to remove, or None for all; removed ones are no error.
+        numbers: The revisions to remove, or None for all; unknown revisions are ignored.
     """
     present = revisions(tx, row)
     going = [item for item in present if numbers is None or item.revision in set(numbers)]

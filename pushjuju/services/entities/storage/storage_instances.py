@@ -116,7 +116,7 @@ def plan(
 def judge(
     tx: ModelTx, pools: Pools, charm: Charm, store: StorageMeta, asked: Directive
 ) -> tuple[Pool, int, int]:
-    """Return the pool, size in MiB and count of a charm's storage for a unit, or raise why it is refused."""
+    """Return the pool, size in MiB and count of a charm's storage for a unit, or raise an error."""
     prefix = f'charm "{charm.name}" store "{store.name}"'
     if store.shared:
         raise NotValid(f"{prefix}: shared storage support not implemented")
@@ -311,7 +311,7 @@ def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str) -> None:
 
 
 def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
-    """Return the charm's storage that an instance fits, or raise why it cannot be attached to the unit."""
+    """Return the charm's storage that an instance fits, or raise an error when it cannot be attached."""
     store = charm.meta.storage.get(instance.name)
     if store is None or unit.life != Life.ALIVE:
         why = (
@@ -371,7 +371,7 @@ def check_more(tx: ModelTx, unit: Unit, store: StorageMeta, count: int) -> None:
 
 
 def home_of(tx: ModelTx, ids: Iterable[str]) -> str | None:
-    """Return the machine to which storage is bound, or None. A unit that gets such storage must run there."""
+    """Return the machine to which storage is bound, or None; a unit that gets the storage must run there."""
     homes = {backing.machine for storage in ids for backing in backings(tx, get(tx, storage))} - {""}
     if len(homes) > 1:
         raise Conflict(f"storage of machines {', '.join(sorted(homes))} cannot be attached to one unit")

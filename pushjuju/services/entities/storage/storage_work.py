@@ -68,7 +68,7 @@ _OF_HOST = (Step.ATTACH, Step.DETACH)
 
 
 def on_machine(tx: ModelTx, machine: Machine) -> list[Todo]:
-    """Return the next step of each volume and filesystem on a machine; those without work have none."""
+    """Return the next step of each volume and filesystem on a machine that needs a step."""
     rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine.id)
     hosts = {(row.kind, row.id): row for row in rows}
     found = {key: _backing(tx, *key) for key in hosts}

@@ -44,9 +44,9 @@ class DeployOptions:
             charm's
             name in the model's store.
         application: The name of the application; empty for the charm's name.
-        num_units: The number of units; None for one unit, or for no unit of a subordinate.
+        num_units: The number of units; None for 1, or 0 when the charm is a subordinate.
         least_units: The smallest allowed number of units; 0 for callers that add units afterwards.
-        base: The base to deploy on, or None to choose one.
+        base: The base to deploy on, or None to choose a base.
         revision: A revision of the store; -1 for the newest of the channel.
         config: Values of options as text; they override those of the files.
         config_files: The contents of YAML files with values of options.

@@ -42,7 +42,7 @@ class RefreshOptions:
 
     Attributes:
         path: A path, or a URL that a source of charms knows; empty for the application's charm in its store.
-        switch: Another charm: a path, such a URL, or a name in the store.
+        switch: Another charm: a path, a URL, or a name in the store; empty for no switch.
         revision: A revision of the store; -1 for the newest of the channel.
         base: The base of future units, or None for the same base as before.
         force: True to skip the checks whether the new charm fits.

@@ -94,7 +94,7 @@ def place(datadir: DataDir, host: PluginHost, text: str, credential: str = "") -
 
     Raises:
         NotFound: The cloud, region or credential does not exist.
-        NotValid: The cloud has several credentials, and none is named.
+        NotValid: The cloud has several credentials, and the caller names no credential.
     """
     name, region = clouds.split(text)
     places = clouds.folders(datadir)

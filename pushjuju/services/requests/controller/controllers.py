@@ -76,7 +76,7 @@ def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) ->
 
 
 def no_controller(datadir: DataDir) -> NotFound:
-    """Return the error for a command that needs a current controller and finds none; the text is Juju's."""
+    """Return the error for a command that needs a current controller; the text is Juju's."""
     if datadir.controllers():
         return NotFound(
             "No selected controller.",

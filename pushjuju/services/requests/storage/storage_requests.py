@@ -196,7 +196,7 @@ def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
 
 
 def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageMade) -> str:
-    """Record an imported filesystem, with its volume if it is on one; return the id of its storage.
+    """Record an imported filesystem, with the volume that it may be on; return the id of its storage.
 
     Raises:
         Conflict: The model already has this storage.

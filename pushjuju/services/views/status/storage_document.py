@@ -115,7 +115,7 @@ def _status(rows: _Rows, info: StatusInfo) -> dict[str, object]:
 
 
 def _main(rows: _Rows, item: StorageInstance) -> Backing | None:
-    """Return the volume of block storage, or the filesystem of other storage; None when there is none yet."""
+    """Return the volume of block storage, the filesystem of other storage, or None before it is recorded."""
     wanted = VOLUME if item.kind == Kind.BLOCK else FILESYSTEM
     return next((backing for backing in rows.behind.get(item.id, ()) if backing.kind == wanted), None)
 
