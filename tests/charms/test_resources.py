@@ -68,7 +68,7 @@ def test_a_resource_from_deploy_to_the_next_one(client: Client, work: Path) -> N
     assert (
         get(client, "probe/0", "none")[2] == 'ERROR could not download resource: resource "none" not found\n'
     )
-    assert "machines take files only" in get(client, "probe/0", "image")[2]
+    assert "machines accept only files" in get(client, "probe/0", "image")[2]
 
     # The second unit of the machine takes it from the cache; what a charm does to its own harms nobody.
     name = hashlib.sha256(first).hexdigest()
@@ -120,7 +120,7 @@ def test_a_resource_from_deploy_to_the_next_one(client: Client, work: Path) -> N
             f"blob={work / 'n.txt'}",
             f'incorrect extension on resource upload "{work}/n.txt", expected',
         ),
-        ("probe", "image=docker.io/x", "it is an oci-image: machines take files only"),
+        ("probe", "image=docker.io/x", "its type is oci-image: machines accept only files"),
         ("probe", f"blob={work / 'none.bin'}", f"open {work}/none.bin: no such file or directory"),
         ("probe", f"none={blob}", 'resource "probe/none" not found'),
     )

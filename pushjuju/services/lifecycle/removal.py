@@ -37,8 +37,8 @@ from pushjuju.store.tx import ModelTx
 MAX_WAIT_S = 60.0  # seconds that a forced removal leaves for the entity's hooks and workers
 FORCE_UNIT, FORCE_REMOVE_UNIT = "force-unit", "force-remove-unit"
 _FORCED_ENDS = {
-    FORCE_UNIT: "is dead if it is not gone by then, whatever its hooks do",
-    FORCE_REMOVE_UNIT: "is dead, and forgotten if its machine does not answer by then",
+    FORCE_UNIT: "is declared dead if it still exists by then, whatever its hooks do",
+    FORCE_REMOVE_UNIT: "is dead, and is deleted if its machine does not answer by then",
 }
 UNIT_KINDS = (StatusKind.WORKLOAD, StatusKind.AGENT)
 
@@ -373,7 +373,7 @@ def _end_of_other_models(tx: ModelTx, force: Force | None) -> None:
 
 def _force_later(tx: ModelTx, kind: str, entity: str, force: Force) -> None:
     due = tx.now + timedelta(seconds=force.wait_s)
-    then = _FORCED_ENDS.get(kind, "is forced away if it is not gone by then")
+    then = _FORCED_ENDS.get(kind, "is removed by force if it still exists by then")
     reason = f"{forced_subject(kind, entity)} {then}"
     tx.run(
         "cleanup_add",

@@ -160,7 +160,7 @@ class BuildMachine:
         request = StartRequest(machine_id="0", base=self.base, nonce=model, authorized_keys=(public,))
         started = await self._provider.start(request)
         if not started.base.matches(self.base):
-            raise ProviderError(f"there is no machine of {self.base.display} here to build in")
+            raise ProviderError(f"cannot start a machine of {self.base.display} to build in")
         target = await self._provider.ssh_target(started.instance)
         known = [asyncssh.import_public_key(text) for text in target.host_keys or ()]
         deadline = self._loop.time() + _BOOT_S
@@ -243,7 +243,7 @@ class BuildMachine:
         except TimeoutError:
             raise InvalidCharm(f"{failed}: it takes more than {_BUILD_S:.0f} seconds") from None
         except (OSError, asyncssh.Error) as error:
-            raise ProviderError(f"the machine to build in is gone: {error}") from None
+            raise ProviderError(f"lost the connection to the machine to build in: {error}") from None
         if process.exit_status != 0:
             text = err.decode("utf-8", "replace").strip()
             raise InvalidCharm(failed, detail=pip_settings.hidden(text, self._secrets))

@@ -129,7 +129,7 @@ def store_at(address: str, environ: Mapping[str, str], clock: Clock, notices: No
 def resolve(
     ctx: Context, model: str, requests: Sequence[CharmRequest], *, store: CharmStore | None = None
 ) -> list[StoreOrigin | PushjujuError]:
-    """Return the revision for each request, in the order of the requests, or the error of a request.
+    """Return the revision or the error for each request, in the order of the requests.
 
     The store gets one request for all charms, and at most two more for charms whose base has to be chosen.
     Names, channels and bases are checked before anything is sent.

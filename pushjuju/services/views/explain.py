@@ -145,7 +145,7 @@ def _stuck(
     """Return what a unit on an unusable machine would do, why it cannot, and when it is tried again."""
     what = found.reason
     if mine is not None:
-        what = f"{mine.name} was begun there, and its result is not known"
+        what = f"{mine.name} was started there, and its result is unknown"
     elif wanted is not None and wanted.answer == "run":
         what = f"to {found.doing}: {found.reason}"
     return replace(
@@ -250,7 +250,7 @@ def _machine(tx: ModelTx, seen: Seen, name: str) -> Reason:
     status = statuses.get_status(tx, StatusKind.INSTANCE, name)
     found = _resting(seen, machine, found)
     if not found.reason and not machine.instance_id:
-        found = replace(found, reason="it is to be made")
+        found = replace(found, reason="it is not started yet")
     if status is not None and status.status == InstanceStatus.PROVISIONING_ERROR:
         found = replace(found, reason=status.message or found.reason)
     if running:
@@ -289,7 +289,7 @@ def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> I
         if there:
             yield f"explain {' '.join(sorted(there, key=natural_key))}    tells what its units wait for"
         if not machine.forced:
-            yield f"remove-machine {machine.id} --force    ends it without asking it"
+            yield f"remove-machine {machine.id} --force    removes it without contacting it"
 
 
 # --- storage ----------------------------------------------------------------------------------------------

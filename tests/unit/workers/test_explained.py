@@ -156,7 +156,7 @@ async def test_a_hook_whose_result_is_not_known_is_not_called_running(runtime: T
     (unit,) = told(runtime, "web/0")
     assert [row.name for row in runtime.open_operations()] == ["start"]
     assert unit.running == ""
-    assert unit.reason.startswith("start was begun there, and its result is not known; ")
+    assert unit.reason.startswith("start was started there, and its result is unknown; ")
 
 
 def test_work_that_was_only_recorded_is_told_as_waiting_for_somebody(runtime: TestController) -> None:

@@ -209,7 +209,7 @@ def _included(value: str, path: tuple[str, str, str, Any], values: Any, reading:
         content = reading.include(reading.folder, value.removeprefix(prefix))
         return content.decode() if prefix == _FILE else base64.b64encode(content).decode()
     except (NotValid, UnicodeDecodeError) as error:
-        text = error.message if isinstance(error, NotValid) else "the file is no UTF-8 text"
+        text = error.message if isinstance(error, NotValid) else "the file is not UTF-8 text"
         what = "option" if key == "options" else "annotation"
         whose = "application" if kind == "applications" else "machine"
         where = f"processing {what} {quote(str(name))} for {whose} {quote(str(owner))}"

@@ -59,7 +59,7 @@ def check_file(meta: ResourceMeta, path: str) -> None:
     """Refuse a file that cannot be the resource, because of the resource's type or the file's extension."""
     if meta.type != FILE:
         raise NotValid(
-            f"it is an {meta.type}: machines take files only",
+            f"its type is {meta.type}: machines accept only files",
             hint="a charm with images runs on Kubernetes, which pushjuju does not support",
         )
     wanted = _extension(meta.filename)
@@ -276,7 +276,7 @@ def wanted(tx: ModelTx, unit: Unit, name: str) -> Resource:
         application = applications.get(tx, unit.application)
         meta = charms.get(tx, application.charm_url).meta.resources.get(name)
         if meta is not None and meta.type != FILE:
-            raise NotValid(f"resource {quote(name)} is an {meta.type}: machines take files only")
+            raise NotValid(f"resource {quote(name)} has type {meta.type}: machines accept only files")
         text = f"resource {quote(name)} not found"
         if meta is not None:
             text += f": no file was attached yet (attach-resource {unit.application} {name}=FILE)"

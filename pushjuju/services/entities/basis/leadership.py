@@ -52,7 +52,7 @@ def _is_pinned(tx: ModelTx, holder: Unit | None) -> bool:
 def revoke(tx: ModelTx, unit: Unit) -> None:
     """End the leadership of a removed unit, and wake the other units, which claim the leadership."""
     if tx.run("lease_revoke", holder=unit.name):
-        wake.application(tx, unit.application, "leader gone")
+        wake.application(tx, unit.application, "the leader was removed")
 
 
 def followers(tx: ModelTx, unit: Unit) -> list[Unit]:

@@ -115,7 +115,7 @@ def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
     person = canonical(person)
     require_or_external(tx, person)
     if person == DEFAULT_USER:
-        raise NotPermitted(f"could not revoke {kind} access: {person} works this controller")
+        raise NotPermitted(f"could not revoke {kind} access: {person} is the owner of this controller")
     levels = LEVELS[kind]
     present = level_of(tx, person, kind, target)
     if not present or levels.index(present) < levels.index(level):

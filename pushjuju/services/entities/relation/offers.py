@@ -81,7 +81,7 @@ def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
     """Return the model and the offer that a URL names, or raise NotFound."""
     if url.controller not in ("", ctx.controller.name):
         raise NotFound(
-            f"controller {quote(url.controller)} is another one than {quote(ctx.controller.name)}",
+            f"controller {quote(url.controller)} is not this controller, {quote(ctx.controller.name)}",
             hint="models of one controller can be related to each other",
         )
     owner = url.owner or ctx.user

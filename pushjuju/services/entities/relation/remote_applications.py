@@ -152,7 +152,7 @@ def destroy(tx: ModelTx, remote: RemoteApplication, end: End) -> None:
     for relation in relations.of_application(here, remote.name):
         end(relation)
     finish(here)
-    wake.cleaner(here, tx.now, f"SAAS {remote.name} goes")
+    wake.cleaner(here, tx.now, f"SAAS {remote.name} is removed")
 
 
 def finish(tx: ModelTx) -> None:

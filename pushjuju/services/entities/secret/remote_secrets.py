@@ -96,7 +96,7 @@ def mark(tx: Tx, unit: Unit) -> None:
 
 
 def consumed(tx: Tx, unit: Unit) -> Iterator[tuple[Unit, Any]]:
-    """Yield (unit under its alias, row of `secret_consumed`) for each secret of another model it reads."""
+    """Yield (alias of a unit, row of `secret_consumed`) for each secret of other models that it reads."""
     for alias in aliases(tx, unit):
         for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name):
             yield alias, row

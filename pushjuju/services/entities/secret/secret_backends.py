@@ -64,7 +64,7 @@ def follow(tx: ModelTx) -> None:
     target = "" if name in ("auto", INTERNAL) else get(tx, name).id
     tx.run("secret_retarget", target=target)
     if tx.row("secret_to_move") is not None:
-        wake_loop(tx, tx.now, f"content goes to secret backend {name}")
+        wake_loop(tx, tx.now, f"content moves to secret backend {name}")
 
 
 def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str]:

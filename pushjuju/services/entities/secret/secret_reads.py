@@ -34,7 +34,7 @@ def read(ctx: Context, tx: ModelTx, unit: Unit, mode: str, secret: str, label: s
         label: The unit's label for the secret; together with an id, a new label.
     """
     if mode not in MODES:
-        raise NotValid(f"secret-get takes no mode {quote(mode)}")
+        raise NotValid(f"secret-get has no mode {quote(mode)}")
     row, reader = _meant(tx, unit, secret, label)
     if not secrets.may_read(tx, reader, row):
         raise NotPermitted("permission denied")

@@ -295,7 +295,7 @@ def _add_revision(
     tx.insert("secret_revision", record)
     _schedule(tx, row, expires)
     if target:
-        wake_loop(tx.beside(row.model), now, f"secret {row.id} goes to its backend")
+        wake_loop(tx.beside(row.model), now, f"secret {row.id} moves to its backend")
 
 
 def _set_expires(ctx: Context, tx: ModelTx, row: SecretRow, expires: datetime) -> None:

@@ -203,7 +203,7 @@ def _from_place(
     notices: Notices,
 ) -> Acquired:
     if options.channel:
-        raise NotValid("--channel chooses among a store's charms, not for one at a path")
+        raise NotValid("--channel is for charms of a store, not for a charm at a path")
     base = options.base or Base.parse(known.application.base)
 
     def choose(_charm: Charm) -> tuple[Base, str]:

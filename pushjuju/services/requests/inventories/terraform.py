@@ -99,11 +99,11 @@ def _tell_others(document: Any, faults: Faults) -> None:
 def _resources(document: Any, faults: Faults) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield (type, name, attributes) of all machines in a state."""
     if not isinstance(document, dict):
-        faults.add("no Terraform state: it has no list of resources")
+        faults.add("not a Terraform state: it has no list of resources")
     elif isinstance(document.get("values"), dict):
         yield from _of_module(document["values"].get("root_module"), 0)
     elif "encrypted_data" in document:
-        faults.add("an encrypted state: `tofu state pull` prints what is in it")
+        faults.add("an encrypted state: `tofu state pull` prints its content")
     elif "backend" in document and not isinstance(document.get("resources"), list):
         faults.add("only names the backend of the state: `terraform state pull` prints the state")
     elif isinstance(document.get("modules"), list):
@@ -111,7 +111,7 @@ def _resources(document: Any, faults: Faults) -> Iterator[tuple[str, str, Mappin
     elif isinstance(document.get("resources"), list):
         yield from _of_state(document["resources"])
     else:
-        faults.add("no Terraform state: it has no list of resources")
+        faults.add("not a Terraform state: it has no list of resources")
 
 
 def _of_state(resources: Sequence[Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -60,7 +60,7 @@ def fetch(wanted: Source, env: Mapping[str, str]) -> list[str]:
     base = env.get(variable) or home
     if not base.startswith("https://") and not base.startswith(_LOCAL):
         raise TransportError(
-            f"{variable} must be an https:// address, or one of this computer", retryable=False
+            f"{variable} must be an https:// URL, or a URL of this computer", retryable=False
         )
     text = _get(base.rstrip("/") + path.format(name=wanted.name), wanted, title)
     kept = [line.strip() for line in text.splitlines() if line.strip()]

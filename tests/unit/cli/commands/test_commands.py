@@ -594,11 +594,13 @@ def test_a_removal_that_waits_says_for_what(lab: Run, monkeypatch: pytest.Monkey
     ok(lab("deploy", CHARM, "web"))
     ended = lab("remove-machine", "0", "--force", "--no-prompt")
     assert (ended.status, ended.out) == (0, "will remove machine 0\n- will remove unit web/0\n")
-    assert "machine 0 is forced away if it is not gone by then: " in ended.err
+    assert "machine 0 is removed by force if it still exists by then: " in ended.err
     assert left == ["lab"], "somebody has to do it when its time has come"
     listed = json.loads(ok(lab("explain", "0", "--format", "json")))
     waits = [entry for entry in listed if entry["doing"] == "waiting to be removed"]
-    assert [entry["reason"] for entry in waits] == ["machine 0 is forced away if it is not gone by then"]
+    assert [entry["reason"] for entry in waits] == [
+        "machine 0 is removed by force if it still exists by then"
+    ]
     assert waits[0]["again"]
     quiet = lab("remove-machine", "0", "--force", "--no-prompt", env={"PUSHJUJU_WAIT": "0"})
-    assert "forced away" not in quiet.err
+    assert "removed by force" not in quiet.err

@@ -19,7 +19,7 @@ from pushjuju.workers.loops.cleaner import _drop_blobs
 from tests.world.controller import TestController
 
 EXTENSION = 'incorrect extension on resource upload "{}/my.zip", expected '
-IMAGE = "it is an oci-image: machines take files only"
+IMAGE = "its type is oci-image: machines accept only files"
 FAILED = "failed to upload resource "
 DECLARED: dict[str, Any] = {
     "data": {"type": "file", "filename": "data.tgz", "description": "Archive."},

@@ -121,7 +121,7 @@ def test_more_secrets_than_there_may_be_are_refused(
     [
         ([], "expected 3 arguments, got 0"),
         (["get", NEW], "expected 3 arguments, got 2"),
-        (["steal", NEW, ""], 'secret-get takes no mode "steal"'),
+        (["steal", NEW, ""], 'secret-get has no mode "steal"'),
         (["get", NEW, ""], f'secret "{NEW}" not found'),
         (["get", "", ""], 'consumer label "" not found'),
         (["get", "../../x", ""], 'secret URI "../../x" not valid'),

@@ -171,7 +171,7 @@ async def test_a_forced_end_forgets_what_cannot_be_destroyed(
     await drive(runtime, work)
     assert storage_states(runtime) == {"data/0": "error"}
     [end] = [item for item in removal.forced_ends(runtime.ctx, runtime.model) if "storage" in item.kind]
-    assert end.reason == "storage data/0 is forced away if it is not gone by then"
+    assert end.reason == "storage data/0 is removed by force if it still exists by then"
     runtime.clock.advance(61)
     await drive(runtime, work)
     assert runtime.read(lambda tx: tx.rows("model_list")) == []

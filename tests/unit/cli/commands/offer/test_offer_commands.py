@@ -198,7 +198,7 @@ def test_grant_on_an_offer(lab: Run) -> None:
         (["consume", "prod.db:x"], 1, 'saas offer "prod.db:x" shouldn\'t include endpoint'),
         (["consume", "prod.db", "a b"], 2, 'invalid application name "a b"'),
         (["consume", "prod.db"], 1, 'application offer "admin/prod.db" not found'),
-        (["consume", "other:prod.db"], 1, 'controller "other" is another one than "home"'),
+        (["consume", "other:prod.db"], 1, 'controller "other" is not this controller, "home"'),
         (["remove-saas"], 2, "no SAAS application names specified"),
         (["remove-saas", "a b"], 2, 'invalid SAAS application name "a b"'),
         (["remove-saas", "db", "--no-wait"], 1, "--no-wait requires --force"),

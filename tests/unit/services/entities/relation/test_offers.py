@@ -227,7 +227,7 @@ def test_finding(twins: TwoModels) -> None:
         ("prod.x", 'application offer "admin/prod.x" not found'),
         ("none.db", 'model "admin/none" not found'),
         ("kim/prod.db", 'model "kim/prod" not found'),
-        ("far:prod.db", 'controller "far" is another one than "home"'),
+        ("far:prod.db", 'controller "far" is not this controller, "home"'),
     ],
 )
 def test_offers_that_are_not_there(twins: TwoModels, url: str, error: str) -> None:
