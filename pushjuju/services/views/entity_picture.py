@@ -6,7 +6,6 @@ Mirrors: juju core/multiwatcher/types.go, rpc/params/multiwatcher.go (3.6)
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import constraints, model_config, models
 from pushjuju.services.views.status import document, status_rows
 from pushjuju.services.views.status.status_rows import ApplicationRow, MachineRow, Rows, Seen, UnitRow
@@ -139,7 +139,7 @@ def status_of(seen: Seen, *, version: bool = False) -> dict[str, object]:
         "current": seen.status,
         "message": seen.message,
         "version": JUJU_VERSION if version else "",
-        "data": json.loads(seen.data),
+        "data": seen.data,
     }
     if seen.since:
         found["since"] = seen.since
@@ -218,7 +218,6 @@ def _base(text: str) -> str:
 
 
 def _application(tx: ModelTx, rows: Rows, app: ApplicationRow, known: Application) -> dict[str, object]:
-    settings = tx.rows("setting_list", application=app.name, charm_url=app.charm_url)
     seen = document.seen_status(rows, StatusKind.APPLICATION, app.name, Seen("unset"))
     return {
         "name": app.name,
@@ -228,7 +227,7 @@ def _application(tx: ModelTx, rows: Rows, app: ApplicationRow, known: Applicatio
         "life": app.life,
         "min-units": 0,
         "constraints": {key: value for key, value in known.constraints.items() if value is not None},
-        "config": {row["key"]: json.loads(row["value"]) for row in settings},
+        "config": charms.stored_settings(tx, app.name, app.charm_url),
         "subordinate": app.subordinate,
         "status": status_of(seen),
         "workload-version": app.workload_version,

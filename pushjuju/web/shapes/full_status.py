@@ -5,7 +5,6 @@ Mirrors: juju apiserver/facades/client/client/status.go, rpc/params/status.go (3
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -97,7 +96,7 @@ def detailed(seen: Seen, *, life: str = document.ALIVE, version: bool = False) -
     return {
         "status": seen.status,
         "info": seen.message,
-        "data": {} if seen.data == "{}" else json.loads(seen.data),
+        "data": seen.data,
         "since": seen.since,
         "kind": "",
         "version": JUJU_VERSION if version else "",
@@ -158,7 +157,7 @@ def _application(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str
         "charm-channel": origin.channel if origin else "",
         "charm-rev": int(app.charm_url.rpartition("-")[2]),
         "base": _base(app.base),
-        "exposed": bool(app.exposed),
+        "exposed": app.exposed,
         "life": "" if app.life == document.ALIVE else app.life,
         "relations": _related(rows, app),
         "can-upgrade-to": origin.latest_url if origin else "",
@@ -237,5 +236,5 @@ def _relations(rows: Rows, joined: dict[int, Seen]) -> list[dict[str, object]]:
 
 def _end(rows: Rows, application: str, endpoint: str, role: str) -> dict[str, object]:
     app = rows.applications.get(application)
-    subordinate = bool(app and app.subordinate)
+    subordinate = app is not None and app.subordinate
     return {"application": application, "name": endpoint, "role": role, "subordinate": subordinate}

@@ -8,7 +8,6 @@ Mirrors: juju apiserver/facades/client/client/status.go, cmd/juju/status/formatt
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
@@ -152,7 +151,7 @@ def _model(rows: Rows) -> dict[str, object]:
 
 def _model_status(seen: Seen) -> dict[str, object]:
     found = _status(seen)
-    if seen.status == MODEL_SUSPENDED and (reason := json.loads(seen.data).get("reason")):
+    if seen.status == MODEL_SUSPENDED and (reason := seen.data.get("reason")):
         found = {"current": seen.status, "message": seen.message, "reason": reason, **found}
     return found
 
@@ -177,7 +176,7 @@ def _silent(rows: Rows, machine: MachineRow) -> bool:
     seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if seen.status == InstanceStatus.STOPPED:
         return True
-    if seen.status == InstanceStatus.UNKNOWN and json.loads(seen.data).get("code") == InstanceGone.code:
+    if seen.status == InstanceStatus.UNKNOWN and seen.data.get("code") == InstanceGone.code:
         return True
     if machine.unreachable_since is None:
         return False
@@ -223,7 +222,7 @@ def machine_instance(rows: Rows, machine: MachineRow) -> Seen:
     seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if machine.id not in rows.failing:
         return seen
-    if machine.instance_id and not machine.unreachable_since and _UNUSABLE not in json.loads(seen.data):
+    if machine.instance_id and not machine.unreachable_since and _UNUSABLE not in seen.data:
         return seen
     return _with_next(rows, seen, machine.id)
 
@@ -283,7 +282,7 @@ def _application(rows: Rows, app: ApplicationRow) -> dict[str, object]:
         found["charm-version"] = charm.version
     if origin is not None and origin.latest_url:
         found["can-upgrade-to"] = origin.latest_url
-    found["exposed"] = bool(app.exposed)
+    found["exposed"] = app.exposed
     if app.life != ALIVE:
         found["life"] = app.life
     found["application-status"] = _status(shown_application(rows, app))
@@ -389,7 +388,7 @@ def _error_text(rows: Rows, unit: UnitRow, workload: Seen) -> Seen:
     """
     if workload.status != Workload.ERROR:
         return workload
-    relation = json.loads(workload.data).get("relation-id")
+    relation = workload.data.get("relation-id")
     sides: Iterable[Side] = () if relation is None else rows.sides.get(int(relation), ())
     other = next((side for side in sides if side.application != unit.application), None)
     if other is None:

@@ -31,12 +31,17 @@ Moment = Callable[[str], Any]
 
 
 class Seen(NamedTuple):
-    """A status to show: `data` is JSON text, `since` comes from `Moment`, or is None when unknown."""
+    """A status to show: `text` is its data as JSON, `since` comes from `Moment`, or is None when unknown."""
 
     status: str
     message: str = ""
-    data: str = "{}"
+    text: str = "{}"
     since: Any = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The data of the status; most are not shown, so it is decoded when somebody asks."""
+        return {} if self.text == "{}" else json.loads(self.text)
 
 
 class MachineRow(NamedTuple):
@@ -62,10 +67,16 @@ class ApplicationRow(NamedTuple):
     name: str
     charm_url: str
     life: str
-    subordinate: int
+    subordinate: bool
     base: str
-    exposed: int
+    exposed: bool
     workload_version: str
+
+    @classmethod
+    def of(cls, row: Iterable[Any]) -> ApplicationRow:
+        """Return a row of the store as values."""
+        name, charm_url, life, subordinate, base, exposed, version = row
+        return cls(name, charm_url, life, bool(subordinate), base, bool(exposed), version)
 
 
 class UnitRow(NamedTuple):
@@ -153,7 +164,7 @@ def read(ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso) -> 
     uuid = model.uuid
     machines = _machines(tx.rows("shown_machines", model=uuid), moment)
     units = [UnitRow._make(row) for row in tx.rows("shown_units", model=uuid)]
-    applications = [ApplicationRow._make(row) for row in tx.rows("shown_applications", model=uuid)]
+    applications = [ApplicationRow.of(row) for row in tx.rows("shown_applications", model=uuid)]
     sides = _grouped((row[0], Side._make(row)) for row in tx.rows("shown_sides", model=uuid))
     return Rows(
         model=model,
@@ -203,7 +214,7 @@ def part(
     names = {*applications, *(unit.application for unit in seats)}
     ids = {*machines, *(unit.machine for unit in seats if unit.machine)}
     found = _machines([row for name in ids if (row := tx.row("shown_machine", id=name))], moment)
-    apps = [ApplicationRow._make(row) for name in names if (row := tx.row("shown_application", name=name))]
+    apps = [ApplicationRow.of(row) for name in names if (row := tx.row("shown_application", name=name))]
     return Rows(
         model=model,
         controller=ctx.controller.name,

@@ -180,3 +180,10 @@ def test_sizes_that_a_machine_tells_of_itself_are_numbers_of_mib(house: TestCont
     assert machine["hardware-characteristics"] == {
         "arch": "amd64", "cpu-cores": 2, "mem": 2048, "tags": ["a", "b"],
     }  # fmt: skip
+
+
+def test_flags_of_an_application_are_bools(house: TestController) -> None:
+    shown = entity_picture.picture(house.ctx, house.model)["application", "web"]
+    assert (shown["exposed"], shown["subordinate"]) == (False, False)
+    assert isinstance(shown["exposed"], bool)
+    assert isinstance(shown["subordinate"], bool)
