@@ -87,7 +87,6 @@ class ApiWorld:
         return ssl.create_default_context(cadata=self.api.ca)
 
     def add_user(self, name: str, password: str = PASSWORD) -> None:
-        """Add a user with a password."""
         users.add(self.ctx, name, "")
         passwords.set_password(self.ctx, name, password)
 

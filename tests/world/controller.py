@@ -113,7 +113,6 @@ class TestController:
         return self.read(lambda tx: tx.get(Unit, "unit_get", f"no {name}", name=name))
 
     def units(self) -> list[str]:
-        """Return the names of all units."""
         return [unit.name for unit in self.read(lambda tx: tx.list(Unit, "unit_list"))]
 
     def machine(self, machine: str) -> Machine:
@@ -121,7 +120,6 @@ class TestController:
         return self.read(lambda tx: machines.get(tx, machine))
 
     def machine_ids(self) -> list[str]:
-        """Return the ids of all machines."""
         return [item.id for item in self.read(machines.list_machines)]
 
     def application(self, name: str = "web") -> Application:
@@ -129,7 +127,6 @@ class TestController:
         return self.read(lambda tx: applications.get(tx, name))
 
     def applications(self) -> list[str]:
-        """Return the names of all applications."""
         return [item.name for item in self.read(lambda tx: tx.list(Application, "application_list"))]
 
     def status(self, kind: StatusKind, entity: str) -> tuple[str, str]:
@@ -167,11 +164,9 @@ class TestController:
         return row["due"] if row else None
 
     def relation_keys(self) -> list[str]:
-        """Return the keys of all relations, by id."""
         return [item.key for item in self.read(lambda tx: tx.list(Relation, "relation_list"))]
 
     def scopes(self, relation: int) -> list[str]:
-        """Return the units in the scope of a relation."""
         return [item.unit for item in self.read(lambda tx: relations.scopes(tx, relation))]
 
     def bags(self, relation: int) -> dict[str, dict[str, Any]]:
@@ -237,7 +232,6 @@ class TestController:
             self.settle()
 
     def destroy_model(self, force: removal.Force | None = None) -> None:
-        """Destroy the model."""
         self.write(lambda tx: removal.destroy_model(tx, models.get(tx), force))
 
     def refused(self, ask: Callable[[], object]) -> str:
@@ -251,7 +245,6 @@ class TestController:
         raise AssertionError("it was not refused")
 
     def refresh(self, packed: PackedCharm, name: str = "web", **more: Any) -> tuple[int, list[str]]:
-        """Refresh an application."""
         request = new_charm.NewCharm(application=name, packed=packed, **more)
         return new_charm.put(self.ctx, self.model, request)
 
@@ -312,7 +305,6 @@ class TestController:
         raise AssertionError(f"{title} never comes")
 
     def commit(self, dispatch: Dispatch, result: Mapping[str, Any]) -> Committed:
-        """Commit a result."""
         return commit(self.ctx, dispatch.id, result)
 
     def hook(self, title: str, result: Mapping[str, Any], unit: str = "web/0") -> Committed:
@@ -346,7 +338,6 @@ class TestController:
         return True
 
     def reboot(self, machine: str) -> None:
-        """Reboot a machine."""
         played = self.played(machine)
         played.boot_id += "+"
         self.write(lambda tx: self.note_facts(tx, machine, played.hello()))

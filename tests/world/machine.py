@@ -135,5 +135,4 @@ def event(seq: int, kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def status_event(seq: int, status: str, message: str = "", scope: str = "unit") -> dict[str, Any]:
-    """The event of a status-set."""
     return event(seq, "status", scope=scope, status=status, message=message)

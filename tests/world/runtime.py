@@ -121,7 +121,6 @@ class PlayedCloud:
         self.destroyed += 1
 
     async def doctor(self) -> Sequence[Finding]:
-        """Return no findings."""
         return []
 
 
@@ -156,7 +155,6 @@ class PlayedFirewall:
         self.refusals: list[PushjujuError] = []
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
-        """Record the rules."""
         if self.refusals:
             raise self.refusals.pop(0)
         self.applied.append((machine.machine_id, rules))
@@ -263,7 +261,6 @@ class PlayedRuntime(Runtime):
         self.opened: list[str] = []
 
     def provider(self, model: str, cloud: str | None = None) -> Any:
-        """Return the only cloud."""
         return self.cloud
 
     def _provider_of_container(self, machine: Machine) -> Any:
@@ -271,11 +268,9 @@ class PlayedRuntime(Runtime):
         return self.cloud
 
     def firewall(self, machine: Machine) -> Firewall | None:
-        """Return the firewall."""
         return self.guard
 
     async def session(self, machine: Machine) -> Any:
-        """Return a session to a played machine."""
         if machine.id in self.unreachable or machine.id not in self.world.played_machines:
             self.world.clock.advance(SILENCE_S)
             raise self.unreachable.get(machine.id) or Unreachable("no route to host")

@@ -41,7 +41,6 @@ class Channel:
         self.closed = False
 
     def write(self, data: bytes) -> None:
-        """Accept data."""
         self.written += data
 
     def write_eof(self) -> None:

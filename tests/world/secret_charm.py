@@ -104,7 +104,6 @@ def read(runtime: TestController, unit: str, words: str) -> str:
 
 
 def rows(runtime: TestController, query: str, **params: Any) -> list[dict[str, Any]]:
-    """Return rows of the store."""
 
     def look(tx: Tx) -> list[dict[str, Any]]:
         return [dict(row) for row in tx.rows(query, model=runtime.model, **params)]

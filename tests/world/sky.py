@@ -107,11 +107,9 @@ class Sky:
         self._file.write_text(json.dumps(state))
 
     async def list(self) -> Sequence[Instance]:
-        """Return all instances."""
         return [self._instance(machine) for machine in self._called("list")["instances"]]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return instances by id."""
         known = self._called("get")["instances"]
         numbers = [name.removeprefix("sky-") for name in ids]
         return [self._instance(number) if number in known else None for number in numbers]
@@ -125,5 +123,4 @@ class Sky:
         self._called("destroy")
 
     async def doctor(self) -> Sequence[Finding]:
-        """Return no findings."""
         return []

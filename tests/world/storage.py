@@ -74,15 +74,12 @@ class StorageScripts:
         return f"create {item.uuid}"
 
     def attach(self, item: StorageItem) -> str:
-        """Return the script that attaches an item."""
         return f"attach {item.uuid}"
 
     def detach(self, item: StorageItem) -> str:
-        """Return the script that detaches an item."""
         return f"detach {item.uuid}"
 
     def destroy(self, item: StorageItem) -> str:
-        """Return the script that destroys an item."""
         return f"destroy {item.uuid}"
 
     def at_boot(self, item: StorageItem) -> BootMount | None:

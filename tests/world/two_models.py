@@ -62,7 +62,6 @@ class TwoModels:
         return self.shop.keep()
 
     def deploy(self, world: TestController, *names: str, count: int = 1) -> None:
-        """Deploy applications."""
         for name in names:
             packed = self.charms.make(name, config=None, peers=None, **METADATA[name])
             number = 0 if METADATA[name].get("subordinate") else count

@@ -144,7 +144,6 @@ class Channel:
         self._link.connection_lost(None)
 
     def close(self) -> None:
-        """Close the channel."""
         self._link.connection_lost(None)
 
 
@@ -194,7 +193,6 @@ class WireCloud:
         return SSHTarget(host=self.played_machines[instance.id].address)
 
     async def get(self, ids: Sequence[str]) -> list[Instance | None]:
-        """Return machines by id."""
         return [Instance(id=name, status=InstanceStatus.RUNNING) for name in ids]
 
     async def stop(self, ids: Iterable[str]) -> None:
@@ -209,7 +207,6 @@ class WireRuntime(Runtime):
     cloud: WireCloud
 
     def provider(self, model: str, cloud: str | None = None) -> Any:
-        """Return the only cloud."""
         return self.cloud
 
     @asynccontextmanager

@@ -22,7 +22,6 @@ class Hook:
 
     @classmethod
     def of(cls, frame: Frame) -> Hook:
-        """Return the hook of the frame that runs it."""
         about = frame["context"]["relation"]
         name = str(frame["hook"])
         if about is None:

@@ -227,7 +227,6 @@ def _check_gone(town: RandomModel, there: set[str]) -> None:
 
 
 def check_nothing_left(town: RandomModel) -> None:
-    """Check that nothing is left of the model."""
     assert town.read(lambda tx: tx.find(Model, "model_by_uuid", uuid=town.model)) is None
     assert town.rows(town.model) == {}
     assert town.cloud.played_machines == {}

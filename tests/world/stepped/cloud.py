@@ -16,11 +16,9 @@ class SteppedFirewall:
     """A firewall that sends the digest of its rules to the machine."""
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
-        """Apply the rules."""
         assert (await machine.run(rules.digest())).rc == 0
 
     async def clear(self, machine: GuardedMachine) -> None:
-        """Clear the rules."""
         assert (await machine.run("")).rc == 0
 
 
@@ -53,11 +51,9 @@ class SteppedCloud:
         return SSHTarget(host=self.played_machines[instance.id].address)
 
     async def get(self, ids: Sequence[str]) -> list[Instance | None]:
-        """Return machines by id."""
         return [self._instance(name) if name in self.played_machines else None for name in ids]
 
     async def list(self) -> list[Instance]:
-        """Return all machines."""
         return [self._instance(name) for name in self.played_machines]
 
     async def stop(self, ids: Sequence[str]) -> None:

@@ -131,7 +131,6 @@ class SteppedController(TestController):
         """Called when the controller has committed the result of an operation."""
 
     def operation(self, name: str) -> OperationRow | None:
-        """Return the row of an operation."""
         found: OperationRow | None = self.read(lambda tx: tx.find(OperationRow, "operation_get", id=name))
         return found
 

@@ -82,7 +82,6 @@ class People:
         integrate.integrate(self.town.ctx, self.town.model, first, second)
 
     def add_unit(self, which: int, how: int) -> None:
-        """Add a unit."""
         town = self.town
         placements = [Placement.parse(_pick(town.machine_ids(), how))] if how % 2 else []
         units.add_units(town.ctx, town.model, _pick(town.applications(), which), 1, placements)
@@ -191,7 +190,6 @@ class People:
             session.on_requests()
 
     def cancel(self, which: int, how: int) -> None:
-        """Cancel a task."""
         town = self.town
         operations.cancel(town.ctx, town.model, [_pick(town.all_tasks(), which + how).id])
 
@@ -282,7 +280,6 @@ class People:
         raise AssertionError("never without errors")
 
     def destroy(self, force: Force | None = None) -> None:
-        """Destroy the model."""
         town = self.town
         town.witness.story.append(f"> destroy-model {force or ''}")
         if force:

@@ -166,17 +166,14 @@ class RandomModel(SteppedController):
     # --- looking ------------------------------------------------------------------------------------------
 
     def all_units(self) -> list[Unit]:
-        """Return every unit."""
         found: list[Unit] = self.read(lambda tx: tx.list(Unit, "unit_list"))
         return found
 
     def all_relations(self) -> list[Relation]:
-        """Return every relation."""
         found: list[Relation] = self.read(lambda tx: tx.list(Relation, "relation_list"))
         return found
 
     def all_tasks(self) -> list[Task]:
-        """Return every task."""
         found: list[Task] = self.read(lambda tx: tx.list(Task, "task_list"))
         return found
 
@@ -185,5 +182,4 @@ class RandomModel(SteppedController):
         return bool(self.read(lambda tx: units.in_error(tx, unit)))
 
     def box_of(self, machine: Machine) -> SteppedMachine | None:
-        """Return the stepped machine of a machine."""
         return self.cloud.played_machines.get(machine.instance_id)

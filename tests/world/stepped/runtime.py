@@ -59,7 +59,6 @@ class SteppedRuntime:
         return held
 
     def tell(self, event: Event) -> None:
-        """Record the event."""
         self.fleet.told.append(f"{event.entity}: {event.text}")
 
     warn = checkpoint = staticmethod(lambda text: None)
@@ -87,11 +86,9 @@ class SteppedRuntime:
         return self.cloud_type(machine.model)
 
     def provider(self, model: str, cloud: str | None = None) -> SteppedCloud:
-        """Return the provider of a model."""
         return self.fleet.cloud
 
     def provider_of(self, machine: Machine) -> SteppedCloud:
-        """Return the provider of a machine."""
         return self.fleet.cloud
 
     def cloud_type(self, model: str) -> str:
@@ -99,11 +96,9 @@ class SteppedRuntime:
         return "local"
 
     def firewall(self, machine: Machine) -> Firewall | None:
-        """Return the firewall."""
         return SteppedFirewall() if self.fleet.guarded else None
 
     async def session(self, machine: Machine) -> SteppedSession:
-        """Return the connection to a machine."""
         played = self.fleet.cloud.played_machines.get(machine.instance_id)
         if played is None or played.down:
             raise Unreachable("the machine does not answer")
@@ -143,7 +138,6 @@ class SteppedOperations(RunningOperations):
         return iter(self._open)
 
     def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Start an operation."""
         self._open[key] = work
 
     async def some_end(self) -> None:

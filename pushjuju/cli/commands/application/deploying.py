@@ -107,7 +107,6 @@ def _fixed_revision(cli: Cli, flags: DeployFlags) -> bool:
 
 
 def _refuse(cli: Cli, flags: DeployFlags, for_bundle: list[str]) -> None:
-    """Refuse flags that only a bundle allows."""
     if _fixed_revision(cli, flags):
         raise NotValid(request.NEEDS_CHANNEL)
     if for_bundle:
@@ -116,7 +115,6 @@ def _refuse(cli: Cli, flags: DeployFlags, for_bundle: list[str]) -> None:
 
 
 def _charm(cli: Cli, kind: arguments.ArgumentKind, options: DeployOptions, flags: DeployFlags) -> Recorded:
-    """Deploy a charm."""
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         read: ReadCharm | None = None
         if kind is arguments.ArgumentKind.UPLOADED or session.any_controller(cli, flags.model):
