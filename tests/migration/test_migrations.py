@@ -242,3 +242,13 @@ def test_death_at_any_statement_leaves_the_old_or_the_new_schema(tmp_path: Path)
         whole.close()
     assert at > len(NUMBERS) * 3
     assert found == set(NUMBERS[:-1])  # nothing is left to die at behind the last commit
+
+
+def test_annotations_of_an_older_store_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    make(path, 23)
+    Store.open(path).close()
+    connection = connect(path)
+    kept = connection.execute("SELECT kind, owner, key, value FROM annotation ORDER BY kind").fetchall()
+    connection.close()
+    assert kept == [("application", "1", "1", "1"), ("machine", "1", "1", "1")]

@@ -56,8 +56,7 @@ SELECT model, application || ' ' || name AS entity, pool, size, count FROM stora
 SELECT model, name AS entity, provider, attributes FROM storage_pool
 
 -- name: inventory_annotation
-SELECT model, application || ' ' || key AS entity, value FROM application_annotation
-UNION ALL SELECT model, machine || ' ' || key, value FROM machine_annotation
+SELECT model, owner || ' ' || key AS entity, value FROM annotation
 
 -- name: inventory_space
 SELECT model, id AS entity, name AS shown FROM space

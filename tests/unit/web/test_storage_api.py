@@ -11,6 +11,7 @@ from pushjuju.services.requests.storage import storage_requests
 from pushjuju.workers.provision import storage_import
 from tests.world.api import ApiClient, ApiWorld
 from tests.world.controller import TestController
+from tests.world.libjuju import model_of
 from tests.world.runtime import drive
 from tests.world.storage import (
     PlayedStorage,
@@ -18,6 +19,10 @@ from tests.world.storage import (
     deploy_with_storage,
     play_mounts,
     storage_states,
+)
+
+quiet = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore:.*pkg_resources.*:UserWarning", "ignore::ResourceWarning"
 )
 
 
@@ -182,3 +187,29 @@ async def test_a_removal_tells_what_becomes_of_storage(
             (found,) = (await client.ask("Application", 19, "DestroyApplication", params))["results"]
             assert found["info"] == {"destroyed-units": [{"tag": "unit-web-0"}], **info}
         assert storage_states(house) == {"data/0": "attached"}
+
+
+@quiet
+async def test_libjuju_manages_storage(served: ApiWorld, house: TestController, work: StorageRuntime) -> None:
+    async with model_of(served, house.model) as model:
+        unit = model.units["web/0"]
+        (tag,) = await unit.add_storage("logs", pool="loop", size=64)
+        assert tag == "storage-logs-1"
+        await drive(house, work)
+        assert [item["storage-tag"] for item in await model.list_storage()] == ["storage-data-0", tag]
+        assert len(await model.list_storage(filesystem=True)) == 2
+        assert len(await model.list_storage(volume=True)) == 2
+        (shown,) = await model.show_storage_details("logs/1")
+        assert shown["owner-tag"] == "unit-web-0"
+        await unit.detach_storage("logs/1")
+        await drive(house, work)
+        await unit.attach_storage(["logs/1"])
+        await drive(house, work)
+        assert storage_states(house)["logs/1"] == "attached"
+        await model.remove_storage(tag, force=True, destroy_storage=True)
+        await drive(house, work)
+        assert [item["storage-tag"] for item in await model.list_storage()] == ["storage-data-0"]
+        await model.create_storage_pool("fast", "tmpfs", "a=1")
+        await model.update_storage_pool("fast", "a=2")
+        assert {"name": "fast", "provider": "tmpfs", "attrs": {"a": "2"}} in await model.list_storage_pools()
+        await model.remove_storage_pool("fast")
