@@ -210,7 +210,7 @@ async def test_odd_answers_of_a_machine_change_nothing(
     monkeypatch.setattr(ground, "run", lambda machine, script: (0, said, ""))
     await drive(runtime, StorageRuntime(runtime, ground))
     word, why = runtime.status(StatusKind.FILESYSTEM, "0/0")
-    assert (word, why.startswith("the machine names")) == ("pending", True)
+    assert (word, why.startswith("the machine reports")) == ("pending", True)
 
 
 @pytest.mark.parametrize(
