@@ -15,7 +15,7 @@ from pushjuju.services.bundles.plan.changes import Change, Method
 from pushjuju.services.bundles.plan.facts import ModelFacts
 from pushjuju.services.bundles.plan.plan import ResolvedCharm, Wanted, plan
 from pushjuju.services.bundles.read import bases
-from pushjuju.services.bundles.read.load import look_at
+from pushjuju.services.bundles.read.load import merge_and_verify
 from pushjuju.services.bundles.read.source import MAX_TEXT, Source
 from pushjuju.services.bundles.read.values import Application, Bundle
 
@@ -42,7 +42,7 @@ def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
     """
     if len(text) > MAX_TEXT:
         raise NotValid(f"the bundle is larger than {MAX_TEXT} characters")
-    loaded = look_at(Source(file=place, text=text.encode(), folder=None))
+    loaded = merge_and_verify(Source(file=place, text=text.encode(), folder=None))
     if loaded.faults:
         return [], [fault.text for fault in loaded.faults]
     bundle = loaded.bundle

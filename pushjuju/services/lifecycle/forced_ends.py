@@ -1,4 +1,4 @@
-"""Finds the removals that will be forced at a given time, because the entity may not end before."""
+"""Finds the removals that are forced at a given time when the entity still exists then."""
 
 from __future__ import annotations
 

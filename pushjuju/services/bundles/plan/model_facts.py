@@ -159,7 +159,7 @@ def _relations(tx: ModelTx) -> list[tuple[str, str]]:
     proxies = {item.name for item in remote_applications.every(tx) if not item.url}
     for _, pair in sorted(sides.items()):
         if proxies & {side.application for side in pair}:
-            continue  # an application of another model offers this relation; a bundle of that model has it
+            continue  # a relation to an offer of this model; the consuming model's bundle has the relation
         if len(pair) == 2 and all(side.role != Role.PEER for side in pair):
             ordered = sorted(pair, key=lambda side: (side.role != Role.REQUIRER, side.application))
             first, second = (f"{side.application}:{side.endpoint}" for side in ordered)

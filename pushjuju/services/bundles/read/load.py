@@ -42,26 +42,28 @@ class Loaded:
 
 def load(path: Path, overlays: Sequence[str] = ()) -> Loaded:
     """Read a bundle from a file, directory or archive, or raise BundleFaulty with all its faults."""
-    return _sound(examine(path, overlays))
+    return _require_sound(examine(path, overlays))
 
 
 def examine(path: Path, overlays: Sequence[str] = ()) -> Loaded:
     """Read a bundle like `load`, but return its faults, so that they can be reported with other faults."""
-    return look_at(source.read(path), [source.overlay(name) for name in overlays])
+    return merge_and_verify(source.read(path), [source.overlay(name) for name in overlays])
 
 
 def assemble(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
     """Merge and verify texts that were already read, or raise BundleFaulty with all faults of the bundle."""
-    return _sound(look_at(main, overlays, include))
+    return _require_sound(merge_and_verify(main, overlays, include))
 
 
-def _sound(loaded: Loaded) -> Loaded:
+def _require_sound(loaded: Loaded) -> Loaded:
     if loaded.faults:
         raise verify.BundleFaulty(list(loaded.faults))
     return loaded
 
 
-def look_at(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
+def merge_and_verify(
+    main: Source, overlays: Sequence[Source] = (), include: Include = source.include
+) -> Loaded:
     """Merge and verify texts; as in Juju, the first document also has to be right without its overlays."""
     parts = compose.parts(main)
     if not parts:

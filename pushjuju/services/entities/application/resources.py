@@ -91,7 +91,7 @@ def uploads(
             raise NotValid(f"resource {quote(name)} revision not found, provide via --resource")
         with about(name):
             check_file(declared[name], path)
-        _look_at(name, path)
+        _require_readable(name, path)
     with contextlib.ExitStack() as stack:
         found = []
         for name, path in sorted(given.items()):
@@ -109,7 +109,7 @@ def about(name: str) -> Iterator[None]:
         raise type(error)(f"resource {quote(name)}: {error.message}", hint=error.hint) from None
 
 
-def _look_at(name: str, path: str) -> None:
+def _require_readable(name: str, path: str) -> None:
     with _opened(name, path):
         pass
 

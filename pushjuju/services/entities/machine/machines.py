@@ -191,7 +191,7 @@ def see_again(tx: ModelTx, machine_id: str, reason: str) -> None:
 def retry_start(tx: ModelTx, machine_id: str) -> None:
     """Retry the start of a machine that failed.
 
-    When the cloud could not install an instance, only its id is deleted; the next start finds and ends it.
+    When the cloud could not install the instance, its id is removed; the next start deletes the instance.
     """
     machine = get(tx, machine_id)
     if machine.instance_id:
