@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from tests.world.controller import TestController
 
 # no deadline: a loaded machine may be slow. CI runs the same examples each time, so that only the change
-# # decides; on developers' machines the examples differ. A failure prints how to repeat its example.
+# decides; on developers' machines the examples differ. A failure prints how to repeat its example.
 settings.register_profile("pushjuju", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("pushjuju")
 
 
 # Background jobs of a shell ignore Ctrl-C, and children inherit that: tests that interrupt a command would
-# # wait without end. With a handler of our own, children start with the default.
+# wait without end. With a handler of our own, children start with the default.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -29,7 +29,7 @@ class TestTransport:
         script: str,
         *,
         sudo: bool = False,
-        interactive: bool = False,  # noqa: ARG002 (nobody is there to ask)
+        interactive: bool = False,  # noqa: ARG002 (no user can answer)
         timeout_s: float = 60.0,
     ) -> ScriptResult:
         """Run a script over a connection of its own.

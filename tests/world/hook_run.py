@@ -69,7 +69,7 @@ AUTOMATIC = {
 }
 
 # the unit of the reference's examples: web/0 is leader and has the relations cluster:0 (peer, with web/1),
-# # db:1 (to pg) and site:2 (provided to lb)
+# db:1 (to pg) and site:2 (provided to lb)
 SNAPSHOT: dict[str, Any] = {
     "unit": "web/0",
     "app": "web",

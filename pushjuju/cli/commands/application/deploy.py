@@ -31,7 +31,7 @@ from pushjuju.cli.syntax.command import Cli, command
     "uploaded to the model before. Any other word is the name of a charm\n"
     "in the model's store, its charmhub-url: Charmhub unless a mirror was named when the model was made.\n"
     "Without any controller one is made for machines on this computer.\n\n"
-    "The command waits until all is at rest, and ends with 1 when a hook fails. Scripts that were written\n"
+    "The command waits until all work is done, and ends with 1 when a hook fails. Scripts that were written\n"
     "for Juju set PUSHJUJU_WAIT=0: then it returns once the application is recorded.",
     examples="    pushjuju deploy postgresql --channel 14/stable\n    pushjuju deploy ./web\n"
     "    pushjuju deploy ./web.charm front -n 2 --config port=8080\n"

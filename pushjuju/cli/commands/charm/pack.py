@@ -129,8 +129,7 @@ def _targets(path: Path, charm: model.Charm, wanted: Base | None, platform: str)
         bases = bases[:1]  # a built charm is not built again: one archive is for all bases
         return [_Target(base=item, suffix=_suffix(item, several)) for item in bases] or [_Target(base=_USUAL)]
     several = several or len(bases) > 1
-    # as in charmcraft, `bases` without architectures stand for this computer's: packages may hold machine
-    # code
+    # as in charmcraft, `bases` without architectures mean this computer's: packages may hold machine code
     data = tree.read_document(tree.resolve_root(path), charmcraft.FILE)
     named = charmcraft.names_architectures(data or b"")
     own = "" if named else architectures.own_arch()

@@ -16,7 +16,7 @@ from pushjuju.services.views import relation_view
 @command(
     "show-relation",
     usage="<relation id> | <application>[:<endpoint>] [<application>[:<endpoint>]]",
-    summary="Shows a relation with the data of both sides beside each other.",
+    summary="Shows a relation with the data of both sides next to each other.",
     at_least=(1, "no relation specified"),
     at_most=2,
     formats=("tabular", "yaml", "json"),

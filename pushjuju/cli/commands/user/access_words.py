@@ -33,7 +33,7 @@ def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
 
 def _kind(word: str, level: str, targets: Sequence[str]) -> users.Kind:
     """Return the kind of the targets: model, controller, offer."""
-    # An owner may have a dot: bob@example.com/shop.
+    # the name of a model's owner may contain a dot: bob@example.com/shop
     offers = [target for target in targets if "." in target.rpartition("/")[2]]
     if offers and len(offers) < len(targets):
         raise UsageError("either specify model names or offer URLs but not both")
@@ -73,7 +73,7 @@ def access_command(name: str, summary: str, examples: str) -> Command:
         flags=(*flags.CONTROLLER, *flags.LOGIN),
         details=f"Permissions: login, superuser (controller); read, write, admin (model); read, consume,\n"
         "admin (offer). A user of another identity provider is user@domain and need not be added;\n"
-        f"everyone@external means all of them.\n\n{_NOTE}",
+        f"everyone@external stands for all such users.\n\n{_NOTE}",
         examples=examples,
         see_also=("users", "add-user", *({"grant", "revoke"} - {name})),
     )(function)

@@ -16,8 +16,8 @@ from pushjuju.services.requests.user import users
     at_least=(1, "no username supplied"),
     at_most=2,
     flags=(*flags.CONTROLLER, *flags.LOGIN),
-    details="The user is recorded, and the line is printed with which Juju's users register. `register`\n"
-    "does not work yet: `change-user-password` sets a password for the API, and `grant` gives access.",
+    details="Records the user and prints Juju's line for `register`, which does not work yet:\n"
+    "`change-user-password` sets a password for the API, and `grant` gives access.",
     examples="    pushjuju add-user bob\n    pushjuju add-user bob 'Bob Brown'\n",
     see_also=("users", "show-user", "grant", "disable-user", "remove-user"),
 )

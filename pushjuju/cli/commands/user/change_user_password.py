@@ -19,18 +19,18 @@ from pushjuju.services.views.listings import users as user_documents
     at_most=1,
     flags=(
         *flags.CONTROLLER,
-        flags.switch("reset", "Reset user password: the user cannot log in until another one is set"),
+        flags.switch("reset", "Reset user password: the user cannot log in until a new password is set"),
         flags.switch("no-prompt", "Read the new password from the standard input, without a question"),
     ),
-    details="With this password the user logs in to the API (see `api`). Who may read the data directory\n"
-    "needs no password here. Connections of the time before end.",
+    details="With this password the user logs in to the API (see `api`). A user who can read the data\n"
+    "directory needs no password on this computer. Open connections of the user end.",
     examples="    pushjuju change-user-password\n    pushjuju change-user-password bob\n",
     see_also=("add-user", "api", "login"),
 )
 def change_user_password(
     cli: Cli, args: tuple[str, ...], *, controller: str, reset: bool, no_prompt: bool
 ) -> None:
-    """Set a password, or take it away."""
+    """Set or reset a user's password."""
     if reset and not args:
         raise UsageError("no username supplied")
     ctx = session.open_controller(cli, controller)
@@ -48,7 +48,7 @@ def change_user_password(
 
 
 def _read(cli: Cli, *, prompt: bool) -> str:
-    """Return the new password."""
+    """Return the new password that the user types."""
     if not prompt:
         return cli.console.stdin.readline().rstrip("\n")
     asking = Asking(cli.console.stdin, cli.console.stderr)

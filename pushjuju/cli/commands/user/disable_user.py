@@ -19,6 +19,6 @@ from pushjuju.services.requests.user import users
     see_also=("users", "enable-user", "remove-user"),
 )
 def disable_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
-    """Let a user in no more."""
+    """Disable the login of a user."""
     users.set_enabled(session.open_controller(cli, controller), args[0], enabled=False)
     cli.console.info(f'User "{args[0]}" disabled')

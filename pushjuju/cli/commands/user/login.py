@@ -47,7 +47,7 @@ def login(
     if user and user != ctx.user:
         raise NotPermitted(
             f'cannot log into controller "{ctx.controller.name}": permission denied',
-            detail=f"No password is asked for on this computer: whoever works here is {ctx.user}.",
+            detail=f"No login is needed on this computer: you are {ctx.user}.",
         )
     with session.moving(cli):
         folder.set_current_controller(ctx.controller.name)

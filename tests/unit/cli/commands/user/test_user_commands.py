@@ -90,7 +90,7 @@ def test_access_is_granted_and_revoked_step_by_step(lab: Run) -> None:
         (("grant", "kim", "read", "nowhere"), "model lab:admin/nowhere not found", 1),
         (("grant", "ghost", "read", "shop"), 'user "ghost" not found', 1),
         (("revoke", "kim", "read", "shop"), "could not revoke model access", 1),
-        (("revoke", "admin", "read", "shop"), "could not revoke model access: admin works", 1),
+        (("revoke", "admin", "read", "shop"), "could not revoke model access: admin is the owner", 1),
         (("grant-cloud", "kim", "add-model"), "no cloud specified", 2),
         (("grant-cloud", "kim", "read", "local"), '"read" cloud access not valid', 2),
         (("grant-cloud", "kim", "admin", "mars"), "cloud mars not found", 1),
