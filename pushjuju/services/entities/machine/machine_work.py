@@ -56,7 +56,7 @@ def waiting_process(ctx: Context) -> str:
 
 
 def hands(ctx: Context) -> Callable[[WorkItem], Hands]:
-    """Return a function from a row of the work queue to the process that works on it."""
+    """Return a function that returns the process which works on a row of the work queue."""
     now, waiting = ctx.clock.now(), waiting_process(ctx)
     return lambda item: Hands(working=item.worked_by(now), waiting=waiting)
 

@@ -108,7 +108,7 @@ def _require_alive(application: Application, *, exposed: bool) -> None:
 
 
 def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ()) -> None:
-    """Remove exposure settings of an application; without any, it is not exposed any more.
+    """Remove exposure settings of an application, which is not exposed any more without settings.
 
     Args:
         endpoints: The endpoints whose settings are removed; empty for all endpoints.

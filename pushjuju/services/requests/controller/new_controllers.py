@@ -73,7 +73,7 @@ def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: M
     try:
         with store.write() as tx:
             found = tx.list(Model, "model_list")
-            if not all(models.is_controller(item) for item in found):  # a user's model is added later
+            if not all(models.is_controller(item) for item in found):  # the controller was complete before
                 raise StoreDamaged(
                     f"{made.root} has a store, but no controller.toml",
                     hint="pushjuju restore-backup FILE    restores it from a copy; "

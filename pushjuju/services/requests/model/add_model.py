@@ -21,7 +21,7 @@ from pushjuju.services.entities.model import model_config, model_defaults, new_m
 from pushjuju.store.rows.model import Model
 
 Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
-"""Checks cloud, region, credential and configuration of a new model; may raise a refusal."""
+"""Checks cloud, region, credential and configuration of a new model; raises an error to refuse them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
     """Add a model.
 
     Args:
-        check: Called before anything is recorded, or None; may raise a refusal.
+        check: Called before anything is recorded, or None; raises an error to refuse the model.
 
     Raises:
         NotFound: The cloud, region, credential or owner does not exist.

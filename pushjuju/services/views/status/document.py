@@ -353,7 +353,7 @@ def shown_unit(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
     """
     workload = seen_status(rows, StatusKind.WORKLOAD, unit.name, _UNKNOWN)
     agent = seen_status(rows, StatusKind.AGENT, unit.name, _ALLOCATING)
-    if agent.status == Agent.ERROR:  # as `statuses.shown_unit`
+    if agent.status == Agent.ERROR:  # the same rule as in `statuses.shown_unit`
         workload, agent = agent, Seen(str(Agent.IDLE), since=agent.since)
     elif agent.status == Agent.IDLE and agent.message:
         workload = Seen(str(Workload.WAITING), agent.message, since=agent.since)
