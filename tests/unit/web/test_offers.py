@@ -214,6 +214,20 @@ async def test_a_watcher_tells_of_offers_and_of_what_is_consumed(served: ApiWorl
     assert (offer["total-connected-count"], offer["active-connected-count"]) == (1, 1)
 
 
+async def test_a_watcher_tells_that_a_consumed_offer_has_ended(served: ApiWorld, two: TwoModels) -> None:
+    two.offer()
+    two.consume()
+    async with served.entered() as client, served.entered(two.shop.model) as shop:
+        name = (await shop.ask("Client", 8, "WatchAll"))["watcher-id"]
+        await shop.ask("AllWatcher", 3, "Next", name=name)
+        assert await client.ask("ApplicationOffers", 5, "DestroyOffers", {"offer-urls": [URL]}) == {
+            "results": [{}]
+        }
+        (delta,) = (await shop.ask("AllWatcher", 3, "Next", name=name))["deltas"]
+        assert delta[:2] == ["remoteApplication", "change"]
+        assert delta[2]["status"]["current"] == "terminated"
+
+
 # --- who may ----------------------------------------------------------------------------------------------
 
 
