@@ -295,7 +295,7 @@ def driver(world: TestController, runtime: PlayedRuntime | None = None, prefix: 
 
 
 async def drive(world: TestController, runtime: PlayedRuntime) -> Settled:
-    """Work the model until rest."""
+    """Work the model until it is at rest."""
     return await driver(world, runtime).settle()
 
 

@@ -82,7 +82,7 @@ class TwoModels:
         return integrate.integrate(self.ctx, self.shop.model, first, second, offer=found, **more)
 
     def settle(self) -> None:
-        """Work both models until rest."""
+        """Work both models until they are at rest."""
         for _ in range(50):
             busy = False
             for world in (self.shop, self.prod):

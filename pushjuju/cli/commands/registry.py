@@ -1,7 +1,7 @@
 """The table of all commands and their files: finds a command's file without an import of commands.
 
 Data only: each folder of `commands/` with its commands. The file of a command has its name; commands that
-    list, such as `machines`, are in `list_machines.py` and similar.
+list, such as `machines`, are in `list_machines.py` and similar.
 """
 
 from __future__ import annotations

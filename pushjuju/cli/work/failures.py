@@ -39,7 +39,7 @@ def judge(
 
 
 def around_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
-    """Return the storage, the machines and the hosts of these machines, of applications and units."""
+    """Return the storage and the machines of applications and units, with the hosts of containers."""
     homes, stored = next_steps.homes_and_storage(ctx, model, names)
     parts = [home.split("/") for home in homes.union(filter(is_machine, names))]
     hosts = sorted({"/".join(words[:end]) for words in parts for end in range(1, len(words) + 1, 2)})

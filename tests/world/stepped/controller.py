@@ -88,7 +88,7 @@ class SteppedProcess:
 class SteppedController(TestController):
     """A controller with one model, whose workers run only in `step`."""
 
-    guarded = True  # until the test opens the machine again
+    guarded = True  # whether machines have a firewall
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
