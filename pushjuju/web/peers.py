@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pushjuju.web import messages
 from pushjuju.web.login import LoggedIn
-from pushjuju.web.subscriptions import Signal
+from pushjuju.web.subscriptions import Wanted
 
 
 class Quiet(Protocol):
@@ -55,8 +55,8 @@ class OwnWatchers(Protocol):
     async def watch_all(self) -> str:
         """Begin to watch all models, and return the id of the watcher."""
 
-    async def listen(self, kind: str, model: str, signal: Signal) -> str:
-        """Begin to tell a signal of changes, and return the id of the watcher."""
+    async def listen(self, wanted: Wanted) -> str:
+        """Begin to wait for changes, and return the id of the watcher."""
 
     async def next(self, kind: str, name: str) -> messages.Encoded:
         """Return what is new since the last call, as JSON."""

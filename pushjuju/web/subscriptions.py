@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from pushjuju.services.views.entity_news import Key
 from pushjuju.web import messages
 
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+
+Job = Callable[["Context"], messages.Encoded | None]
 Texts = dict[Key, str]
 """(kind, id) -> the entity as JSON."""
 
@@ -69,37 +74,59 @@ class Subscription(Watch):
         return messages.Encoded('{"deltas":[' + ",".join(told) + "]}")
 
 
+Read = Callable[["Context", Collection[str] | None], messages.Encoded | None]
+"""Returns what is to be told of some models (None: of any), or None when that is nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a signal waits for.
+
+    Attributes:
+        facade: The facade whose `Next` tells it.
+        model: The model, or empty for all models.
+        read: Runs in a thread, after a change that counts.
+        kinds: Of the journal of changes; none are all.
+        entities: The entities of these kinds that count; none are all.
+        writes: Any write to the store counts, also one that the journal does not name.
+    """
+
+    facade: str
+    model: str
+    read: Read
+    kinds: Collection[str] = ()
+    entities: Collection[str] = ()
+    writes: bool = False
+
+
 class Signal(Watch):
     """A change of certain kinds, in a model or in any; the answer is read when `Next` asks for it."""
 
-    def __init__(
-        self,
-        read: Callable[[], Awaitable[messages.Encoded | None]],
-        kinds: Collection[str] = (),
-        entities: Collection[str] = (),
-    ) -> None:
-        """Wait for changes.
-
-        Args:
-            read: Returns what is to be told, or None when that is nothing.
-            kinds: Of the journal; none are all.
-            entities: The entities of these kinds that count; none are all.
-        """
+    def __init__(self, wanted: Wanted, run: Callable[[Job], Awaitable[messages.Encoded | None]]) -> None:
         super().__init__()
-        self._read = read
-        self._kinds = kinds
-        self._entities = entities
+        self.wanted = wanted
+        self._run = run
+        self._models: set[str] | None = None
         self.news.set()  # the first Next answers at once
 
-    def see(self, changed: Collection[Key] | None) -> None:
+    def see(self, changed: Mapping[str, Collection[Key]] | None) -> None:
         """Look whether a change counts; None is one that is not known."""
-        if changed is None or any(self._counts(*key) for key in changed):
+        if changed is None or self.wanted.writes:
+            self._models = None
             self.news.set()
+            return
+        for model, keys in changed.items():
+            if self.wanted.model in ("", model) and any(self._counts(*key) for key in keys):
+                if self._models is not None:
+                    self._models.add(model)
+                self.news.set()
 
     def _counts(self, kind: str, entity: str) -> bool:
-        return (not self._kinds or kind in self._kinds) and (not self._entities or entity in self._entities)
+        kinds, entities = self.wanted.kinds, self.wanted.entities
+        return (not kinds or kind in kinds) and (not entities or entity in entities)
 
     async def take(self) -> messages.Encoded | None:
         """Return what is to be told, or None when there is nothing after all."""
+        models, self._models = self._models, set()
         self.news.clear()
-        return await self._read()
+        return await self._run(lambda ctx: self.wanted.read(ctx, models))

@@ -39,6 +39,13 @@ SELECT (SELECT COUNT(*) FROM machine WHERE model = :model) AS machines,
        (SELECT COUNT(*) FROM application WHERE model = :model) AS applications,
        (SELECT COUNT(*) FROM unit WHERE model = :model) AS units
 
+-- name: model_sizes
+SELECT (SELECT COUNT(*) FROM machine WHERE model = :model AND id NOT LIKE '%/%') AS machines,
+       (SELECT COUNT(*) FROM machine WHERE model = :model AND id LIKE '%/%') AS containers,
+       (SELECT COUNT(*) FROM application WHERE model = :model) AS applications,
+       (SELECT COUNT(*) FROM unit WHERE model = :model) AS units,
+       (SELECT COUNT(*) FROM relation WHERE model = :model) AS relations
+
 -- name: model_config_list
 SELECT key, value FROM model_config WHERE model = :model ORDER BY key
 

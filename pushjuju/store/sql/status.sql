@@ -12,6 +12,9 @@ SELECT entity, status, message FROM status WHERE model = :model AND kind = :kind
 -- Units in error are few and have an index of their own.
 SELECT * FROM status WHERE model = :model AND kind = 'juju-unit' AND status = 'error' ORDER BY entity
 
+-- name: units_blocked
+SELECT 1 AS found FROM status WHERE model = :model AND kind = 'workload' AND status = 'blocked' LIMIT 1
+
 -- name: status_of_units
 -- The workload statuses of an application. A cross join keeps the order of the tables: units, then statuses.
 SELECT s.* FROM unit u CROSS JOIN status s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ from pushjuju.store.rows.records import Task
 from pushjuju.web import errors, tags
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import Entities, Results
+from pushjuju.web.subscriptions import Wanted
+from pushjuju.web.watch import readings
 
 _RETURN_CODE = "return-code"
 
@@ -134,6 +137,24 @@ class Action(Facade):
     def applications_charms_actions(self, params: Entities) -> Results:
         """Return the actions of the charms of applications, with their schemas."""
         return {"results": [self._specs(item.tag) for item in params.entities]}
+
+    @method(Needs.READ)
+    async def watch_actions_progress(self, params: Entities) -> Results:
+        """Begin to watch what actions log; the answer has what they have logged already."""
+        return {"results": [await self._watch(item.tag) for item in params.entities]}
+
+    async def _watch(self, tag: str) -> dict[str, object]:
+        try:
+            number = _number(tags.action(tag))
+            wanted = Wanted(
+                facade="StringsWatcher", model=self.model, read=readings.Progress(self.model, number),
+                kinds=("progress",), entities=(str(number),),
+            )  # fmt: skip
+            name = await self.call.watchers.listen(wanted)
+            first = json.loads(await self.call.watchers.next(wanted.facade, name))
+        except PushjujuError as error:
+            return {"watcher-id": "", "error": errors.told(error)}
+        return {**first, "watcher-id": name}
 
     def _specs(self, tag: str) -> dict[str, object]:
         try:

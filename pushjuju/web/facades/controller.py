@@ -19,7 +19,10 @@ from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import Entities, StringResult
+from pushjuju.web.shapes.models import AllWatcherId
 from pushjuju.web.shapes.remote_settings import checked
+from pushjuju.web.subscriptions import Wanted
+from pushjuju.web.watch import readings
 
 UserAccess = TypedDict("UserAccess", {"user-tag": str, "access": str})
 UserAccessResult = TypedDict(
@@ -104,6 +107,26 @@ class Controller(Facade):
                 for item in params.changes
             ]
         }
+
+    @method(Needs.SUPERUSER)
+    async def watch_all_models(self) -> AllWatcherId:
+        """Begin to watch all models."""
+        return {"watcher-id": await self.call.watchers.watch_all()}
+
+    @method(Needs.LOGIN)
+    async def watch_model_summaries(self) -> AllWatcherId:
+        """Begin to watch the summaries of the models that the user may read."""
+        return await self._watch_summaries(every=False)
+
+    @method(Needs.SUPERUSER)
+    async def watch_all_model_summaries(self) -> AllWatcherId:
+        """Begin to watch the summaries of all models."""
+        return await self._watch_summaries(every=True)
+
+    async def _watch_summaries(self, *, every: bool) -> AllWatcherId:
+        read = readings.Summaries(self.user, every=every)
+        wanted = Wanted(facade="ModelSummaryWatcher", model="", read=read)
+        return {"watcher-id": await self.call.watchers.listen(wanted)}
 
     @method(Needs.SUPERUSER)
     def destroy_controller(self) -> None:

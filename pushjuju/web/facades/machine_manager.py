@@ -17,9 +17,11 @@ from pushjuju.services.views import removal_plan
 from pushjuju.web import errors, tags
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, On, facade, method
-from pushjuju.web.shapes.common import Results
+from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.web.shapes.constraints import Value, known
 from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams, place
+from pushjuju.web.subscriptions import Wanted
+from pushjuju.web.watch import readings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +120,21 @@ class MachineManager(Facade):
         ids = [] if params.all else [tags.machine(tag) for tag in params.machines]
         provisioning.retry_provisioning(self.ctx, self.model, ids)
         return {"results": [{} for _ in params.machines]}
+
+    @method(Needs.READ)
+    async def watch_upgrade_series_notifications(self, params: Entities) -> Results:
+        """Begin to watch the messages of upgrades of machines."""
+        return {"results": [await self._watch(item.tag) for item in params.entities]}
+
+    async def _watch(self, tag: str) -> dict[str, object]:
+        try:
+            wanted = Wanted(
+                facade="NotifyWatcher", model=self.model, read=readings.sign,
+                kinds=("upgrade",), entities=(tags.machine(tag),),
+            )  # fmt: skip
+            return {"NotifyWatcherId": await self.call.watchers.listen(wanted)}
+        except PushjujuError as error:
+            return {"NotifyWatcherId": "", "error": errors.told(error)}
 
     @method(Needs.WRITE)
     def provisioning_script(self) -> None:

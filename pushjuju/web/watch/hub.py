@@ -19,9 +19,9 @@ from pushjuju.services.views import entity_news, entity_picture
 from pushjuju.services.views.entity_news import Journal, Key
 from pushjuju.web import errors, messages
 from pushjuju.web.pool import Pool
-from pushjuju.web.subscriptions import Signal, Subscription, Texts, Watch
+from pushjuju.web.subscriptions import Signal, Subscription, Texts, Wanted, Watch
 
-_LOOK_S = 0.01
+_LOOK_S = 0.02
 _LONGEST_S = 1.0  # of a look that finds nothing
 _REST_S = 0.04  # after a change: what comes meanwhile is told together
 _REST = 2.0  # times as long as reading took, when that is more
@@ -110,7 +110,7 @@ class Hub:
         self._eye = pool.one_more()  # the version of a store is that of one connection
         self._pictures: dict[str, Picture] = {}
         self._everywhere: set[Subscription] = set()
-        self._signals: dict[str, set[Signal]] = {}
+        self._signals: set[Signal] = set()
         self._number = 0
         self._seen: tuple[int, int] | None = None
         self._nudge = threading.Event()
@@ -152,20 +152,19 @@ class Hub:
             if not picture.watching:
                 del self._pictures[model]
 
-    async def listen(self, model: str, signal: Signal) -> None:
-        """Begin to tell a signal of the changes of a model, or of all."""
+    async def listen(self, wanted: Wanted) -> Signal:
+        """Begin to tell a signal of changes."""
+        made = Signal(wanted, self._pool.run)
         if not self._signals:
             self._number = await self._pool.run(entity_news.newest)
-        self._signals.setdefault(model, set()).add(signal)
+        self._signals.add(made)
         self._begin()
+        return made
 
-    def unlisten(self, model: str, signal: Signal) -> None:
+    def unlisten(self, signal: Signal) -> None:
         """Tell a signal of nothing more."""
         signal.stop()
-        listening = self._signals.get(model, set())
-        listening.discard(signal)
-        if not listening:
-            self._signals.pop(model, None)
+        self._signals.discard(signal)
 
     def _begin(self) -> None:
         if self._task is None or self._task.done():
@@ -184,7 +183,7 @@ class Hub:
 
     def _watches(self) -> list[Watch]:
         found: set[Watch] = {watch for picture in self._pictures.values() for watch in picture.watching}
-        return [*found, *(signal for group in self._signals.values() for signal in group)]
+        return [*found, *self._signals]
 
     # --- looking ------------------------------------------------------------------------------------------
 
@@ -229,7 +228,8 @@ class Hub:
         for model, fresh in found.items():
             self._tell(model, fresh)
         self._number = journal.number
-        self._sign(journal.changed)
+        for signal in self._signals:
+            signal.see(journal.changed)
         await self._join_new(journal.changed)
 
     def _tell(self, model: str, fresh: Fresh | None) -> None:
@@ -239,16 +239,6 @@ class Hub:
         if deltas := picture.apply(fresh):
             for subscription in picture.watching:
                 subscription.add(model, picture, deltas)
-
-    def _sign(self, changed: Mapping[str, Collection[Key]] | None) -> None:
-        for model, signals in self._signals.items():
-            for signal in signals:
-                if changed is None:
-                    signal.see(None)
-                elif model == ANY:
-                    signal.see([key for keys in changed.values() for key in keys])
-                else:
-                    signal.see(changed.get(model, ()))
 
     async def _join_new(self, changed: Mapping[str, Collection[Key]] | None) -> None:
         """Let those who watch all models watch those that are new."""

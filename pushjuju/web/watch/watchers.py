@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pushjuju.web import errors, limits, messages
 from pushjuju.web.peers import Quiet
-from pushjuju.web.subscriptions import Signal, Watch
+from pushjuju.web.subscriptions import Wanted, Watch
 from pushjuju.web.watch.hub import ANY, Hub, stopped
 
 _LONGEST_ID = 12
@@ -53,19 +53,15 @@ class Watchers:
         made = await self._hub.subscribe(model)
         return self._keep(kind, made, lambda: self._hub.unsubscribe(made))
 
-    async def listen(self, kind: str, model: str, signal: Signal) -> str:
-        """Begin to tell a signal of changes, and return the id of the watcher.
-
-        Args:
-            kind: The facade that tells what the signal sees.
-            model: Empty for all models.
+    async def listen(self, wanted: Wanted) -> str:
+        """Begin to wait for changes, and return the id of the watcher.
 
         Raises:
             ApiError: The connection has too many watchers.
         """
         self._require_room()
-        await self._hub.listen(model, signal)
-        return self._keep(kind, signal, lambda: self._hub.unlisten(model, signal))
+        made = await self._hub.listen(wanted)
+        return self._keep(wanted.facade, made, lambda: self._hub.unlisten(made))
 
     def _require_room(self) -> None:
         if len(self._known) >= limits.MOST_WATCHERS:

@@ -146,3 +146,21 @@ async def test_a_model_is_made_configured_and_destroyed(served: ApiWorld) -> Non
         finally:
             await model.disconnect()
         assert "attic" in await controller.list_models()
+
+
+async def test_applications_are_related_and_an_action_runs(
+    served: ApiWorld, house: TestController, packs: Charms
+) -> None:
+    sql = {"interface": "sql"}
+    house.active("db", packed=packs.make("db", provides={"server": sql}))
+    actions = {"actions.yaml": "backup: {params: {to: {type: string}}}\n", "actions/backup": "#!/bin/sh\n"}
+    house.active("web", packed=packs.make("web", requires={"db": sql}, files=actions))
+    async with model_of(served, house.model) as model, working(house):
+        before = len(model.relations)  # those of peers
+        relation = await model.integrate("web:db", "db:server")
+        assert sorted(relation.key.split()) == ["db:server", "web:db"]
+        await model.wait_for_idle(timeout=30, idle_period=0.1, check_freq=0.1)
+        action = await model.units["web/0"].run_action("backup", to="tape")
+        assert (await action.wait()).status == "completed"
+        await model.applications["web"].remove_relation("db", "db:server")
+        await model.block_until(lambda: len(model.relations) == before, timeout=20)
