@@ -25,6 +25,7 @@ class LoginRequest:
 
     auth_tag: str = ""
     credentials: str = ""
+    cli_args: str = ""
 
 
 async def answer(api: Api, connection: Member, model: str, request: messages.Request) -> dict[str, object]:
@@ -51,6 +52,7 @@ async def answer(api: Api, connection: Member, model: str, request: messages.Req
         raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
     name = _name(asked.auth_tag)
     entered = await api.logins.check(name, asked.credentials, peer=connection.peer, model=model)
+    connection.what = asked.cli_args
     api.enter(connection, entered)
     return _result(api, registry.On.MODEL if model else registry.On.CONTROLLER, entered)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from aiohttp import WSCloseCode
 
 from pushjuju.core.errors import StoreError
 from pushjuju.web import errors, limits, login
+from pushjuju.web.audit import AuditLog
 from pushjuju.web.limits import Attempts
 from pushjuju.web.login import LoggedIn, Logins
 from pushjuju.web.watch.hub import Hub
@@ -40,7 +42,9 @@ class Api:
         self.addresses: Sequence[tuple[str, int]] = ()
         self.ca = ""
         self.connections: set[Member] = set()
-        self.logins = Logins(pool, Attempts(time.monotonic), time.monotonic)
+        self._audit: AuditLog | None = None
+        self._auditing = threading.Lock()
+        self.logins = Logins(pool, Attempts(time.monotonic), time.monotonic, self._note_refused)
         self.hub = Hub(pool)
         self._work = work
         self._looking = pool.one_more()  # the version of a store is that of one connection
@@ -59,6 +63,18 @@ class Api:
         await self.hub.close()
         for connection in list(self.connections):
             await connection.close(WSCloseCode.GOING_AWAY, "the server ends")
+        if self._audit is not None:
+            self._audit.close()
+
+    def audit(self, ctx: Context) -> AuditLog:
+        """Return the audit log of the controller; called in threads."""
+        with self._auditing:
+            if self._audit is None:
+                self._audit = AuditLog(ctx)
+            return self._audit
+
+    def _note_refused(self, ctx: Context, user: str) -> None:
+        self.audit(ctx).refused(user)
 
     def new_watchers(self, connection: Member) -> Watchers:
         """Return the watchers of a new connection."""

@@ -16,6 +16,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.web import access, admin, call, decoding, errors, limits, messages, registry
+from pushjuju.web.audit import Conversation, Speaker
 from pushjuju.web.registry import On
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Connection:
     Attributes:
         model: The UUID of the connection's model, or empty.
         entered: The user, after Login.
+        what: The command that the client runs, as it says itself.
     """
 
     def __init__(self, api: Api, socket: web.WebSocketResponse, *, peer: str, model: str = "") -> None:
@@ -39,6 +41,8 @@ class Connection:
         self.peer = peer
         self.model = model
         self.entered: LoggedIn | None = None
+        self.what = ""
+        self._conversation: Conversation | None = None
         self.watchers: Watchers = api.new_watchers(self)
         self._socket = socket
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -129,7 +133,7 @@ class Connection:
             answer = await getattr(made, method.attribute)(*params)
             await self._send(messages.answer(request.id, answer))
         elif method.changes:
-            await self._change(lambda ctx: self._carry_out(ctx, method, request, params))
+            await self._change(lambda ctx: self._carry_out_noted(ctx, method, request, params))
         else:
             await self._send(
                 await self.api.pool.run(lambda ctx: self._carry_out(ctx, method, request, params))
@@ -160,6 +164,30 @@ class Connection:
             return messages.answer(request.id, getattr(made, method.attribute)(*params))
         except PushjujuError as error:
             return messages.failure(request.id, errors.told(error))
+
+    def _carry_out_noted(
+        self, ctx: Context, method: Method, request: messages.Request, params: tuple[Any, ...]
+    ) -> str:
+        """Do the same, and note it in the audit log; before and after, so that nothing goes unseen."""
+        noted = self._conversation = self._conversation or self._begin(ctx)
+        noted.asked(request.id, f"{request.facade}.{request.method}", request.version, request.params)
+        error: errors.Error | None = {"message": "internal error", "code": ""}
+        try:
+            made = self._facade(ctx, method, request)
+            answer = messages.answer(request.id, getattr(made, method.attribute)(*params))
+            error = None
+            return answer
+        except PushjujuError as failed:
+            error = errors.told(failed)
+            return messages.failure(request.id, error)
+        finally:
+            noted.answered(request.id, error)
+
+    def _begin(self, ctx: Context) -> Conversation:
+        assert self.entered is not None, "checked before"
+        found = self.entered.model
+        named = {"model": found.uuid, "model_name": found.qualified} if found else {}
+        return self.api.audit(ctx).conversation(Speaker(user=self.entered.user, what=self.what, **named))
 
     async def _change(self, act: Callable[[Context], str]) -> None:
         """Carry out a request that changes something; watchers wait until its answer has been sent."""

@@ -77,8 +77,20 @@ class Remembered:
 class Logins:
     """Checks names and passwords for one server."""
 
-    def __init__(self, pool: Pool, attempts: Attempts, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        attempts: Attempts,
+        now: Callable[[], float],
+        refused: Callable[[Context, str], None],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            refused: Called in a thread with the name of each login that had a wrong password.
+        """
         self._pool = pool
+        self._refused = refused
         self._attempts = attempts
         self._remembered = Remembered(now)
         self._hashing = asyncio.Semaphore(_HASHES)
@@ -102,6 +114,7 @@ class Logins:
                 self._require_try(peer, name)  # logins that waited here count against each other
                 if not await asyncio.to_thread(passwords.matches, password[: passwords.LONGEST + 1], kept):
                     self._attempts.failed(peer, name)
+                    await self._pool.run(lambda ctx: self._refused(ctx, name))
                     raise errors.refused_login()
             self._remembered.add(digest)
         self._attempts.succeeded(name)

@@ -21,6 +21,7 @@ class Member(Quiet, Protocol):
     """A connection, as the server sees it."""
 
     entered: LoggedIn | None
+    what: str
 
     @property
     def peer(self) -> str:

@@ -22,6 +22,7 @@ from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.application.upload_charm import upload_charm
 from pushjuju.web import errors, tags
+from pushjuju.web.audit import Speaker
 from pushjuju.web.call import reach, require_unblocked
 
 if TYPE_CHECKING:
@@ -112,8 +113,16 @@ class Uploads:
                 raise web.HTTPRequestTimeout(text="the upload is too slow\n") from None
             if not found.startswith(digest):
                 raise errors.ApiError("the hash of the charm is not that of its path", errors.BAD_REQUEST)
-            url = await self._api.pool.run(lambda ctx: upload_charm(_as(ctx, entered), model, path))
+            url = await self._api.pool.run(lambda ctx: self._record(_as(ctx, entered), model, path))
         self._api.changed()
+        return url
+
+    def _record(self, ctx: Context, model: str, path: Path) -> str:
+        """Record a charm, and note it in the audit log."""
+        noted = self._api.audit(ctx).conversation(Speaker(user=ctx.user, model=model))
+        noted.asked(0, "Charms.Upload", 0, {})
+        url = upload_charm(ctx, model, path)
+        noted.answered(0)
         return url
 
 

@@ -1,0 +1,98 @@
+"""The audit log: every change over the network, by whom, and no secret."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pushjuju.web import audit
+from tests.world.api import ApiFailed, ApiWorld
+from tests.world.controller import TestController
+
+
+def lines(house: TestController) -> list[dict[str, Any]]:
+    """Return the lines of the log."""
+    path = house.ctx.controller.root / "log" / "audit.log"
+    if not path.exists():
+        return []
+    assert path.stat().st_mode & 0o777 == 0o600
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+async def change(served: ApiWorld, house: TestController) -> None:
+    """Change a setting of the model whose value is secret."""
+    async with served.entered(house.model) as client:
+        await client.ask("Client", 8, "FullStatus")
+        secret = {"args": [{"content": {"data": {"k": "djFzaWJsZQ=="}}, "label": "token"}]}
+        await client.ask("Secrets", 2, "CreateSecrets", secret)
+        await client.ask("ModelConfig", 3, "ModelSet", {"config": {"extra-info": "v1sible"}})
+
+
+async def test_a_change_is_noted_and_reading_is_not(served: ApiWorld, house: TestController) -> None:
+    async with served.entered(house.model) as client:
+        await client.ask("Client", 8, "FullStatus")
+        await client.ask("ModelConfig", 3, "ModelGet")
+    assert lines(house) == []
+    await change(served, house)
+    begun, *rest = lines(house)
+    assert begun["conversation"]["who"] == "admin"
+    assert begun["conversation"]["model-name"] == "admin/shop"
+    asked = [item["request"] for item in rest if "request" in item]
+    assert [(item["facade"], item["method"]) for item in asked] == [
+        ("Secrets", "CreateSecrets"), ("ModelConfig", "ModelSet"),
+    ]  # fmt: skip
+    assert {item["conversation-id"] for item in asked} == {begun["conversation"]["conversation-id"]}
+    assert "args" not in asked[0]
+    assert len([item for item in rest if "errors" in item]) == 2
+
+
+async def test_a_refused_change_is_noted_with_its_error(served: ApiWorld, house: TestController) -> None:
+    served.add_user("kim")
+    async with served.entered(user="kim") as client:
+        with pytest.raises(ApiFailed, match="permission denied"):
+            await client.ask("Controller", 11, "ConfigSet", {"config": {}})
+    found = lines(house)
+    assert found[0]["conversation"]["who"] == "kim"
+    assert found[-1]["errors"]["errors"] == [{"message": "permission denied", "code": "unauthorized access"}]
+
+
+async def test_a_wrong_password_is_noted_without_it(served: ApiWorld, house: TestController) -> None:
+    async with served.connect() as client:
+        with pytest.raises(ApiFailed):
+            await client.login("mallory", "gu3ss")
+    text = json.dumps(lines(house))
+    assert "mallory" in text
+    assert "invalid entity name or password" in text
+    assert "gu3ss" not in text
+
+
+@pytest.mark.parametrize("capture", [False, True])
+async def test_no_secret_is_in_the_audit_log(house: TestController, *, capture: bool) -> None:
+    house.ctx.controller.set("config", {"audit-log-capture-args": capture})
+    async with ApiWorld.serve(house.ctx) as served:
+        await change(served, house)
+    text = json.dumps(lines(house))
+    assert ("***" in text) is capture
+    assert "v1sible" not in text
+    assert "djFzaWJsZQ" not in text
+
+
+async def test_the_audit_log_can_be_off(house: TestController) -> None:
+    house.ctx.controller.set("config", {"auditing-enabled": False})
+    async with ApiWorld.serve(house.ctx) as served:
+        await change(served, house)
+    assert lines(house) == []
+
+
+async def test_a_full_audit_log_is_kept_beside_a_new_one(
+    house: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "_MIB", 1)
+    house.ctx.controller.set("config", {"audit-log-max-size": "200M", "audit-log-max-backups": 1})
+    async with ApiWorld.serve(house.ctx) as served:
+        await change(served, house)
+    (kept,) = (house.ctx.controller.root / "log").glob("audit.log.*")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert len(lines(house)) == 1
