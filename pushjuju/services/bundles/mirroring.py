@@ -59,8 +59,7 @@ def mirror(
     """Write charms with their resources into a folder, and return what was written for each charm.
 
     Files that the folder already has are not fetched again. One request looks up all charms; nothing is
-    written when the store lacks one of these charms. The index is written last: an interrupted run leaves the
-    old index.
+    written when the store lacks one of these charms. The index is written last, after all files.
     """
     found = _resolved(store, wanted)
     asked = {item.name: item.resources for item in wanted if item.resources}

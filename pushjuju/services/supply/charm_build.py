@@ -70,8 +70,7 @@ _FORM = 5  # version of the cache's content; a new number makes old entries unus
 def is_source(path: Path) -> bool:
     """Return True for a source tree whose packages are not installed yet.
 
-    A `venv` that `.jujuignore` leaves out, or that is a developer's virtual environment, does not count as
-    installed packages.
+    A `venv` that `.jujuignore` leaves out, or that is a developer's virtual environment, does not count.
     """
     if not (path / charmcraft.FILE).is_file():
         return False

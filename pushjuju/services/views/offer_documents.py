@@ -1,7 +1,6 @@
 """Documents of offers and consumed applications, for `status`, `offers`, `find-offers` and `show-offer`.
 
-Keys and order are those of Juju's JSON; times are aware datetimes, or what the caller's `moment` makes of
-them.
+Keys and order are those of Juju's JSON; times are aware datetimes, or results of the caller's `moment`.
 
 Mirrors: juju apiserver/facades/client/client/status.go, cmd/juju/crossmodel (3.6)
 """

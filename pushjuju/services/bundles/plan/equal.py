@@ -1,7 +1,6 @@
 """Compares what `apply` changes in existing applications and Juju's `deploy` does not. Pure.
 
-Storage, resources and endpoints that the bundle does not name count as equal: `apply` leaves them as they
-are.
+Storage, resources and endpoints that the bundle does not name count as equal: `apply` changes none.
 """
 
 from __future__ import annotations
@@ -65,8 +64,7 @@ def bindings(app: Application, there: ApplicationFacts) -> dict[str, str]:
 def bindings_beyond(app: Application, there: ApplicationFacts) -> dict[str, str]:
     """Return endpoints that the bundle does not name and that are bound to another space than the default.
 
-    The result is empty when the bundle names no bindings. Endpoints in the old default space follow the
-    default.
+    The result is empty when the bundle names no bindings. Endpoints in the old default space follow it.
 
     Returns:
         Endpoint -> the bundle's default space.

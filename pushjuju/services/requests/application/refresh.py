@@ -98,8 +98,7 @@ class Refreshed:
     Attributes:
         charm: The charm's name in its store or metadata.
         channel: The channel of the store, or None for a charm from a local path.
-        stayed: What changed in an application that already had the revision, or None after a change of the
-            charm.
+        stayed: What changed in an application that already had the revision, or None for a new charm.
         works: True when units have work to do.
     """
 

@@ -38,8 +38,7 @@ class ClientRemoval:
     """The removal of a cloud, or of a credential, from the client.
 
     Attributes:
-        unread: Controller -> why it cannot be read. Such a controller keeps a copy, as it may use the
-            removed.
+        unread: Controller -> why it cannot be read; such a controller gets a copy of what is removed.
     """
 
     outcome: Removed

@@ -37,8 +37,7 @@ def read(
             file.
         note: Gets a line for each host that is left out, and for each setting that add-machine does not use.
         Raises:
-        NotValid: The kind of file is unknown, or the file has faults or no host; the message lists the
-            faults.
+        NotValid: The kind of file is unknown, or the file has no host or faults, which the message lists.
     """
     faults = Faults(name)
     found = list(itertools.islice(_hosts(text, faults, folder), MOST + 1))
