@@ -220,13 +220,13 @@ class TestController:
         return new_application.add(self.ctx, self.model, request)
 
     def integrate(self, first: str, second: str) -> int:
-        """Relate two applications and work until rest; return the id of the relation."""
+        """Relate two applications and work until all is at rest; return the id of the relation."""
         made = integrate.integrate(self.ctx, self.model, first, second)
         self.settle()
         return made
 
     def remove_relation(self, *words: str, force: removal.Force | None = None, rest: bool = True) -> None:
-        """Remove a relation, and work until rest unless `rest` is False."""
+        """Remove a relation, and work until all is at rest unless `rest` is False."""
         integrate.remove_relation(self.ctx, self.model, words, force)
         if rest:
             self.settle()
@@ -350,7 +350,7 @@ class TestController:
         raise AssertionError("never at rest")
 
     def active(self, name: str = "web", count: int = 1, **more: Any) -> list[str]:
-        """Deploy an application, work until rest, and return its units."""
+        """Deploy an application, work until all is at rest, and return its units."""
         deployed = self.deploy(name, count, **more)
         self.settle()
         return list(deployed.units)

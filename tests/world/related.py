@@ -49,7 +49,7 @@ def deploy(world: TestController, *names: str, count: int = 1, base: Base = UBUN
 
 
 def suspend(world: TestController, relation: int, *, value: bool = True, reason: str = "") -> None:
-    """Suspend or resume a relation, and work until rest."""
+    """Suspend or resume a relation, and work until all is at rest."""
     integrate.set_suspended(world.ctx, world.model, [str(relation)], suspended=value, reason=reason)
     world.settle()
 

@@ -93,7 +93,7 @@ class TwoModels:
         raise AssertionError("never at rest")
 
     def ready(self, count: int = 1) -> int:
-        """Deploy web and db, offer db, relate both, work until rest; return the relation's id in `shop`."""
+        """Deploy and relate web and db, work until all is at rest; return the relation's id in `shop`."""
         self.deploy(self.shop, "web")
         self.deploy(self.prod, "db", count=count)
         self.offer()
@@ -102,7 +102,7 @@ class TwoModels:
         return made
 
     def ready_relation(self) -> int:
-        """Relate web to the offer, and work until rest; return the relation's id in `shop`."""
+        """Relate web to the offer, and work until all is at rest; return the relation's id in `shop`."""
         made = self.relate()
         self.settle()
         return made

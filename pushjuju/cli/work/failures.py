@@ -58,7 +58,6 @@ def _concerns(subject: Subject | None, touched: Sequence[str] | None) -> bool:
 
 
 def _unit_of(problem: Problem) -> str:
-    """Return the unit that a problem is about, or an empty text."""
     return problem.subject.name if problem.subject and problem.subject.kind == "unit" else ""
 
 

@@ -76,7 +76,6 @@ def _check_flags(flags: DeployFlags) -> None:
 
 
 def _options(cli: Cli, argument: str, name: str, flags: DeployFlags) -> DeployOptions:
-    """Return the flags as options of the request."""
     base = values.base(flags.base, flags.series, cli.console)
     config = values.settings(flags.config)
     return request.DeployOptions(

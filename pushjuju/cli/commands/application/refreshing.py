@@ -39,7 +39,6 @@ def refresh(cli: Cli, name: str, flags: RefreshFlags) -> None:
 
 
 def _options(name: str, flags: RefreshFlags) -> RefreshOptions:
-    """Return the flags as options of the request."""
     config = values.settings(flags.config)
     if len(config.files) > 1:
         raise UsageError("only one config file can be given to refresh")

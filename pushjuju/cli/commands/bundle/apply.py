@@ -94,7 +94,6 @@ def apply(cli: Cli, args: tuple[str, ...], flags: ApplyFlags) -> None:
 
 
 def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> requests.ApplyOptions:
-    """Return the flags as options of the request."""
     if flags.destroy_storage and not flags.prune:
         raise UsageError("--destroy-storage needs --prune")
     if flags.revision >= 0 and flags.channel:

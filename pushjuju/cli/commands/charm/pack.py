@@ -117,7 +117,6 @@ class _Target:
 
 
 def _targets(path: Path, charm: model.Charm, wanted: Base | None, platform: str) -> list[_Target]:
-    """Return the archives to write."""
     if platform:
         return _of_platform(path, platform, wanted)
     bases = [item for item in charm.bases() if wanted is None or item.matches(wanted)]
@@ -155,7 +154,6 @@ def _arches(charm: model.Charm, base: Base, own: str) -> list[str]:
 
 
 def _of_platform(path: Path, platform: str, wanted: Base | None) -> list[_Target]:
-    """Return the archives to write for a platform."""
     listed = charmcraft.platforms(tree.read_document(tree.resolve_root(path), charmcraft.FILE) or b"")
     if platform not in listed:
         names = ", ".join(listed) or "none"

@@ -72,7 +72,6 @@ def model_defaults(
 
 
 def _of_region(entry: dict[str, Any], region: str) -> dict[str, object]:
-    """Return an entry with the values of one region."""
     mine = [item for item in entry.get("regions", ()) if item["name"] == region]
     kept = {key: value for key, value in entry.items() if key != "regions"}
     return {**kept, "regions": mine} if mine else kept

@@ -124,7 +124,6 @@ def _options(cli: Cli, flags: BootstrapFlags) -> request.BootstrapOptions:
 
 
 def _pool(texts: Sequence[str]) -> request.StoragePool:
-    """Return the pool of `--storage-pool`."""
     found = {key: str(value) for key, value in values.model_settings(texts).items()}
     for key in ("name", "type"):
         if not found.get(key):

@@ -41,7 +41,6 @@ def _controllers_json(document: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _json_names(entry: Mapping[str, Any]) -> dict[str, object]:
-    """Return the entry with the names of Juju's json."""
     renamed = {"uuid" if key == "controller-uuid" else key: value for key, value in entry.items()}
     machines = renamed.get("controller-machines")
     if machines:

@@ -62,7 +62,6 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
 
 
 def _from_file(cli: Cli, path: str) -> decisions.Decided:
-    """Read the record of a decision from a file."""
     try:
         text = (
             cli.console.stdin.read() if path == "-" else Path(path).expanduser().read_text(encoding="utf-8")

@@ -61,7 +61,6 @@ def upgrade(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, yes: bo
 
 
 def _step(args: Sequence[str]) -> str:
-    """Return the step that the arguments name."""
     if len(args) < min(_STEPS.values()):
         raise UsageError("wrong number of arguments")
     machine, step, *_ = args

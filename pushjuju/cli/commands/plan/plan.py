@@ -230,7 +230,6 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
 
 
 def _controller(inner: Cli) -> contexts.Context | None:
-    """Return the controller that a command opened, or None."""
     return next((item for item in inner.extra.values() if isinstance(item, contexts.Context)), None)
 
 

@@ -48,7 +48,6 @@ def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str
 
 
 def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, charms.ResourceMeta]:
-    """Return the resources of a local charm."""
     if "channel" in cli.given:
         raise NotValid("--channel chooses among a store's charms: this one is local")
     if model:

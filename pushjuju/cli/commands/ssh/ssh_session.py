@@ -86,7 +86,6 @@ def target_of(
 def _hops(
     opened: sessions.Session, machine: Machine, proxy: bool | None, own: Mapping[str, Sequence[str]]
 ) -> Sequence[Hop]:
-    """Return the jump hosts of a machine."""
     if proxy is False:
         return ()
     hops, asked_for = ssh_targets.way(opened.ctx, opened.uuid, machine.ssh)
