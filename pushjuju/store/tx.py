@@ -8,10 +8,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
-from operator import truth
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
 from pushjuju.core.values import changed, slots
@@ -28,20 +27,8 @@ K = TypeVar("K", bound=Hashable)
 sqlite3.register_adapter(datetime, to_iso)  # a parameter of a statement may be a time
 
 
-# How a column is decoded, by the type of its field. A mapping or list is JSON; every other type stays.
-_DECODERS: Mapping[str, Callable[[Any], Any]] = {
-    "bool": truth,
-    "datetime": from_iso,
-    "datetime | None": from_iso,
-}
-
-
 def _is_json(kind: str) -> bool:
     return kind.startswith(("Mapping[", "list["))
-
-
-def _document(text: str) -> Any:
-    return {} if text == "{}" else json.loads(text)
 
 
 @cache
@@ -64,12 +51,15 @@ def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[A
 
 
 def _put(record: Any, name: str, kind: str) -> Callable[[Any, Any], None]:
-    """Return the function that sets a column's field in a record."""
-    put = slots(record)[name][1]
-    decode = _document if _is_json(kind) else _DECODERS.get(kind)
-    if decode is None:
-        return put
-    return lambda made, value: put(made, None if value is None else decode(value))
+    """Return the function that writes a column into a field of a type: dozens of calls for each hook."""
+    put, time = slots(record)[name][1], datetime.fromisoformat
+    if kind == "bool":
+        return lambda made, value: put(made, value == 1)
+    if kind in ("datetime", "datetime | None"):
+        return lambda made, text: put(made, None if text is None else time(text))
+    if _is_json(kind):
+        return lambda made, text: put(made, {} if text == "{}" else json.loads(text))
+    return put
 
 
 def _leave_out(_record: Any, _value: Any) -> None:
