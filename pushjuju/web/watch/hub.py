@@ -21,7 +21,8 @@ from pushjuju.web import errors, messages
 from pushjuju.web.pool import Pool
 from pushjuju.web.subscriptions import Signal, Subscription, Texts, Wanted, Watch
 
-_LOOK_S = 0.02
+_LOOK_S = 0.03
+_BUSY_S, _BUSY_FOR_S = 0.01, 1.0  # ... after a change
 _LONGEST_S = 1.0  # of a look that finds nothing
 _REST_S = 0.04  # after a change: what comes meanwhile is told together
 _REST = 2.0  # times as long as reading took, when that is more
@@ -113,6 +114,7 @@ class Hub:
         self._signals: set[Signal] = set()
         self._number = 0
         self._seen: tuple[int, int] | None = None
+        self._changed = 0.0
         self._nudge = threading.Event()
         self._closed = False
         self._task: asyncio.Task[None] | None = None
@@ -206,9 +208,10 @@ class Hub:
             self._nudge.clear()
             version = ctx.store.version()
             if version != self._seen:
-                self._seen = version
+                self._seen, self._changed = version, time.monotonic()
                 return True
-            self._nudge.wait(_LOOK_S)
+            is_busy = time.monotonic() - self._changed < _BUSY_FOR_S
+            self._nudge.wait(_BUSY_S if is_busy else _LOOK_S)
         return False
 
     async def _refresh(self) -> None:
