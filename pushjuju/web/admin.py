@@ -81,6 +81,8 @@ def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, object]:
         "facades": registry.announced(on),
         "user-info": user,
     }
+    if api.public_name:
+        found["public-dns-name"] = api.public_name
     if entered.model is not None:
         found["model-tag"] = f"model-{entered.model.uuid}"
     return found

@@ -34,6 +34,7 @@ class Api:
     Attributes:
         addresses: (host, port) of all places where it listens.
         ca: The certificate that clients trust, as PEM.
+        public_name: The first name of the operator's certificate, or empty.
     """
 
     def __init__(self, pool: Pool, controller_uuid: str, work: Callable[[], None]) -> None:
@@ -41,6 +42,7 @@ class Api:
         self.controller_uuid = controller_uuid
         self.addresses: Sequence[tuple[str, int]] = ()
         self.ca = ""
+        self.public_name = ""
         self.connections: set[Member] = set()
         self._audit: AuditLog | None = None
         self._auditing = threading.Lock()

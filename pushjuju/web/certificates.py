@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from pushjuju.store.files.private import private_dir, replace_text
+from pushjuju.web.own_certificate import OwnCertificate
 
 SERVER_NAMES = ("localhost", "juju-apiserver", "juju-mongodb", "anything")
 _CA_DAYS, _SERVER_DAYS = 3653, 825
@@ -68,11 +69,25 @@ def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:
     return found
 
 
-def server_context(found: Certificates) -> ssl.SSLContext:
-    """Return what a server needs for TLS 1.2 and 1.3."""
+def server_context(found: Certificates, own: OwnCertificate | None = None) -> ssl.SSLContext:
+    """Return what a server needs for TLS 1.2 and 1.3.
+
+    Args:
+        own: The operator's certificate, for the names that it has.
+
+    Raises:
+        NotValid: The operator's certificate cannot be used.
+    """
+    context = _context()
+    context.load_cert_chain(found.server, found.server_key)
+    if own is not None:
+        own.serve_beside(context, _context())
+    return context
+
+
+def _context() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(found.server, found.server_key)
     context.set_alpn_protocols(["http/1.1"])
     return context
 

@@ -90,8 +90,8 @@ class Logins:
             refused: Called in a thread with the name of each login that had a wrong password.
         """
         self._pool = pool
-        self._refused = refused
-        self._attempts = attempts
+        self.refused = refused
+        self.attempts = attempts
         self._remembered = Remembered(now)
         self._hashing = asyncio.Semaphore(_HASHES)
 
@@ -113,16 +113,16 @@ class Logins:
             async with self._hashing:
                 self._require_try(peer, name)  # logins that waited here count against each other
                 if not await asyncio.to_thread(passwords.matches, password[: passwords.LONGEST + 1], kept):
-                    self._attempts.failed(peer, name)
-                    await self._pool.run(lambda ctx: self._refused(ctx, name))
+                    self.attempts.failed(peer, name)
+                    await self._pool.run(lambda ctx: self.refused(ctx, name))
                     raise errors.refused_login()
             self._remembered.add(digest)
-        self._attempts.succeeded(name)
+        self.attempts.succeeded(name)
         return await self._pool.run(lambda ctx: _enter(ctx, name, model))
 
     def _require_try(self, peer: str, name: str) -> None:
         """Refuse a login when the address or the user had too many wrong passwords."""
-        if not self._attempts.may_try(peer, name):
+        if not self.attempts.may_try(peer, name):
             raise errors.ApiError("try again", errors.TRY_AGAIN)
 
 
@@ -131,7 +131,7 @@ def _kept(ctx: Context, name: str) -> str:
     with ctx.store.read() as tx:
         if not users.is_name(name) or not users.is_enabled(tx, name):
             return ""
-        return passwords.login_of(tx, name).password
+        return passwords.hash_of(passwords.login_of(tx, name))
 
 
 def _enter(ctx: Context, name: str, model: str) -> LoggedIn:

@@ -15,11 +15,17 @@ from aiohttp import web
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context, open_context
+from pushjuju.services.requests.user import registration_string
 from pushjuju.web import certificates, facades, limits
 from pushjuju.web.api import Api
 from pushjuju.web.connection import Connection
+from pushjuju.web.endpoints.backup_files import BackupFiles
+from pushjuju.web.endpoints.registration import Registration
+from pushjuju.web.endpoints.resource_files import ResourceFiles
+from pushjuju.web.endpoints.transfers import Transfers
+from pushjuju.web.endpoints.uploads import Uploads
+from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pool import Pool
-from pushjuju.web.uploads import Uploads
 
 PORT = 17070
 _HANDSHAKE_S = 10.0
@@ -63,7 +69,13 @@ class Address:
 class Server:
     """An API server of one controller."""
 
-    def __init__(self, ctx: Context, listen: Sequence[Address], work: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        listen: Sequence[Address],
+        work: Callable[[], None],
+        own: OwnCertificate | None = None,
+    ) -> None:
         """Prepare a server.
 
         Args:
@@ -72,6 +84,7 @@ class Server:
         """
         self._ctx = ctx
         self._listen = listen
+        self._own = own
         self._pool = Pool(lambda: _reopened(ctx))
         self.api = Api(self._pool, str(ctx.controller.settings().get("uuid", "")), work)
         self._servers: list[asyncio.Server] = []
@@ -87,6 +100,7 @@ class Server:
         names = names_of(self._listen)
         found = certificates.ready(self._ctx.controller.root / "api", names, SystemClock().now())
         self.api.ca = found.ca.read_text()
+        self.api.public_name = next(iter(self._own.names()), "") if self._own else ""
         self.fingerprint = certificates.fingerprint(found)
         self._runner = web.AppRunner(
             application(self.api), max_line_size=8192, max_field_size=16384, access_log=None,
@@ -94,7 +108,7 @@ class Server:
         )  # fmt: skip
         await self._runner.setup()
         assert self._runner.server is not None, "it was set up"
-        context = certificates.server_context(found)
+        context = certificates.server_context(found, self._own)
         for address in self._listen:
             self._servers.append(
                 await asyncio.get_running_loop().create_server(
@@ -103,6 +117,7 @@ class Server:
                 )
             )  # fmt: skip
         self.api.addresses = tuple(self._reachable())
+        registration_string.note_addresses(self._ctx, self.api.addresses)
         self.api.start()
 
     def _reachable(self) -> list[tuple[str, int]]:
@@ -149,7 +164,9 @@ def application(api: Api) -> web.Application:
     made.router.add_get("/health", _health)
     for path in ("/", "/api", "/model/{model}/api"):
         made.router.add_get(path, _connect)
-    made.add_routes(Uploads(api).routes())
+    transfers = Transfers(api)
+    for part in (Uploads(transfers), ResourceFiles(transfers), BackupFiles(transfers), Registration(api)):
+        made.add_routes(part.routes())
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -16,6 +17,11 @@ from pushjuju.services.requests.user import passwords, users
 from pushjuju.web.server import Address, Server
 
 PASSWORD = "a-password-of-tests"
+
+
+def basic(user: str = "admin", password: str = PASSWORD) -> str:
+    """Return the header Authorization of HTTP endpoints."""
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 class ApiFailed(Exception):

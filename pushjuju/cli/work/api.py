@@ -20,8 +20,10 @@ def serving() -> type[ApiServing]:
     Raises:
         NotFound: The libraries of the extra `api` are not installed.
     """
-    if find_spec("aiohttp") is None:
-        raise NotFound("the API needs the library aiohttp, which is not installed", hint=install_hint(EXTRA))
+    for library in ("aiohttp", "nacl"):
+        if find_spec(library) is None:
+            text = f"the API needs the library {library}, which is not installed"
+            raise NotFound(text, hint=install_hint(EXTRA))
     from pushjuju.cli.work.api_server import ApiServing  # imported here: imports aiohttp
 
     return ApiServing

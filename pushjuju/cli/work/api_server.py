@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web import client_files
+from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.server import Address, Server
 from pushjuju.workers import background
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 class ApiServing:
     """Serves the API until a signal ends the process."""
 
-    def __init__(self, cli: Cli, ctx: Context, listen: str) -> None:
+    def __init__(self, cli: Cli, ctx: Context, listen: str, cert: str = "", key: str = "") -> None:
         self._cli = cli
         self._ctx = ctx
         self._listen = [Address.parse(text) for text in listen.split(",")]
+        self._own = OwnCertificate(certificate=Path(cert), key=Path(key or cert)) if cert else None
 
     @asynccontextmanager
     async def beside(self, work: Callable[[], None] = lambda: None) -> AsyncIterator[Server]:
@@ -35,11 +37,14 @@ class ApiServing:
             work: A function that the server calls after each change, and that starts the work.
 
         Raises:
-            NotValid: The server cannot listen at an address.
+            NotValid: The server cannot listen at an address, or use the operator's certificate.
         """
-        server = Server(self._ctx, self._listen, work)
+        server = Server(self._ctx, self._listen, work, self._own)
         try:
             await server.start()
+        except NotValid:
+            await server.close()
+            raise
         except OSError as error:
             await server.close()
             raise NotValid(f"the API cannot listen: {error.strerror or error}") from error

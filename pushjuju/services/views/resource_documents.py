@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.core.charmstore import StoreResource
@@ -159,6 +160,20 @@ def listing(ctx: Context, model: str, name: str) -> Listing:
             fetched={(row.unit, row.name): _shown(name, row) for row in fetched},
             updates=_updates(tx, name, every),
         )
+
+
+def content(ctx: Context, model: str, application: str, name: str) -> tuple[Path, Shown]:
+    """Return the file of an application's resource, and the resource.
+
+    Raises:
+        NotFound: There is no such resource, or no content of the resource is here.
+    """
+    with ctx.read(model) as tx:
+        found = resources.of_application(tx, applications.get(tx, application))
+        row = next((item for item in found if item.name == name), None)
+    if row is None or not row.sha256:
+        raise not_found("resource", f"{application}/{name}")
+    return ctx.controller.blobs.path(row.sha256), _shown(application, row)
 
 
 def _updates(tx: ModelTx, application: str, known: Iterable[Resource]) -> list[Update]:

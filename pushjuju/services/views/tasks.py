@@ -22,6 +22,7 @@ from pushjuju.store.rows.records import Task as Task  # noqa: PLC0414 - commands
 from pushjuju.store.tx import ModelTx
 
 Document = dict[str, Any]
+WithTasks = tuple[ActionOperation, Sequence[Task]]
 DEFAULT_LIMIT = 50
 
 
@@ -125,11 +126,8 @@ def with_log(ctx: Context, model: str, number: int) -> tuple[Task, list[TaskLog]
 
 def show_operation(ctx: Context, model: str, number: int) -> Document:
     """Return the document of an operation with its tasks."""
+    found, tasks = record(ctx, model, number)
     with ctx.read(model) as tx:
-        found = tx.find(ActionOperation, "action_operation_get", id=number)
-        if found is None:
-            raise NotFound(f'operation "{number}" not found')
-        tasks = tx.list(Task, "task_of_operation", operation=number)
         return _operation_document(tx, found, tasks)
 
 
@@ -138,18 +136,45 @@ def operations(
 ) -> Listing:
     """Return the operations that meet the conditions, oldest first."""
     with ctx.read(model) as tx:
-        by_operation: dict[int, list[Task]] = {}
-        for task in tx.list(Task, "task_list"):
-            by_operation.setdefault(task.operation, []).append(task)
-        every = tx.list(ActionOperation, "action_operation_list")
-        found = [
-            (operation, by_operation.get(operation.id, []))
-            for operation in every
-            if wanted.takes(tasks := by_operation.get(operation.id, []), _status(tasks))
-        ]
+        found = _chosen(tx, wanted)
         shown = found[offset : offset + limit]
         documents = {item.id: _operation_document(tx, item, tasks) for item, tasks in shown}
     return Listing(operations=documents, more=len(found) > offset + limit)
+
+
+def _chosen(tx: ModelTx, wanted: Filter) -> list[WithTasks]:
+    """Return the operations that a filter takes with their tasks, oldest first."""
+    by_operation: dict[int, list[Task]] = {}
+    for task in tx.list(Task, "task_list"):
+        by_operation.setdefault(task.operation, []).append(task)
+    every = tx.list(ActionOperation, "action_operation_list")
+    return [
+        (operation, by_operation.get(operation.id, []))
+        for operation in every
+        if wanted.takes(tasks := by_operation.get(operation.id, []), _status(tasks))
+    ]
+
+
+def records(
+    ctx: Context, model: str, wanted: Filter, *, limit: int, offset: int
+) -> tuple[list[WithTasks], bool]:
+    """Return the operations that a filter takes as records, oldest first; True when others follow."""
+    with ctx.read(model) as tx:
+        found = _chosen(tx, wanted)
+    return found[offset : offset + limit], len(found) > offset + limit
+
+
+def record(ctx: Context, model: str, number: int) -> WithTasks:
+    """Return an operation and its tasks as records.
+
+    Raises:
+        NotFound: There is no such operation.
+    """
+    with ctx.read(model) as tx:
+        found = tx.find(ActionOperation, "action_operation_get", id=number)
+        if found is None:
+            raise NotFound(f'operation "{number}" not found')
+        return found, tx.list(Task, "task_of_operation", operation=number)
 
 
 def _status(tasks: Sequence[Task]) -> str:

@@ -22,7 +22,8 @@ class UserLogin:
     """How a user logs in over the network.
 
     Attributes:
-        password: The hash of the password, or empty for a user who cannot log in.
+        password: The hash of the password, or the secret key of a user who has still to choose a password.
+            Empty for a user who cannot log in.
         generation: Grows with each change of the password.
         last_connection: When the user logged in last, or None.
     """

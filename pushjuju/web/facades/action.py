@@ -9,11 +9,13 @@ from typing import Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.model.tasks import operation_status
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
-from pushjuju.store.rows.records import Task
+from pushjuju.store.rows.records import ActionOperation, Task
 from pushjuju.web import errors, tags
+from pushjuju.web.decoding import Count
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.web.subscriptions import Wanted
@@ -51,6 +53,19 @@ class RunParams:
     units: list[str] = field(default_factory=list)
     parallel: bool | None = None
     execution_group: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationQueryArgs:
+    """Which operations to list: one entry of each list that is not empty must match."""
+
+    applications: list[str] = field(default_factory=list)
+    units: list[str] = field(default_factory=list)
+    machines: list[str] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
+    status: list[str] = field(default_factory=list)
+    offset: Count = 0
+    limit: Count | None = None
 
 
 _USUAL_S = 300.0
@@ -133,6 +148,31 @@ class Action(Facade):
         except PushjujuError as error:
             return {"error": errors.told(error)}
 
+    @method(Needs.READ)
+    def list_operations(self, params: OperationQueryArgs) -> dict[str, object]:
+        """Return operations with their tasks, oldest first."""
+        wanted = tasks.Filter(
+            applications=params.applications,
+            units=params.units,
+            machines=params.machines,
+            actions=params.actions,
+            statuses=params.status,
+        )
+        limit = tasks.DEFAULT_LIMIT if params.limit is None else params.limit
+        found, more = tasks.records(self.ctx, self.model, wanted, limit=limit, offset=params.offset)
+        return {"results": [_operation(*item) for item in found], "truncated": more}
+
+    @method(Needs.READ)
+    def operations(self, params: Entities) -> dict[str, object]:
+        """Return some operations with their tasks."""
+        return {"results": [self._shown(item.tag) for item in params.entities], "truncated": False}
+
+    def _shown(self, tag: str) -> dict[str, object]:
+        try:
+            return _operation(*tasks.record(self.ctx, self.model, _number(tags.operation(tag), "operation")))
+        except PushjujuError as error:
+            return {"operation": tag, "summary": "", "error": errors.told(error)}
+
     @method(Needs.WRITE)
     def applications_charms_actions(self, params: Entities) -> Results:
         """Return the actions of the charms of applications, with their schemas."""
@@ -168,10 +208,29 @@ class Action(Facade):
         return {"application-tag": tag, "actions": actions}
 
 
-def _number(text: str) -> int:
+def _number(text: str, kind: str = "action") -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise NotFound(f'action "{text}" not found')
+        raise NotFound(f'{kind} "{text}" not found')
     return int(text)
+
+
+def _operation(operation: ActionOperation, found: Sequence[Task]) -> dict[str, object]:
+    started = [task.started for task in found if task.started]
+    completed = [task.completed for task in found if task.completed]
+    shown: dict[str, object] = {
+        "operation": f"operation-{operation.id}",
+        "summary": operation.summary,
+        "status": str(operation_status(task.status for task in found)),
+        "enqueued": to_iso(operation.enqueued),
+        "actions": [_result(task) for task in found],
+    }
+    if operation.fail:
+        shown["fail"] = operation.fail
+    if started:
+        shown["started"] = to_iso(min(started))
+    if completed and len(completed) == len(found):
+        shown["completed"] = to_iso(max(completed))
+    return shown
 
 
 def _result(task: Task, log: Sequence[Any] = ()) -> dict[str, object]:

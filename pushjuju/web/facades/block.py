@@ -31,10 +31,9 @@ class Block(Facade):
     @method(Needs.READ)
     def list(self) -> Results:
         """Return the sets that are disabled."""
-        words = {word: name for name, word in _NAMES.items()}
         found: list[dict[str, object]] = []
         for entry in listing.of_model(self.ctx, self.model):
-            name = words[entry["command-set"]]
+            name = block_name(entry["command-set"])
             about = {
                 "id": name,
                 "tag": f"model-{self.model}",
@@ -61,6 +60,11 @@ class Block(Facade):
         except PushjujuError as error:
             return {"error": errors.told(error)}
         return {}
+
+
+def block_name(commands: str) -> str:
+    """Return Juju's name of the block of a set of commands: `BlockDestroy`."""
+    return {word: name for name, word in _NAMES.items()}[commands]
 
 
 def _set(name: str) -> str:

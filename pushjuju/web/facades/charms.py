@@ -19,6 +19,8 @@ from pushjuju.web import errors
 from pushjuju.web.facades.store_names import store_name
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.applications import CharmOriginParams
+from pushjuju.web.shapes.common import Results
+from pushjuju.web.shapes.resource_shapes import in_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,28 @@ class AddCharm:
     url: str = ""
     charm_origin: CharmOriginParams = field(default_factory=CharmOriginParams)
     force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmURLAndOrigin:
+    """A charm or bundle of the model's store."""
+
+    charm_url: str = ""
+    charm_origin: CharmOriginParams = field(default_factory=CharmOriginParams)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmURLAndOrigins:
+    """Charms or bundles of the model's store."""
+
+    entities: list[CharmURLAndOrigin] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmPlacements:
+    """Applications with the charms that they shall have."""
+
+    placements: list[Any] = field(default_factory=list)
 
 
 _OLD = 6  # the last version with series
@@ -108,6 +132,40 @@ class Charms(Facade):
             kind="",
         )
         return store_charms.resolve_one(self.ctx, self.model, request)
+
+    @method(Needs.READ)
+    def get_download_infos(self, params: CharmURLAndOrigins) -> dict[str, object]:
+        """Return where the store of the model has charms and bundles."""
+        return {"results": [self._download(item) for item in params.entities]}
+
+    def _download(self, item: CharmURLAndOrigin) -> dict[str, object]:
+        try:
+            found = self._find(item.charm_url, item.charm_origin)
+        except PushjujuError as error:
+            return {"url": "", "charm-origin": {}, "error": errors.told(error)}
+        return {"url": found.charm.download.url, "charm-origin": _origin(found, item.charm_origin)}
+
+    @method(Needs.READ)
+    def list_charm_resources(self, params: CharmURLAndOrigins) -> dict[str, object]:
+        """Return the resources that the store of the model has for charms."""
+        return {"results": [self._resources(item) for item in params.entities]}
+
+    def _resources(self, item: CharmURLAndOrigin) -> Sequence[dict[str, object]]:
+        try:
+            found = self._find(item.charm_url, item.charm_origin).charm.resources
+        except PushjujuError as error:
+            return [{"error": errors.told(error)}]
+        return [in_store(known) for known in found]
+
+    @method(Needs.READ)
+    def check_charm_placement(self, params: CharmPlacements) -> Results:
+        """Return no error: a model has machines of one kind."""
+        return {"results": [{} for _ in params.placements]}
+
+    @method(Needs.READ, until=6)
+    def is_metered(self) -> dict[str, bool]:
+        """Return that no charm is metered."""
+        return {"metered": False}
 
     @method(Needs.READ)
     def list(self) -> dict[str, object]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.entities.basis.statuses import HistoryEntry
 from pushjuju.services.entities.model import models
+from pushjuju.services.views.listings import statuses
 from pushjuju.services.views.status import document, status_filter, status_rows
+from pushjuju.web import errors, tags, times
+from pushjuju.web.decoding import Count
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import storage_details
 from pushjuju.web.shapes.full_status import Kept, full_status
@@ -24,6 +32,37 @@ class StatusParams:
 
     patterns: list[str] = field(default_factory=list)
     include_storage: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryFilter:
+    """Which entries: the newest, those since a date, or those of the last nanoseconds."""
+
+    size: Count = 0
+    date: str | None = None
+    delta: Count | None = None
+    exclude: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRequest:
+    """The history of an entity, by Juju's name of the kind: `unit`, `juju-machine`."""
+
+    history_kind: str = field(default="", metadata={"wire": "historyKind"})
+    size: Count = 0
+    filter: HistoryFilter = field(default_factory=HistoryFilter)
+    tag: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRequests:
+    """Histories of entities."""
+
+    requests: list[HistoryRequest] = field(default_factory=list)
+
+
+_USUAL = 20  # entries of a history
+_LONGEST_S = 100 * 365 * 86400.0
 
 
 @facade("Client", versions=[6, 7, 8], on=On.MODEL)
@@ -57,10 +96,47 @@ class Client(Facade):
         """Begin to watch the model."""
         return {"watcher-id": await self.call.watchers.watch(self.model)}
 
+    @method(Needs.READ)
+    def status_history(self, params: HistoryRequests) -> dict[str, object]:
+        """Return what statuses were."""
+        return {"results": [self._history(item) for item in params.requests]}
+
+    def _history(self, item: HistoryRequest) -> dict[str, object]:
+        try:
+            if item.history_kind not in statuses.KINDS:
+                raise NotValid(f'unknown status history kind "{item.history_kind}"')
+            kinds, since = statuses.KINDS[item.history_kind], self._since(item.filter)
+            limit = item.filter.size or item.size or (sys.maxsize if since else _USUAL)
+            with self.ctx.read(self.model) as tx:
+                own = models.get(tx).name
+            name = own if item.history_kind == "model" else tags.name_of(item.tag)
+            found = statuses.history_of(self.ctx, self.model, kinds, name, limit=limit, since=since)
+        except PushjujuError as error:
+            return {"history": {"statuses": []}, "error": errors.told(error)}
+        kept = [_entry(entry) for entry in found if entry.message not in item.filter.exclude]
+        return {"history": {"statuses": kept}}
+
+    def _since(self, wanted: HistoryFilter) -> datetime | None:
+        if wanted.delta:
+            return self.ctx.clock.now() - timedelta(seconds=min(wanted.delta / 1e9, _LONGEST_S))
+        return from_iso(wanted.date) if wanted.date else None
+
     @method(Needs.WRITE, until=7)
     def find_tools(self) -> FindToolsResult:
         """Return an empty list: models have no agents."""
         return {"list": []}
+
+
+def _entry(found: HistoryEntry) -> dict[str, object]:
+    return {
+        "status": found.status,
+        "info": found.message,
+        "data": dict(found.data),
+        "since": times.text(found.since),
+        "kind": found.kind,
+        "version": "",
+        "life": "",
+    }
 
 
 def _kept(left: Mapping[str, Any]) -> Kept:

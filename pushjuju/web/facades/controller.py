@@ -9,12 +9,16 @@ from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.model import models
 from pushjuju.services.requests.controller import controller_config as change_config
-from pushjuju.services.views.listings import settings
+from pushjuju.services.requests.model import blocks as model_blocks
+from pushjuju.services.requests.model import model_config
+from pushjuju.services.views.listings import blocks, settings
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, reach, require_self
 from pushjuju.web.errors import Error, ErrorResults
 from pushjuju.web.facades import model_shapes
+from pushjuju.web.facades.block import block_name
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import models as shapes
@@ -39,6 +43,13 @@ class ControllerConfigSet:
     """New settings of the controller."""
 
     config: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveBlocks:
+    """Whether the blocks of all models are removed."""
+
+    all: bool = False
 
 
 @facade("Controller", versions=[11, 12], on=On.CONTROLLER)
@@ -107,6 +118,51 @@ class Controller(Facade):
                 for item in params.changes
             ]
         }
+
+    @method(Needs.LOGIN)
+    def model_status(self, params: Entities) -> dict[str, object]:
+        """Return what is in models that the caller administers."""
+        return {"models": [model_shapes.status_of(self.ctx, item.tag) for item in params.entities]}
+
+    @method(Needs.SUPERUSER)
+    def hosted_model_configs(self) -> dict[str, object]:
+        """Return the settings of all models, without what opens their clouds."""
+        with self.ctx.store.read() as tx:
+            listed = [model for model in models.listed(tx) if not models.is_controller(model)]
+        return {
+            "models": [
+                {
+                    "name": model.name,
+                    "owner": f"user-{model.owner}",
+                    "config": {
+                        key: item["value"] for key, item in model_config.effective(self.ctx, model).items()
+                    },
+                }
+                for model in listed
+            ]
+        }
+
+    @method(Needs.SUPERUSER)
+    def list_blocked_models(self) -> dict[str, object]:
+        """Return the models with disabled commands."""
+        return {
+            "models": [
+                {
+                    "name": item["name"],
+                    "model-uuid": item["model-uuid"],
+                    "owner-tag": f"user-{item['owner']}",
+                    "blocks": [block_name(name) for name in item["disabled-commands"]],
+                }
+                for item in blocks.of_controller(self.ctx)
+            ]
+        }
+
+    @method(Needs.SUPERUSER, changes=True)
+    def remove_blocks(self, params: RemoveBlocks) -> None:
+        """Enable all commands in all models again."""
+        if not params.all:
+            raise errors.not_supported("not supported: only all blocks of a controller are removed at once")
+        model_blocks.enable_everywhere(self.ctx)
 
     @method(Needs.SUPERUSER)
     async def watch_all_models(self) -> AllWatcherId:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from pushjuju.core.errors import NotValid, not_found
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.requests.model import ssh_keys
+from pushjuju.services.requests.model import key_import, ssh_keys
 from pushjuju.services.views.listings import ssh_keys as listing
+from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import Entities, Results, StringsResult
@@ -65,6 +67,19 @@ class KeyManager(Facade):
         return self._change(
             ssh_keys.remove, [text if text not in hidden else f"internal {text}" for text in ids]
         )
+
+    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def import_keys(self, params: ModifyUserSSHKeys) -> ErrorResults:
+        """Add the keys that users have published: `gh:NAME`, `lp:NAME`."""
+        return {"results": [each(self._import, text) for text in params.ssh_keys]}
+
+    def _import(self, text: str) -> None:
+        source = key_import.source(text)
+        refused = ssh_keys.import_keys(self.ctx, self.model, [source], self.ctx.environ)[text]
+        if refused is None:
+            raise not_found("key id", text)
+        if refused:
+            raise NotValid(f'cannot import key id "{text}": {refused[0].reason}')
 
     def _change(self, act: Callable[..., Sequence[ssh_keys.Refusal]], texts: Sequence[str]) -> ErrorResults:
         refused = {item.key: item.reason for item in act(self.ctx, self.model, texts)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.names import is_machine
@@ -11,13 +12,15 @@ from pushjuju.core.storage import Directive
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.model import constraints
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.machine import provisioning
+from pushjuju.services.requests.machine import provisioning, upgrade_machine
 from pushjuju.services.requests.machine.add_machines import AddMachinesOptions, add_machines
 from pushjuju.services.views import removal_plan
 from pushjuju.web import errors, tags
+from pushjuju.web.call import each
+from pushjuju.web.errors import ErrorResult
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, On, facade, method
-from pushjuju.web.shapes.common import Entities, Results
+from pushjuju.web.shapes.common import Entities, Entity, Results, StringsResult
 from pushjuju.web.shapes.constraints import Value, known
 from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams, place
 from pushjuju.web.subscriptions import Wanted
@@ -62,6 +65,42 @@ class RetryProvisioning:
 
     machines: list[str] = field(default_factory=list)
     all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateChannel:
+    """A machine, and the channel of the base that it is to have."""
+
+    tag: Entity = field(default_factory=Entity)
+    channel: str = ""
+    force: bool = False
+
+    @property
+    def base(self) -> Base:
+        """The new base; only Ubuntu can be upgraded."""
+        return Base.parse(f"ubuntu@{self.channel.partition('/')[0]}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateChannels:
+    """Machines and their new bases."""
+
+    args: list[UpdateChannel] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradeMessagesOf:
+    """The machine whose upgrade is followed."""
+
+    entity: Entity = field(default_factory=Entity)
+    watcher_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradeMessages:
+    """The machines whose upgrades are followed."""
+
+    params: list[UpgradeMessagesOf] = field(default_factory=list)
 
 
 @facade("MachineManager", versions=[9, 10, 11], on=On.MODEL)
@@ -140,3 +179,54 @@ class MachineManager(Facade):
     def provisioning_script(self) -> None:
         """Refuse: there is no agent to install."""
         raise errors.not_supported("machines have no agent that a script could install")
+
+    @method(Needs.READ)
+    def instance_types(self) -> None:
+        """Refuse: clouds are not asked for their types of instances."""
+        raise errors.not_supported("instance types are not listed")
+
+    # --- upgrades of a machine's base ---------------------------------------------------------------------
+
+    @method(Needs.WRITE, until=10)
+    def upgrade_series_validate(self, params: UpdateChannels) -> dict[str, object]:
+        """Return the units that upgrades of machines concern."""
+        return {"Results": [self._concerned(item) for item in params.args]}
+
+    def _concerned(self, item: UpdateChannel) -> dict[str, object]:
+        try:
+            name = tags.machine(item.tag.tag)
+            if not item.channel:
+                return {"unit-names": upgrade_machine.units_of(self.ctx, self.model, name)}
+            found = upgrade_machine.plan(self.ctx, self.model, name, item.base, force=item.force)
+        except PushjujuError as error:
+            return {"unit-names": [], "error": errors.told(error)}
+        return {"unit-names": found}
+
+    @method(Needs.WRITE, until=10, blocked_by=blocks.CHANGE)
+    def upgrade_series_prepare(self, params: UpdateChannel) -> ErrorResult:
+        """Lock a machine, and let its units get ready for another base."""
+        return each(self._prepare, params)
+
+    def _prepare(self, item: UpdateChannel) -> None:
+        name = tags.machine(item.tag.tag)
+        upgrade_machine.prepare(self.ctx, self.model, name, item.base, force=item.force)
+
+    @method(Needs.WRITE, until=10, blocked_by=blocks.CHANGE)
+    def upgrade_series_complete(self, params: UpdateChannel) -> ErrorResult:
+        """Let the units of a machine go on with its new base."""
+        return each(self._complete, params)
+
+    def _complete(self, item: UpdateChannel) -> None:
+        upgrade_machine.complete(self.ctx, self.model, tags.machine(item.tag.tag))
+
+    @method(Needs.READ, until=10)
+    def get_upgrade_series_messages(self, params: UpgradeMessages) -> Results:
+        """Return what the upgrades of machines have said."""
+        return {"results": [self._messages(item.entity.tag) for item in params.params]}
+
+    def _messages(self, tag: str) -> StringsResult:
+        try:
+            found = upgrade_machine.progress(self.ctx, self.model, tags.machine(tag), (), 0)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {"result": [line.message for line in found.new]}

@@ -82,6 +82,11 @@ class ModelConfig(Facade):
         """Replace the constraints of new machines."""
         model_config.set_constraints(self.ctx, self._model().uuid, known(params.constraints))
 
+    @method(Needs.READ)
+    def sequences(self) -> dict[str, object]:
+        """Return the numbers that come next: of machines, and of the units of applications."""
+        return {"sequences": settings.sequences(self.ctx, self._model().uuid)}
+
     @method(Needs.READ, name="SLALevel")
     def sla_level(self) -> StringResult:
         """Return that no service level is sold."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind
-from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.entities.model.ssh_keys import KEY as KEYS
 from pushjuju.services.requests.model import destroy_model, ssh_keys
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
@@ -22,6 +22,7 @@ from pushjuju.web.call import (
 )
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
+from pushjuju.web.facades.model_defaults import Defaults
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import models as shapes
@@ -32,7 +33,7 @@ _ACTS = {"grant": access.grant, "revoke": access.revoke}
 
 
 @facade("ModelManager", versions=[9, 10], on=On.CONTROLLER)
-class ModelManager(Facade):
+class ModelManager(Defaults):
     """The models of the controller."""
 
     @method(Needs.LOGIN, changes=True)
@@ -97,16 +98,7 @@ class ModelManager(Facade):
     @method(Needs.LOGIN)
     def model_status(self, params: Entities) -> dict[str, object]:
         """Return what is in models that the caller administers; `not found` for one that is gone."""
-        return {"models": [self._status(item.tag) for item in params.entities]}
-
-    def _status(self, tag: str) -> dict[str, object]:
-        try:
-            uuid = tags.model_to_reach(tag)
-            if is_superuser(self.ctx) and not models.exists(self.ctx, uuid):
-                raise errors.ApiError("model not found", errors.NOT_FOUND)
-            return model_shapes.status(self.ctx, reach(self.ctx, uuid, "admin"))
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return {"models": [model_shapes.status_of(self.ctx, item.tag) for item in params.entities]}
 
     @method(Needs.LOGIN, changes=True)
     def modify_model_access(self, params: shapes.ModifyModelAccessRequest) -> ErrorResults:
@@ -116,6 +108,16 @@ class ModelManager(Facade):
     def _modify(self, item: shapes.ModifyModelAccess) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         change(self, Kind.MODEL, item.action, item.access, item.user_tag, (found.uuid,))
+
+    @method(Needs.SUPERUSER)
+    def dump_models(self) -> None:
+        """Refuse: models are copied with their controller."""
+        raise errors.not_supported("models are not dumped: pushjuju create-backup copies the controller")
+
+    @method(Needs.SUPERUSER, name="DumpModelsDB")
+    def dump_models_db(self) -> None:
+        """Refuse: there is no MongoDB."""
+        raise errors.not_supported("models are not dumped: there is no MongoDB")
 
 
 _NOT_OURS = ("type", "uuid", "name", KEYS)  # clients repeat them among the settings

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.constraints import of_hardware
+from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints, model_access, models
@@ -15,8 +16,8 @@ from pushjuju.services.views import documents
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import ModelTx
-from pushjuju.web import tags, times
-from pushjuju.web.call import is_superuser
+from pushjuju.web import errors, tags, times
+from pushjuju.web.call import is_superuser, reach
 from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import EntityStatus
 
@@ -172,6 +173,17 @@ def _machine(item: Machine) -> shapes.ModelMachine:
     if item.display_name:
         found["display-name"] = item.display_name
     return found
+
+
+def status_of(ctx: Context, tag: str) -> dict[str, object]:
+    """Return what is in a model that the caller administers; `not found` for a model that is gone."""
+    try:
+        uuid = tags.model_to_reach(tag)
+        if is_superuser(ctx) and not models.exists(ctx, uuid):
+            raise errors.ApiError("model not found", errors.NOT_FOUND)
+        return status(ctx, reach(ctx, uuid, "admin"))
+    except PushjujuError as error:
+        return {"error": errors.told(error)}
 
 
 def status(ctx: Context, model: Model) -> dict[str, object]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, field
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.application.resources import FILE
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.application import pending_resources
+from pushjuju.services.requests.application.pending_resources import Expected
 from pushjuju.services.views import resource_documents
 from pushjuju.services.views.resource_documents import Listing, Shown
 from pushjuju.web import errors, tags
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import Entity, Results
-from pushjuju.web.times import NEVER
+from pushjuju.web.shapes.resource_shapes import declared, resource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +22,26 @@ class ListResourcesArgs:
     """Applications whose resources to list."""
 
     entities: list[Entity] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmResource:
+    """A resource as a client announces it."""
+
+    name: str = ""
+    type: str = FILE
+    path: str = ""
+    origin: str = ""
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddPendingResources:
+    """Resources for an application that is deployed or gets another charm afterwards."""
+
+    tag: str = ""
+    url: str = ""
+    resources: list[CharmResource] = field(default_factory=list)
 
 
 @facade("Resources", versions=[3], on=On.MODEL)
@@ -30,6 +53,22 @@ class Resources(Facade):
         """Return the resources of applications and of their units."""
         return {"results": [self._listed(item.tag) for item in params.entities]}
 
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def add_pending_resources(self, params: AddPendingResources) -> dict[str, object]:
+        """Announce resources whose files the client uploads next, and return their ids."""
+        wanted = [
+            Expected(
+                name=item.name,
+                type=item.type,
+                path=item.path,
+                origin=item.origin,
+                revision=-1 if item.revision is None else item.revision,
+            )
+            for item in params.resources
+        ]
+        name = tags.application(params.tag)
+        return {"pending-ids": pending_resources.expect(self.ctx, self.model, name, wanted)}
+
     def _listed(self, tag: str) -> dict[str, object]:
         try:
             found = resource_documents.listing(self.ctx, self.model, tags.application(tag))
@@ -38,7 +77,7 @@ class Resources(Facade):
             return {**empty, "error": errors.told(error)}
         newer = {item.name: item.revision for item in found.updates}
         return {
-            "resources": [_resource(item) for item in found.resources],
+            "resources": [resource(item) for item in found.resources],
             "charm-store-resources": [_in_store(item, newer) for item in found.resources],
             "unit-resources": [_of_unit(found, unit) for unit in found.units],
         }
@@ -48,34 +87,10 @@ def _of_unit(found: Listing, unit: str) -> dict[str, object]:
     fetched = [item for (owner, _), item in found.fetched.items() if owner == unit]
     return {
         "tag": tags.of_unit(unit),
-        "resources": [_resource(item) for item in fetched],
+        "resources": [resource(item) for item in fetched],
         "download-progress": {},
     }
 
 
-def _declared(item: Shown) -> dict[str, object]:
-    return {
-        "name": item.name,
-        "type": item.type,
-        "path": item.path,
-        "description": item.description,
-        "origin": item.origin,
-        "revision": max(item.revision, 0),
-        "fingerprint": base64.b64encode(bytes.fromhex(item.fingerprint)).decode(),
-        "size": item.size,
-    }
-
-
-def _resource(item: Shown) -> dict[str, object]:
-    return {
-        **_declared(item),
-        "id": f"{item.application}/{item.name}",
-        "pending-id": "",
-        "application": item.application,
-        "username": item.username,
-        "timestamp": item.time or NEVER,
-    }
-
-
 def _in_store(item: Shown, newer: dict[str, int]) -> dict[str, object]:
-    return {**_declared(item), "revision": newer.get(item.name, max(item.revision, 0))}
+    return {**declared(item), "revision": newer.get(item.name, max(item.revision, 0))}

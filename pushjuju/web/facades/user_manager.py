@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
@@ -106,7 +105,7 @@ class UserManager(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def add_user(self, params: AddUsers) -> AddUserResults:
-        """Add users; those without a password cannot log in before one is set."""
+        """Add users; those without a password register with the secret key."""
         return {"results": [self._add(item) for item in params.users]}
 
     def _add(self, item: AddUserParams) -> AddUserResult:
@@ -115,9 +114,12 @@ class UserManager(Facade):
             if item.password:
                 passwords.set_password(self.ctx, item.username, item.password)
                 return {"tag": f"user-{item.username}"}
+            return {"tag": f"user-{item.username}", "secret-key": self._key(item.username)}
         except PushjujuError as error:
             return {"error": errors.told(error)}
-        return {"tag": f"user-{item.username}", "secret-key": _key()}
+
+    def _key(self, name: str) -> str:
+        return base64.b64encode(passwords.new_key(self.ctx, name)).decode()
 
     @method(Needs.SUPERUSER, changes=True)
     def remove_user(self, params: Entities) -> ErrorResults:
@@ -155,15 +157,14 @@ class UserManager(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def reset_password(self, params: Entities) -> AddUserResults:
-        """Take passwords away."""
+        """Take passwords away; users choose others with the secret keys."""
         return {"results": [self._reset(item.tag) for item in params.entities]}
 
     def _reset(self, tag: str) -> AddUserResult:
         try:
-            passwords.reset(self.ctx, tags.user(tag))
+            return {"tag": tag, "secret-key": self._key(tags.user(tag))}
         except PushjujuError as error:
             return {"error": errors.told(error)}
-        return {"tag": tag, "secret-key": _key()}
 
     @method(Needs.LOGIN)
     def model_user_info(self, params: Entities) -> dict[str, object]:
@@ -176,10 +177,6 @@ class UserManager(Facade):
             except PushjujuError as error:
                 found.append({"error": errors.told(error)})
         return {"results": found}
-
-
-def _key() -> str:
-    return base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def _info(known: Mapping[str, Any]) -> UserInfo:

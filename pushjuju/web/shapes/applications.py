@@ -102,6 +102,7 @@ class ApplicationSetCharm:
     config_settings_yaml: str = ""
     endpoint_bindings: dict[str, str] = field(default_factory=dict)
     storage_constraints: dict[str, StorageParams] = field(default_factory=dict)
+    resource_ids: dict[str, str] = field(default_factory=dict)
     force: bool = False
     force_base: bool = False
     force_units: bool = False

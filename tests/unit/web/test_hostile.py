@@ -12,7 +12,7 @@ import pytest
 
 from pushjuju.services.entities.basis import users as access
 from pushjuju.web import limits, messages
-from tests.world.api import PASSWORD, ApiClient, ApiFailed, ApiWorld
+from tests.world.api import PASSWORD, ApiClient, ApiFailed, ApiWorld, basic
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 
@@ -262,9 +262,7 @@ async def test_a_model_that_is_gone_is_not_found(served: ApiWorld, house: TestCo
 async def upload(
     served: ApiWorld, path: str, body: bytes, user: str = "admin", password: str = PASSWORD, **headers: str
 ) -> tuple[int, dict[str, Any]]:
-    auth = aiohttp.encode_basic_auth(user, password) if hasattr(aiohttp, "encode_basic_auth") else None
-    basic = auth or aiohttp.BasicAuth(user, password).encode()
-    headers = {"Content-Type": "application/zip", "Authorization": basic, **headers}
+    headers = {"Content-Type": "application/zip", "Authorization": basic(user, password), **headers}
     method = "PUT" if path.startswith("/model-") else "POST"
     async with (
         aiohttp.ClientSession() as session,
@@ -280,7 +278,7 @@ async def test_a_charm_is_uploaded_in_both_forms(
 ) -> None:
     body = packs.make().path.read_bytes()
     assert await upload(served, f"/model/{house.model}/charms?series=jammy", body) == (
-        200, {"charm-url": "local:web-0"},
+        200, {"charm-url": "local:jammy/web-0"},
     )  # fmt: skip
     digest = hashlib.sha256(body).hexdigest()[:7]
     status, found = await upload(served, f"/model-{house.model}/charms/web-{digest}", body, "user-admin")
@@ -302,6 +300,7 @@ async def test_uploads_that_are_refused_leave_nothing(
         (401, await upload(served, path, body, "kim")),
         (400, await upload(served, path, body, **{"Content-Type": "text/plain"})),
         (400, await upload(served, f"{path}?schema=ch", body)),
+        (400, await upload(served, f"{path}?series=../x", body)),
         (400, await upload(served, f"/model-{house.model}/charms/web-0000000", body)),
         (400, await upload(served, f"/model-{house.model}/charms/..%2f..%2fx", body)),
         (400, await upload(served, path, b"no archive")),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import platform
 from datetime import datetime
 from pathlib import Path
@@ -70,7 +68,7 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
     if no_download:
         cli.console.warn("--no-download flag is DEPRECATED.")
     started = cli.clock.now()
-    name = filename if chosen else f"{started:juju-backup-%Y%m%d-%H%M%S.tar.gz}"
+    name = filename if chosen else backups.kept_name(started)
     target = Path(name).expanduser() if chosen else Path.cwd() / name
     if no_download:
         target = backups.kept_place(ctx, name)
@@ -95,8 +93,6 @@ def _work_tree(path: Path) -> Path | None:
 
 def _described(made: backups.Backup, started: datetime, finished: datetime) -> str:
     """Return Juju's text about a backup; a controller here has no machine, so it names this host."""
-    with made.path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, lambda: hashlib.sha1(usedforsecurity=False)).digest()
     release = platform.freedesktop_os_release() if Path("/etc/os-release").exists() else {}
     notes = str(made.meta["notes"])
     return _TEMPLATE.format(
@@ -107,7 +103,7 @@ def _described(made: backups.Backup, started: datetime, finished: datetime) -> s
         model=made.meta["controller-uuid"],
         machine=0,
         host=platform.node(),
-        checksum=base64.b64encode(digest).decode(),
+        checksum=backups.checksum(made.path),
         size=made.path.stat().st_size,
         started=_moment(started),
         finished=_moment(finished),

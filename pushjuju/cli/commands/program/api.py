@@ -19,6 +19,8 @@ from pushjuju.core.errors import UsageError
     flags=(
         *flags.CONTROLLER,
         flags.text("listen", "Addresses to listen at, HOST[:PORT][,...]", default="127.0.0.1:17070"),
+        flags.text("cert", "A certificate with its chain (PEM), for clients that ask for its names"),
+        flags.text("key", "The key of --cert (PEM); by default in the same file"),
         flags.text("user", "client-config: the user of the account", default="admin"),
     ),
     details="The server records the requests of clients, and starts background processes for the work;\n"
@@ -30,12 +32,16 @@ from pushjuju.core.errors import UsageError
     "    pushjuju api client-config ~/.local/share/juju --listen 192.0.2.7\n",
     see_also=("controller", "change-user-password", "add-user", "grant"),
 )
-def api(cli: Cli, args: tuple[str, ...], *, controller: str, listen: str, user: str) -> None:
+def api(
+    cli: Cli, args: tuple[str, ...], *, controller: str, listen: str, cert: str, key: str, user: str
+) -> None:
     """Serve the API, or write the files of clients."""
     if args and (args[0] != "client-config" or len(args) != 2):
         raise UsageError("api takes no arguments, or client-config and a folder")
+    if key and not cert:
+        raise UsageError("--key is the key of a certificate: name it with --cert")
     ctx = session.open_controller(cli, controller)
-    serving = serve_api.serving()(cli, ctx, listen)
+    serving = serve_api.serving()(cli, ctx, listen, cert, key)
     if args:
         folder = Path(args[1]).expanduser()
         serving.write_client_files(folder, user)

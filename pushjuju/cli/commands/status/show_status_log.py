@@ -13,7 +13,6 @@ from pushjuju.cli.terminal.times import wants_utc
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_machine
-from pushjuju.core.status import StatusKind
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.views.listings import statuses
@@ -21,17 +20,17 @@ from pushjuju.services.views.listings import statuses
 _BACKLOG = 20
 
 # Type -> (kinds of history, the check of the name, Juju's word for the entity).
-_ENTITIES: dict[str, tuple[tuple[StatusKind, ...], Callable[[str], bool], str]] = {
-    "unit": ((StatusKind.WORKLOAD, StatusKind.AGENT), is_unit, "unit"),
-    "workload": ((StatusKind.WORKLOAD,), is_unit, "unit"),
-    "juju-unit": ((StatusKind.AGENT,), is_unit, "unit"),
-    "machine": ((StatusKind.INSTANCE,), is_machine, "machine"),
-    "juju-machine": ((StatusKind.MACHINE,), is_machine, "machine"),
-    "container": ((StatusKind.INSTANCE,), is_machine, "machine"),
-    "juju-container": ((StatusKind.MACHINE,), is_machine, "machine"),
-    "application": ((StatusKind.APPLICATION,), is_application, "application"),
-    "saas": ((StatusKind.APPLICATION,), is_application, "application"),
-    "model": ((StatusKind.MODEL,), lambda _text: True, "model"),
+_ENTITIES: dict[str, tuple[Callable[[str], bool], str]] = {
+    "unit": (is_unit, "unit"),
+    "workload": (is_unit, "unit"),
+    "juju-unit": (is_unit, "unit"),
+    "machine": (is_machine, "machine"),
+    "juju-machine": (is_machine, "machine"),
+    "container": (is_machine, "machine"),
+    "juju-container": (is_machine, "machine"),
+    "application": (is_application, "application"),
+    "saas": (is_application, "application"),
+    "model": (lambda _text: True, "model"),
 }
 
 
@@ -77,14 +76,16 @@ def show_status_log(
         raise UsageError("backlog size, backlog date and backlog days back cannot be specified together")
     if n < 0 or days < 0:
         raise UsageError("backlog size and backlog days back cannot be negative")
-    kinds, fits, noun = _ENTITIES[kind]
+    fits, noun = _ENTITIES[kind]
     if args and not fits(args[0]):
         raise UsageError(f"{quote(args[0])} is not a valid name for a {noun}")
     since = _since(cli.clock.now(), days=days, from_date=from_date)
     opened = session.open_model(cli, model)
     name = args[0] if args and kind != "model" else opened.model.name
     limit = n or (sys.maxsize if since else _BACKLOG)
-    entries = statuses.history_of(opened.ctx, opened.uuid, kinds, name, limit=limit, since=since)
+    entries = statuses.history_of(
+        opened.ctx, opened.uuid, statuses.KINDS[kind], name, limit=limit, since=since
+    )
     cli.output.write(
         entries, history_table.formatters(utc=wants_utc(cli.env, flag=utc), colour=cli.output.colour)
     )

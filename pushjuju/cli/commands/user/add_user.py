@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.user.user_registration import NO_USE, registration
+from pushjuju.cli.commands.user.invitations import warn_of_reach
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.requests.user import users
+from pushjuju.services.requests.user import registration_string, users
 
 
 @command(
@@ -16,8 +16,9 @@ from pushjuju.services.requests.user import users
     at_least=(1, "no username supplied"),
     at_most=2,
     flags=(*flags.CONTROLLER, *flags.LOGIN),
-    details="Records the user and prints Juju's line for `register`, which does not work yet:\n"
-    "`change-user-password` sets a password for the API, and `grant` gives access.",
+    details="The user is recorded. With the line that is printed the user chooses a password from a client\n"
+    "of Juju, while the API is served (see `api`). `change-user-password` sets a password here, and\n"
+    "`grant` gives access.",
     examples="    pushjuju add-user bob\n    pushjuju add-user bob 'Bob Brown'\n",
     see_also=("users", "show-user", "grant", "disable-user", "remove-user"),
 )
@@ -26,12 +27,13 @@ def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     ctx = session.open_controller(cli, controller)
     name, display = args[0], args[1] if len(args) > 1 else ""
     users.add(ctx, name, display)
+    invitation = registration_string.invite(ctx, name)
     shown = f"{display} ({name})" if display else name
     cli.output.text(
         f'User "{shown}" added\n'
         f"Please send this command to {name}:\n"
-        f"    {cli.program} register {registration(ctx, name)}\n\n"
+        f"    {cli.program} register {invitation.text}\n\n"
         f'"{shown}" has not been granted access to any models. '
         'You can use "pushjuju grant" to grant access.\n'
     )
-    cli.console.info(NO_USE.format(name=name))
+    warn_of_reach(cli, invitation, name)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.user.user_registration import NO_USE, registration
+from pushjuju.cli.commands.user.invitations import warn_of_reach
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.questions import Asking
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.services.requests.user import passwords
+from pushjuju.services.requests.user import passwords, registration_string
 from pushjuju.services.views.listings import users as user_documents
 
 
@@ -41,10 +41,10 @@ def change_user_password(
         yours = "Your password" if name == ctx.user else f'Password for "{name}"'
         cli.console.info(f"{yours} has been changed.")
         return
-    passwords.reset(ctx, name)
+    invitation = registration_string.invite(ctx, name)
     cli.console.info(f'Password for "{name}" has been reset.')
-    cli.console.info(f"Ask the user to run:\n    {cli.program} register {registration(ctx, name)}")
-    cli.console.info(NO_USE.format(name=name))
+    cli.console.info(f"Ask the user to run:\n    {cli.program} register {invitation.text}")
+    warn_of_reach(cli, invitation, name)
 
 
 def _read(cli: Cli, *, prompt: bool) -> str:

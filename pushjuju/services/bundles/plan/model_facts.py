@@ -24,6 +24,7 @@ from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
 from pushjuju.services.entities.application import bindings, resources
 from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.machine import machines as machine_rows
 from pushjuju.services.entities.model import constraints, model_config
 from pushjuju.services.entities.relation import offers, remote_applications
 from pushjuju.services.entities.storage import storage_instances
@@ -55,7 +56,7 @@ def read(tx: ModelTx) -> ModelFacts:
         applications=found,
         machines=_machines(tx),
         relations=_relations(tx),
-        sequences=_sequences(tx),
+        sequences=machine_rows.sequences(tx),
         saas={item.name: item.url for item in remote_applications.consumed(tx)},
         default_base=_default_base(tx),
         constraints=constraints.of_model(tx),
@@ -164,11 +165,4 @@ def _relations(tx: ModelTx) -> list[tuple[str, str]]:
             ordered = sorted(pair, key=lambda side: (side.role != Role.REQUIRER, side.application))
             first, second = (f"{side.application}:{side.endpoint}" for side in ordered)
             found.append((first, second))
-    return found
-
-
-def _sequences(tx: ModelTx) -> dict[str, int]:
-    found = {"machine": int(tx.scalar("sequence_get", scope=tx.model, name="machine") or 0)}
-    for row in tx.rows("sequence_units", scope=tx.model):
-        found[f"application-{row['name'].removeprefix('unit-')}"] = int(row["next"])
     return found

@@ -18,6 +18,7 @@ _COST, _BLOCK, _PARALLEL = 14, 8, 1  # 2 ** 14 rounds: 50 ms and 16 MiB
 _MEMORY = 64 * 1024 * 1024
 _SALT, _SIZE = 16, 32
 LONGEST = 1024
+_KEY = "$key$"  # begins what is kept for a user who has a secret key in place of a password
 
 
 def hashed(password: str) -> str:
@@ -47,6 +48,22 @@ def matches(password: str, kept: str) -> bool:
 def login_of(tx: Tx, name: str) -> UserLogin:
     """Return the login of a user; its hash is empty when the user has no password."""
     return tx.find(UserLogin, "user_login_get", name=name) or UserLogin(name=name)
+
+
+def hash_of(login: UserLogin) -> str:
+    """Return the hash of a user's password; empty for a user who has none."""
+    return "" if login.password.startswith(_KEY) else login.password
+
+
+def key_of(login: UserLogin) -> bytes | None:
+    """Return the secret key with which a user registers, or None."""
+    key = login.password.removeprefix(_KEY)
+    return base64.b64decode(key) if key != login.password else None
+
+
+def kept_key(key: bytes) -> str:
+    """Return the text that the store keeps of a secret key."""
+    return f"{_KEY}{_text(key)}"
 
 
 def generate() -> str:

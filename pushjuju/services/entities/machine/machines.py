@@ -136,6 +136,14 @@ def list_machines(tx: ModelTx) -> list[Machine]:
     return sorted(found, key=lambda machine: natural_key(machine.id))
 
 
+def sequences(tx: ModelTx) -> dict[str, int]:
+    """Return the numbers that come next: `machine`, and `application-NAME` for the units of NAME."""
+    found = {"machine": int(tx.scalar("sequence_get", scope=tx.model, name="machine") or 0)}
+    for row in tx.rows("sequence_units", scope=tx.model):
+        found[f"application-{row['name'].removeprefix('unit-')}"] = int(row["next"])
+    return found
+
+
 def units_on(tx: ModelTx, machine_id: str) -> list[Unit]:
     """Return the units of a machine, subordinates included."""
     return tx.list(Unit, "unit_on_machine", machine=machine_id)

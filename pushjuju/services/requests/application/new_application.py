@@ -11,6 +11,7 @@ from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.format.config import Settings
+from pushjuju.charms.format.url import CharmURL
 from pushjuju.charms.values import wire
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import StoreResource
@@ -125,7 +126,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
             if tx.row("remote_application_get", name=request.application):
                 what = f'cannot add application "{request.application}"'
                 raise AlreadyExists(f"{what}: saas application with same name already exists")
-            url, revision = _charm_of(ctx, tx, request)
+            url, revision = charm_of(ctx, tx, request.packed, request.origin, request.url)
             application = record(ctx, tx, request, url, files)
             attach = request.attach_storage
             added = (
@@ -150,15 +151,17 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
     )
 
 
-def _charm_of(ctx: Context, tx: ModelTx, request: NewApplication) -> tuple[str, int]:
-    """Return URL and revision of the charm; when the request has no URL, add the charm to the model.
+def charm_of(
+    ctx: Context, tx: ModelTx, packed: PackedCharm, origin: StoreOrigin | None, url: str
+) -> tuple[str, int]:
+    """Return URL and revision of a charm, after adding the charm to the model when its URL is empty.
 
     Raises:
-        NotFound: The model does not have the charm of the request's URL.
+        NotFound: The URL names a charm that the model does not have.
     """
-    if not request.url:
-        return add_charm(ctx, tx, request.packed, request.origin)
-    return request.url, charms.record(tx, request.url).revision
+    if not url:
+        return add_charm(ctx, tx, packed, origin)
+    return url, charms.record(tx, url).revision
 
 
 def record(
@@ -233,7 +236,7 @@ def check(request: NewApplication) -> None:
 
 
 def add_charm(
-    ctx: Context, tx: ModelTx, packed: PackedCharm, origin: StoreOrigin | None = None
+    ctx: Context, tx: ModelTx, packed: PackedCharm, origin: StoreOrigin | None = None, *, series: str = ""
 ) -> tuple[str, int]:
     """Add a charm to the model; return its URL there and its revision.
 
@@ -244,7 +247,8 @@ def add_charm(
     charm = packed.charm
     if origin is None:
         revision = tx.next(tx.model, f"charm-{LOCAL}:{charm.name}", charm.revision)
-        url, source, channel, name = f"{LOCAL}:{charm.name}-{revision}", LOCAL, "", charm.name
+        url = str(CharmURL(schema=LOCAL, name=charm.name, revision=revision, series=series))
+        source, channel, name = LOCAL, "", charm.name
     else:
         revision, url, name = origin.charm.revision, origin.url, origin.charm.name
         source, channel = origin.charm.source, str(origin.channel)

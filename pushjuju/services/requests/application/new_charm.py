@@ -48,6 +48,7 @@ class NewCharm:
         asked_resources: Names of the resources for which the user named a revision.
         base: The base of future units, or None for the same base as before. Existing units keep their
             machines' base.
+        url: The charm's URL when the model knows the charm already, else empty.
     """
 
     application: str
@@ -66,6 +67,7 @@ class NewCharm:
     store_resources: Mapping[str, StoreResource] = field(default_factory=dict)
     asked_resources: Collection[str] = ()
     base: Base | None = None
+    url: str = ""
 
 
 def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
@@ -102,7 +104,7 @@ def record(
     changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
     resources.put_store(tx, application, changes)
     bindings.refresh(tx, application, charm, request.bind, force=request.force)
-    url, revision = new_application.add_charm(ctx, tx, request.packed, request.origin)
+    url, revision = new_application.charm_of(ctx, tx, request.packed, request.origin, request.url)
     origins.put(tx, application, request.origin)
     if request.origin is not None:
         charm_updates.watch(ctx, tx)

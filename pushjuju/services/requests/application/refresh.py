@@ -43,6 +43,7 @@ class RefreshOptions:
     Attributes:
         path: A path, or a URL that a source of charms knows; empty for the application's charm in its store.
         switch: Another charm: a path, a URL, or a name in the store; empty for no switch.
+        uploaded: The URL of a charm that was uploaded to the model before.
         revision: A revision of the store; -1 for the newest of the channel.
         base: The base of future units, or None for the same base as before.
         force: True to skip the checks whether the new charm fits.
@@ -63,6 +64,7 @@ class RefreshOptions:
     application: str
     path: str = ""
     switch: str = ""
+    uploaded: str = ""
     channel: str = ""
     revision: int = -1
     base: Base | None = None
@@ -172,6 +174,8 @@ def _charm(
     ctx: Context, model: str, known: _Known, options: RefreshOptions, folder: Path, notices: Notices
 ) -> Acquired:
     """Find the charm that an application should have, and bring it to this computer."""
+    if options.uploaded:
+        return replace(charm_places.uploaded(ctx, model, options.uploaded), files=options.resources)
     if place := options.path or (options.switch if _is_local(options.switch) else ""):
         return _from_place(ctx, model, known, options, place, folder, notices)
     if known.origin is None and not options.switch:
@@ -236,7 +240,7 @@ def _request(options: RefreshOptions, found: Acquired) -> new_charm.NewCharm:
     return new_charm.NewCharm(
         application=options.application,
         packed=found.packed,
-        switch=bool(options.switch),
+        switch=bool(options.switch or options.uploaded),
         force_units=options.force_units,
         force=options.force,
         force_base=options.force_base,
@@ -250,6 +254,7 @@ def _request(options: RefreshOptions, found: Acquired) -> new_charm.NewCharm:
         store_resources=found.resources,
         asked_resources=tuple(found.revisions),
         base=options.base,
+        url=found.url,
     )
 
 

@@ -5,26 +5,35 @@ Mirrors: juju apiserver/charms.go (3.6)
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
 from pushjuju.charms.archive.pack import pack
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.application import new_application
 
+_SERIES = re.compile(r"[a-z]{1,20}")
 
-def upload_charm(ctx: Context, model: str, archive: Path) -> str:
+
+def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -> str:
     """Add the charm of an archive to the model, and return the charm's URL there.
+
+    Args:
+        series: The series that the URL names, `local:jammy/web-0`; it says nothing of the charm's bases.
 
     Raises:
         NotValid: The file is not a charm archive, or the model is being destroyed.
     """
+    if series and not _SERIES.fullmatch(series):
+        raise NotValid(f"series {quote(series)} not valid")
     if not archive.is_file():
         raise NotValid("the charm is not an archive")
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         packed = pack(archive, Path(folder) / "charm", origin="")
         with ctx.write(model) as tx:
             models.require_alive(tx)
-            return new_application.add_charm(ctx, tx, packed)[0]
+            return new_application.add_charm(ctx, tx, packed, series=series)[0]

@@ -5,12 +5,14 @@ A backup can be restored while the store is in use, and when the store is damage
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
 import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import tarfile
 import tempfile
@@ -23,6 +25,7 @@ from typing import Any
 
 from pushjuju.core.clock import Clock, to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, StoreDamaged, StoreError
+from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import backup
 from pushjuju.store.datadir import ControllerDir, DataDir
@@ -38,6 +41,7 @@ TRIES = 5  # attempts, because a charm may be removed after the store and before
 _KEPT = ("controller.toml", "secrets.key", "ssh/id_ed25519", "ssh/id_ed25519.pub")
 _LARGEST_FILE = 4 * 1024 * 1024  # bytes, for files other than the store and archives
 _WORK = ".restore-"
+_NAME = re.compile(r"juju-backup-[0-9]{8}-[0-9]{6}\.tar\.gz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +79,35 @@ def kept_place(ctx: Context, name: str) -> Path:
     folder = ctx.controller.root / "backups"
     private_dir(folder)
     return folder / name
+
+
+def kept_name(now: datetime) -> str:
+    """Return the file name of a backup that is made now."""
+    return f"{now:juju-backup-%Y%m%d-%H%M%S.tar.gz}"
+
+
+def create_kept(ctx: Context, notes: str = "") -> Backup:
+    """Write a copy of the controller that stays with the controller; as `create`."""
+    return create(ctx, kept_place(ctx, kept_name(ctx.clock.now())), notes)
+
+
+def find_kept(ctx: Context, name: str) -> Path:
+    """Return a backup that stays with its controller.
+
+    Raises:
+        NotFound: There is no such backup; a name that no backup can have reads alike.
+    """
+    path = kept_place(ctx, name) if _NAME.fullmatch(name) else None
+    if path is None or not path.is_file():
+        raise NotFound(f"backup {quote(name)} not found")
+    return path
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-1 of a backup in base64, as Juju tells it."""
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, lambda: hashlib.sha1(usedforsecurity=False)).digest()
+    return base64.b64encode(digest).decode()
 
 
 def create(ctx: Context, target: Path, notes: str = "") -> Backup:

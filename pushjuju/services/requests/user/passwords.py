@@ -5,10 +5,14 @@ Mirrors: juju apiserver/facades/client/usermanager SetPassword, ResetPassword (3
 
 from __future__ import annotations
 
-from pushjuju.core.errors import NotValid
+import secrets
+
+from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.passwords import LONGEST, hashed
+from pushjuju.services.entities.basis.passwords import LONGEST, hashed, kept_key, key_of, login_of
+
+_KEY_SIZE = 32
 
 
 def set_password(ctx: Context, name: str, password: str) -> None:
@@ -18,25 +22,54 @@ def set_password(ctx: Context, name: str, password: str) -> None:
         NotFound: The user does not exist.
         NotValid: The password is empty or too long.
     """
-    if not password:
-        raise NotValid("cannot set an empty password")
-    if len(password) > LONGEST:
-        raise NotValid(f"the password is longer than {LONGEST} characters")
+    _check(password)
     kept = hashed(password)
     with ctx.store.write() as tx:
         users.require(tx, name)
         tx.run("user_login_set_password", name=name, password=kept)
 
 
-def reset(ctx: Context, name: str) -> None:
-    """Delete the password of a user, who cannot log in until a new password is set.
+def _check(password: str) -> None:
+    if not password:
+        raise NotValid("cannot set an empty password")
+    if len(password) > LONGEST:
+        raise NotValid(f"the password is longer than {LONGEST} characters")
+
+
+def new_key(ctx: Context, name: str) -> bytes:
+    """Take the password of a user away; return the secret key with which the user chooses another one.
 
     Raises:
-        NotFound: The user does not exist.
+        NotFound: There is no such user.
     """
+    key = secrets.token_bytes(_KEY_SIZE)
     with ctx.store.write() as tx:
         users.require(tx, name)
-        tx.run("user_login_set_password", name=name, password="")
+        tx.run("user_login_set_password", name=name, password=kept_key(key))
+    return key
+
+
+def secret_key(ctx: Context, name: str) -> bytes | None:
+    """Return the secret key of a user who is let in but has no password yet, or None."""
+    with ctx.store.read() as tx:
+        if not users.is_name(name) or not users.is_enabled(tx, name):
+            return None
+        return key_of(login_of(tx, name))
+
+
+def register(ctx: Context, name: str, key: bytes, password: str) -> None:
+    """Set the first password of a user; the secret key is used up.
+
+    Raises:
+        NotPermitted: The key is that of no user any more.
+        NotValid: The password is empty or too long.
+    """
+    _check(password)
+    kept = hashed(password)
+    with ctx.store.write() as tx:
+        if key_of(login_of(tx, name)) != key:
+            raise NotPermitted("secret key not valid")
+        tx.run("user_login_set_password", name=name, password=kept)
 
 
 def note_connection(ctx: Context, name: str) -> None:

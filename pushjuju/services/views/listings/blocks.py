@@ -18,7 +18,7 @@ def of_model(ctx: Context, model: str) -> list[dict[str, str]]:
     ]
 
 
-def of_controller(ctx: Context) -> list[dict[str, object]]:
+def of_controller(ctx: Context) -> list[dict[str, Any]]:
     """Return the models with disabled commands: name, model-uuid, owner, disabled-commands."""
     found: dict[str, dict[str, Any]] = {}
     with ctx.store.read() as tx:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints, controller_config
 from pushjuju.services.entities.model.controller_config import SETTINGS
 
@@ -24,3 +25,9 @@ def model_constraints(ctx: Context, model: str) -> dict[str, object]:
     """Return the constraints of a model; empty when none are set."""
     with ctx.read(model) as tx:
         return constraints.of_model(tx)
+
+
+def sequences(ctx: Context, model: str) -> dict[str, int]:
+    """Return the numbers that come next: `machine`, and `application-NAME` for units."""
+    with ctx.read(model) as tx:
+        return machines.sequences(tx)

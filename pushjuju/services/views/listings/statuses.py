@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.statuses import HistoryEntry
+
+KINDS: Mapping[str, tuple[StatusKind, ...]] = {
+    "unit": (StatusKind.WORKLOAD, StatusKind.AGENT),
+    "workload": (StatusKind.WORKLOAD,),
+    "juju-unit": (StatusKind.AGENT,),
+    "machine": (StatusKind.INSTANCE,),
+    "juju-machine": (StatusKind.MACHINE,),
+    "container": (StatusKind.INSTANCE,),
+    "juju-container": (StatusKind.MACHINE,),
+    "application": (StatusKind.APPLICATION,),
+    "saas": (StatusKind.APPLICATION,),
+    "model": (StatusKind.MODEL,),
+}
+"""Juju's names of histories: the kinds of statuses in each."""
 
 
 def history_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -13,7 +14,7 @@ from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import add_units, deploy, refresh
+from pushjuju.services.requests.application import add_units, deploy, pending_resources, refresh
 from pushjuju.services.requests.application.deploy import DeployOptions
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.requests.application.refresh import RefreshOptions
@@ -69,8 +70,6 @@ class Deploying(Facade):
             raise errors.not_supported("charms of a store are deployed with DeployFromRepository")
         if item.devices:
             raise errors.not_supported("devices are for Kubernetes only")
-        if item.resources:
-            raise errors.not_supported("pending resources are not supported")
         settings, trust = settings_of(item.config_yaml, item.application)
         given = dict(item.config)
         trust = trust or given.pop(_TRUST, "").lower() == "true"
@@ -87,10 +86,12 @@ class Deploying(Facade):
             placements=places(item.placement, self.model),
             storage=directives(item.storage),
             attach_storage=[tags.storage(tag) for tag in item.attach_storage],
+            resources=pending_resources.claim(self.ctx, self.model, item.application, item.resources),
             bind=item.endpoint_bindings,
             force=item.force,
         )
         deploy.deploy(self.ctx, self.model, options)
+        pending_resources.drop(self.ctx, item.resources.values())
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def deploy_from_repository(
@@ -139,26 +140,37 @@ class Deploying(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set_charm(self, params: shapes.ApplicationSetCharm) -> None:
-        """Put an application on another revision of its charm of a store."""
-        if params.charm_url.startswith("local:"):
-            raise errors.not_supported("charms that were uploaded are for new applications only")
-        name, number = store_name(params.charm_url)
-        origin = params.charm_origin
+        """Put an application on another revision of its charm, or on a charm that was uploaded."""
+        name, origin, ids = params.application, params.charm_origin, params.resource_ids
         options = RefreshOptions(
-            application=params.application,
-            switch="" if name == charm_of(self.ctx, self.model, params.application) else name,
-            channel=params.channel or origin.channel,
-            revision=number if origin.revision is None else origin.revision,
+            application=name,
             base=origin.base.value,
             config=params.config_settings,
             config_file=params.config_settings_yaml.encode() or None,
             force=params.force,
             force_units=params.force_units,
             force_base=params.force_base,
+            resources=pending_resources.claim(self.ctx, self.model, name, ids),
             storage=directives(params.storage_constraints),
             bind=params.endpoint_bindings,
         )
+        if _LOCAL.fullmatch(params.charm_url):
+            options = replace(options, uploaded=params.charm_url)
+        else:
+            options = self._of_store(params, options)
         refresh.refresh(self.ctx, self.model, options)
+        pending_resources.drop(self.ctx, ids.values())
+
+    def _of_store(self, params: shapes.ApplicationSetCharm, options: RefreshOptions) -> RefreshOptions:
+        """Return the options with the revision of the store that a client names."""
+        name, number = store_name(params.charm_url)
+        origin = params.charm_origin
+        return replace(
+            options,
+            switch="" if name == charm_of(self.ctx, self.model, params.application) else name,
+            channel=params.channel or origin.channel,
+            revision=number if origin.revision is None else origin.revision,
+        )
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_units(self, params: shapes.AddApplicationUnits) -> shapes.AddUnitsResults:

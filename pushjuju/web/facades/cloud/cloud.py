@@ -16,7 +16,7 @@ from pushjuju.web import errors, tags
 from pushjuju.web.call import each, require_cloud_admin, require_self, require_superuser
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud.cloud_credentials import Credentials
-from pushjuju.web.facades.cloud.sides import sides_of
+from pushjuju.web.facades.cloud_sides import sides_of
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Needs, On, facade, method
 from pushjuju.web.shapes import cloud_shapes as shapes

@@ -16,7 +16,7 @@ from pushjuju.services.views import cloud_documents
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, is_superuser, require_self
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.facades.cloud.sides import sides_of, trial_of
+from pushjuju.web.facades.cloud_sides import sides_of, trial_of
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import credential_params as shapes
 from pushjuju.web.shapes.common import Entities, Results, StringsResult

@@ -1,0 +1,19 @@
+"""The lines that commands print beside a registration string."""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.services.requests.user.registration_string import Invitation
+
+
+def warn_of_reach(cli: Cli, invitation: Invitation, name: str) -> None:
+    """Say what a registration string still needs, and what does the same without one."""
+    if not invitation.reachable:
+        cli.console.info(
+            f"The line has no address: serve the API with `{cli.program} api`, then "
+            f"`{cli.program} change-user-password {name} --reset` prints another."
+        )
+    cli.console.info(
+        f"`{cli.program} register` does not work yet; `{cli.program} change-user-password {name}` "
+        f"sets a password."
+    )

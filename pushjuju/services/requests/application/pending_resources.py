@@ -1,0 +1,160 @@
+"""Resources that a client sends before the application that is to have them.
+
+A pending resource is a folder of the controller, `api/pending/ID`, with what the client said of the resource
+and, after the upload, its file. A deploy takes the resource; what nobody takes is dropped after a day.
+Mirrors: juju apiserver/facades/client/resources AddPendingResources, apiserver/resources.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.ids import new_uuid
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.application import resources
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.files.private import private_dir, replace_text
+
+_KEPT_S = 24 * 60 * 60
+_MOST = 1000  # folders of one controller
+_ID = re.compile(r"[0-9a-f-]{36}")
+_SUFFIX = re.compile(r"(\.[A-Za-z0-9_-]{1,30})?")
+_ABOUT = "about.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """A resource that a client announces.
+
+    Attributes:
+        path: The name of the file that the charm declares; its suffix must be that of the upload.
+        origin: `upload`, or `store` for a revision of the store.
+    """
+
+    name: str
+    type: str = resources.FILE
+    path: str = ""
+    origin: str = resources.UPLOAD
+    revision: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pending:
+    """What is known of a pending resource."""
+
+    model: str
+    application: str
+    resource: Expected
+
+
+def suffix_of(filename: str) -> str:
+    """Return the suffix of a file that another computer names, with its dot; the rest is not used.
+
+    Raises:
+        NotValid: The suffix has characters that a file of this host must not have.
+    """
+    suffix = PurePosixPath(filename).suffix
+    if not _SUFFIX.fullmatch(suffix):
+        raise NotValid(f"file name {quote(filename)} not valid")
+    return suffix
+
+
+def expect(ctx: Context, model: str, application: str, listed: Sequence[Expected]) -> list[str]:
+    """Announce resources, and return their ids.
+
+    Raises:
+        NotValid: Too many resources wait already.
+    """
+    _drop_old(ctx)
+    folder = _folder(ctx)
+    if len(list(folder.iterdir())) + len(listed) > _MOST:
+        raise NotValid("too many resources wait for their applications")
+    return [_announce(folder, _Pending(model=model, application=application, resource=it)) for it in listed]
+
+
+def _folder(ctx: Context) -> Path:
+    folder = ctx.controller.root / "api" / "pending"
+    private_dir(folder.parent)
+    private_dir(folder)
+    return folder
+
+
+def _announce(folder: Path, pending: _Pending) -> str:
+    number = new_uuid()
+    private_dir(folder / number)
+    replace_text(folder / number / _ABOUT, json.dumps(asdict(pending)))
+    return number
+
+
+def fill(ctx: Context, model: str, owner: tuple[str, str], number: str, file: Path, filename: str) -> None:
+    """Take the file of a pending resource; the file itself is moved.
+
+    Args:
+        owner: The application, and the name of the resource.
+
+    Raises:
+        NotFound: No such resource waits for the application.
+        NotValid: The file has another suffix than the charm declares.
+    """
+    place, found = _find(ctx, model, *owner, number)
+    wanted, given = PurePosixPath(found.path).suffix, suffix_of(filename)
+    if found.type == resources.FILE and wanted and given != wanted:
+        raise NotValid(f"incorrect extension on resource upload {quote(filename)}, expected {quote(wanted)}")
+    shutil.move(file, place / f"content{given}")
+
+
+def _find(ctx: Context, model: str, application: str, name: str, number: str) -> tuple[Path, Expected]:
+    place = _folder(ctx) / number
+    if not _ID.fullmatch(number) or not (place / _ABOUT).is_file():
+        raise NotFound(f"pending resource {quote(f'{application}/{name}')} not found")
+    known = json.loads((place / _ABOUT).read_text())
+    found = Expected(**known["resource"])
+    if (known["model"], known["application"], found.name) != (model, application, name):
+        raise NotFound(f"pending resource {quote(f'{application}/{name}')} not found")
+    return place, found
+
+
+def claim(ctx: Context, model: str, application: str, ids: Mapping[str, str]) -> dict[str, str]:
+    """Return what `--resource` would say: name -> path of the file, or revision of the store.
+
+    Resources of other types than `file` are left out: machines do not take them.
+
+    Raises:
+        NotFound: A resource does not wait for the application, or has no file yet.
+    """
+    found: dict[str, str] = {}
+    for name, number in ids.items():
+        place, known = _find(ctx, model, application, name, number)
+        if known.origin == resources.STORE:
+            if known.revision >= 0:
+                found[name] = str(known.revision)
+        elif known.type == resources.FILE:
+            found[name] = str(_content(place, name))
+    return found
+
+
+def _content(place: Path, name: str) -> Path:
+    content = next(place.glob("content*"), None)
+    if content is None:
+        raise NotFound(f"resource {quote(name)} has not been uploaded yet")
+    return content
+
+
+def drop(ctx: Context, ids: Collection[str]) -> None:
+    """Forget pending resources that an application has got."""
+    for number in ids:
+        if _ID.fullmatch(number):
+            shutil.rmtree(_folder(ctx) / number, ignore_errors=True)
+
+
+def _drop_old(ctx: Context) -> None:
+    for place in _folder(ctx).iterdir():
+        if time.time() - place.stat().st_mtime > _KEPT_S:
+            shutil.rmtree(place, ignore_errors=True)

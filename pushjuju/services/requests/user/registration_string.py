@@ -1,0 +1,77 @@
+"""Registration strings of Juju's form: what `register` takes to let a user choose a password.
+
+Mirrors: juju jujuclient/proxy RegistrationInfo, cmd/juju/user/add.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.requests.user import passwords
+from pushjuju.store.files.private import private_dir, replace_text
+
+_TEXT, _LIST, _BYTES = 0x0C, 0x30, 0x04
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """What a new user gets.
+
+    Attributes:
+        text: The registration string.
+        reachable: True when the string has an address: the API has been served before.
+    """
+
+    text: str
+    reachable: bool
+
+
+def invite(ctx: Context, name: str) -> Invitation:
+    """Give a user a secret key in place of a password, and return the registration string.
+
+    Raises:
+        NotFound: There is no such user.
+    """
+    key, addresses = passwords.new_key(ctx, name), _addresses(ctx)
+    parts = [
+        _der(_TEXT, name.encode()),
+        _der(_LIST, b"".join(_der(_TEXT, address.encode()) for address in addresses)),
+        _der(_BYTES, key),
+        _der(_TEXT, ctx.controller.name.encode()),
+    ]
+    data = _der(_LIST, b"".join(parts))
+    # Padded with zeros, which DER readers ignore, so that the base64 text has no "=".
+    return Invitation(
+        text=urlsafe_b64encode(data + bytes(-len(data) % 3)).decode(), reachable=bool(addresses)
+    )
+
+
+def note_addresses(ctx: Context, listening: Sequence[tuple[str, int]]) -> None:
+    """Keep where the API of a controller is served, for registration strings to come."""
+    shown = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in listening]
+    private_dir(_file(ctx).parent)
+    replace_text(_file(ctx), json.dumps(shown))
+
+
+def _addresses(ctx: Context) -> list[str]:
+    return [str(item) for item in json.loads(_file(ctx).read_text())] if _file(ctx).is_file() else []
+
+
+def _file(ctx: Context) -> Path:
+    return ctx.controller.root / "api" / "addresses.json"
+
+
+def _der(tag: int, content: bytes) -> bytes:
+    size = len(content)
+    length = bytes([size]) if size < 128 else _long(size)
+    return bytes([tag]) + length + content
+
+
+def _long(size: int) -> bytes:
+    digits = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes([0x80 | len(digits)]) + digits

@@ -1,0 +1,1 @@
+"""HTTP endpoints beside the websocket: files that come and go, and registrations."""

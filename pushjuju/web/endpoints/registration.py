@@ -1,0 +1,123 @@
+"""HTTP endpoint of `register`: a user who has a secret key chooses a password.
+
+Request and answer are sealed with the key (NaCl's secretbox), so that neither needs to trust the other's
+certificate before. Mirrors: juju apiserver/registration.go (3.6)
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+from nacl.exceptions import CryptoError
+from nacl.secret import SecretBox
+
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.requests.user import passwords
+from pushjuju.web import decoding, errors, messages, tags
+from pushjuju.web.audit import Speaker
+from pushjuju.web.endpoints.transfers import refusal
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.web.api import Api
+    from pushjuju.web.errors import Error
+
+_LONGEST = 16 * 1024  # bytes of a request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretKeyLogin:
+    """A request: `cipher-text` is the sealed payload, in base64 as the nonce is."""
+
+    user: str = ""
+    nonce: str = ""
+    cipher_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """What is sealed in a request."""
+
+    password: str = ""
+
+
+class Registration:
+    """Lets users with secret keys choose passwords."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the path of registrations."""
+        return [web.post("/register", self._post)]
+
+    async def _post(self, request: web.Request) -> web.Response:
+        try:
+            body = await request.content.read(_LONGEST)
+            asked = decoding.decode(SecretKeyLogin, messages.parse(body.decode("utf-8", "replace")))
+            return web.json_response(await self._register(asked, request.remote or ""))
+        except PushjujuError as error:
+            return refusal(error, _body)
+
+    async def _register(self, asked: SecretKeyLogin, peer: str) -> dict[str, str]:
+        """Set the password of a request, and return the sealed answer.
+
+        Raises:
+            ApiError: The key is wrong, or the address or the user had too many wrong keys.
+        """
+        name, attempts = _name(asked.user), self._api.logins.attempts
+        if not attempts.may_try(peer, name):
+            raise errors.ApiError("try again", errors.TRY_AGAIN)
+        key = await self._api.pool.run(lambda ctx: passwords.secret_key(ctx, name))
+        box = SecretBox(key or secrets.token_bytes(SecretBox.KEY_SIZE))
+        payload = _opened(box, asked)
+        if key is None or payload is None:
+            attempts.failed(peer, name)
+            await self._api.pool.run(lambda ctx: self._api.logins.refused(ctx, name))
+            raise errors.ApiError("secret key not valid", errors.UNAUTHORIZED)
+        await self._api.pool.run(lambda ctx: self._record(ctx, name, key, payload))
+        attempts.succeeded(name)
+        self._api.changed()
+        return self._sealed(box)
+
+    def _record(self, ctx: Context, name: str, key: bytes, payload: Payload) -> None:
+        """Set the password, and note that in the audit log."""
+        noted = self._api.audit(ctx).conversation(Speaker(user=name))
+        noted.asked(0, "UserManager.Register", 0, {})
+        passwords.register(ctx, name, key, payload.password)
+        noted.answered(0)
+
+    def _sealed(self, box: SecretBox) -> dict[str, str]:
+        about = {"ca-cert": self._api.ca, "controller-uuid": self._api.controller_uuid}
+        sealed = box.encrypt(json.dumps(about).encode())
+        return {
+            "nonce": base64.b64encode(sealed.nonce).decode(),
+            "cipher-text": base64.b64encode(sealed.ciphertext).decode(),
+        }
+
+
+def _name(tag: str) -> str:
+    try:
+        return tags.user(tag)
+    except NotValid:
+        return ""
+
+
+def _opened(box: SecretBox, asked: SecretKeyLogin) -> Payload | None:
+    """Return the payload of a request; None when the key does not open the payload."""
+    try:
+        nonce = base64.b64decode(asked.nonce, validate=True)
+        opened = box.decrypt(base64.b64decode(asked.cipher_text, validate=True), nonce)
+    except (binascii.Error, CryptoError, ValueError):
+        return None
+    return decoding.decode(Payload, messages.parse(opened.decode("utf-8", "replace")))
+
+
+def _body(found: Error) -> dict[str, object]:
+    return {"error": found}

@@ -1,0 +1,175 @@
+"""What HTTP endpoints have in common: Basic authentication, access, and bodies that go to a file.
+
+A body is hashed and bounded as it comes. Mirrors: juju apiserver/charms.go, resources.go (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from aiohttp import web
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis import blocks
+from pushjuju.web import errors, tags
+from pushjuju.web.audit import Speaker
+from pushjuju.web.call import reach, require_unblocked
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.web.api import Api
+    from pushjuju.web.login import LoggedIn
+
+T = TypeVar("T")
+MOST_AT_ONCE = 4  # uploads of one user
+_SLOWEST, _WITHIN_S = 1024, 60.0  # bytes in that time
+_STATUS = {
+    errors.UNAUTHORIZED: 401, errors.NO_CREDENTIALS: 401, errors.NOT_FOUND: 404, errors.MODEL_NOT_FOUND: 404,
+    errors.BAD_REQUEST: 400, errors.FORBIDDEN: 403, errors.TRY_AGAIN: 429, "operation is blocked": 400,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """The body of a request in a file that is gone after the block; the digests are in hex."""
+
+    path: Path
+    sha256: str
+    sha384: str
+
+
+class Transfers:
+    """Lets users in to HTTP endpoints, and takes their files."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self._under_way: Counter[str] = Counter()
+
+    async def enter(self, request: web.Request) -> LoggedIn:
+        """Return the user of a request.
+
+        Raises:
+            ApiError: The name or password is wrong, or the user has no access to the model of the path.
+        """
+        name, password = _credentials(request)
+        model = request.match_info.get("model", "")
+        return await self.api.logins.check(name, password, peer=request.remote or "", model=model)
+
+    async def run(self, entered: LoggedIn, act: Callable[[Context], T]) -> T:
+        """Return what a function returns that runs in a thread, as a user."""
+        return await self.api.pool.run(lambda ctx: act(replace(ctx, user=entered.user)))
+
+    async def change(self, entered: LoggedIn, name: str, act: Callable[[Context], T]) -> T:
+        """Do the same for a function that changes something, and note the change in the audit log."""
+        model = entered.model.uuid if entered.model else ""
+
+        def noted(ctx: Context) -> T:
+            conversation = self.api.audit(ctx).conversation(Speaker(user=ctx.user, model=model))
+            conversation.asked(0, name, 0, {})
+            found = act(ctx)
+            conversation.answered(0)
+            return found
+
+        return await self.run(entered, noted)
+
+    async def permit(self, entered: LoggedIn, level: str) -> str:
+        """Return the UUID of the path's model, to which the user must have a level of access.
+
+        Raises:
+            ApiError: The user has not.
+            Blocked: The commands that change the model are disabled, and the level is not `read`.
+        """
+        assert entered.model is not None, "the path names a model"
+        model = entered.model.uuid
+
+        def check(ctx: Context) -> None:
+            reach(ctx, model, level)
+            if level != "read":
+                require_unblocked(ctx, model, blocks.CHANGE)
+
+        await self.run(entered, check)
+        return model
+
+    @asynccontextmanager
+    async def received(self, request: web.Request, user: str, largest: int) -> AsyncIterator[Received]:
+        """Receive the body of a request; the file is gone after the block.
+
+        Raises:
+            ApiError: The user has too many uploads under way.
+            HTTPException: The body is too large, or comes too slowly.
+        """
+        if self._under_way[user] >= MOST_AT_ONCE:
+            raise errors.ApiError("too many uploads at once", errors.TRY_AGAIN)
+        self._under_way[user] += 1
+        try:
+            with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+                yield await _receive(request, Path(folder) / "upload", largest)
+        finally:
+            self._under_way[user] -= 1
+
+
+def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: int = 400) -> web.Response:
+    """Return the answer to a request that is refused.
+
+    Args:
+        invalid: The status of what is not valid.
+    """
+    found = errors.told(error)
+    status = invalid if found["code"] == "not valid" else _STATUS.get(found["code"], 500)
+    headers = {"WWW-Authenticate": 'Basic realm="juju"'} if status == 401 else {}
+    return web.json_response(body(found), status=status, headers=headers)
+
+
+def _credentials(request: web.Request) -> tuple[str, str]:
+    """Return name and password of Basic authentication; the name may be a tag."""
+    kind, _, encoded = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "basic":
+        raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
+    try:
+        name, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        raise errors.refused_login() from None
+    try:
+        return (tags.user(name) if name.startswith("user-") else name), password
+    except NotValid:
+        raise errors.refused_login() from None
+
+
+async def _receive(request: web.Request, path: Path, largest: int) -> Received:
+    short, long = hashlib.sha256(), hashlib.sha384()
+
+    def keep(chunk: bytes) -> None:
+        short.update(chunk)
+        long.update(chunk)
+        file.write(chunk)
+
+    with path.open("wb") as file:
+        try:
+            await _read_body(request, largest, keep)
+        except TimeoutError:
+            raise web.HTTPRequestTimeout(text="the upload is too slow\n") from None
+    return Received(path=path, sha256=short.hexdigest(), sha384=long.hexdigest())
+
+
+async def _read_body(request: web.Request, largest: int, keep: Callable[[bytes], None]) -> None:
+    size, since = 0, 0
+    deadline = asyncio.get_running_loop().time() + _WITHIN_S
+    async with asyncio.timeout(None) as limit:
+        async for chunk in request.content.iter_chunked(1024 * 1024):
+            size, since = size + len(chunk), since + len(chunk)
+            if size > largest:
+                raise web.HTTPRequestEntityTooLarge(largest, size)
+            if since >= _SLOWEST:
+                since, deadline = 0, asyncio.get_running_loop().time() + _WITHIN_S
+            limit.reschedule(deadline)
+            await asyncio.to_thread(keep, chunk)

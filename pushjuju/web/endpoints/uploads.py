@@ -1,0 +1,119 @@
+"""HTTP endpoints of charms: uploads, and their files. Mirrors: juju apiserver/charms.go (3.6)"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.requests.application.upload_charm import upload_charm
+from pushjuju.services.views.listings import charm_files
+from pushjuju.web import errors
+from pushjuju.web.endpoints.transfers import Transfers, refusal
+
+if TYPE_CHECKING:
+    from pushjuju.web.errors import Error
+
+LARGEST_CHARM = 1024**3
+_OBJECT = re.compile(r"([a-z][a-z0-9-]*)-([0-9a-f]{7})")
+_ZIP = "application/zip"
+_ICON = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96">'
+    b'<circle cx="48" cy="48" r="44" fill="#888"/></svg>'
+)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Uploads:
+    """Takes charms for the models of a server, and hands them out."""
+
+    def __init__(self, transfers: Transfers) -> None:
+        self._transfers = transfers
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the paths of charms."""
+        return [
+            web.post("/model/{model}/charms", _answering(self._post)),
+            web.get("/model/{model}/charms", _answering(self._get)),
+            web.put("/model-{model}/charms/{object}", _answering(self._put)),
+            web.get("/model-{model}/charms/{object}", _answering(self._get_object)),
+        ]
+
+    async def _post(self, request: web.Request) -> web.StreamResponse:
+        return await self._take(request, "")
+
+    async def _put(self, request: web.Request) -> web.StreamResponse:
+        """Take a charm whose path says how the SHA-256 of the archive begins."""
+        found = _OBJECT.fullmatch(request.match_info["object"])
+        return await self._take(request, found[2] if found else "-")
+
+    async def _take(self, request: web.Request, digest: str) -> web.StreamResponse:
+        entered = await self._transfers.enter(request)
+        model = await self._transfers.permit(entered, "write")
+        if request.content_type != _ZIP:
+            text = f"expected Content-Type: application/zip, got: {request.content_type}"
+            raise errors.ApiError(text, errors.BAD_REQUEST)
+        if request.query.get("schema", "local") != "local":
+            text = "non-local charms may only be uploaded during model migration import"
+            raise errors.ApiError(text, errors.BAD_REQUEST)
+        series = request.query.get("series", "")
+        async with self._transfers.received(request, entered.user, LARGEST_CHARM) as body:
+            if not body.sha256.startswith(digest):
+                raise errors.ApiError("the hash of the charm is not that of its path", errors.BAD_REQUEST)
+            url = await self._transfers.change(
+                entered, "Charms.Upload", lambda ctx: upload_charm(ctx, model, body.path, series=series)
+            )
+        self._transfers.api.changed()
+        return web.json_response({"charm-url": url}, headers={"Juju-Curl": url})
+
+    async def _get(self, request: web.Request) -> web.StreamResponse:
+        """Return the names of the files of a charm, one file, its icon or the archive."""
+        entered = await self._transfers.enter(request)
+        model = await self._transfers.permit(entered, "read")
+        url, file = request.query.get("url", ""), request.query.get("file", "")
+        if not url:
+            raise errors.ApiError("expected url=CharmURL query argument", errors.BAD_REQUEST)
+        if file == "*":
+            return web.FileResponse(
+                await self._transfers.run(entered, lambda ctx: charm_files.archive(ctx, model, url)),
+                headers={"Content-Type": _ZIP},
+            )
+        if request.query.get("icon") == "1":
+            icon = await self._transfers.run(entered, lambda ctx: charm_files.icon(ctx, model, url))
+            return web.Response(body=icon or _ICON, content_type="image/svg+xml")
+        if file:
+            content = await self._transfers.run(
+                entered, lambda ctx: charm_files.content(ctx, model, url, file)
+            )
+            return web.Response(body=content, content_type="application/octet-stream")
+        names = await self._transfers.run(entered, lambda ctx: charm_files.names(ctx, model, url))
+        return web.json_response({"files": names})
+
+    async def _get_object(self, request: web.Request) -> web.StreamResponse:
+        """Return the archive that the name of a charm and the beginning of its SHA-256 mean."""
+        entered = await self._transfers.enter(request)
+        model = await self._transfers.permit(entered, "read")
+        found = _OBJECT.fullmatch(request.match_info["object"])
+        if found is None:
+            raise errors.ApiError("charm not found", errors.NOT_FOUND)
+        path = await self._transfers.run(
+            entered, lambda ctx: charm_files.archive_of(ctx, model, found[1], found[2])
+        )
+        return web.FileResponse(path, headers={"Content-Type": _ZIP})
+
+
+def _answering(handler: Handler) -> Handler:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except PushjujuError as error:
+            return refusal(error, _body)
+
+    return answer
+
+
+def _body(found: Error) -> dict[str, str]:
+    return {"error": found["message"], "error-code": found["code"]}

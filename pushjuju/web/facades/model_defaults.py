@@ -1,0 +1,125 @@
+"""The part of ModelManager about the credential of models, and what new models take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.model import model_defaults as entity
+from pushjuju.services.requests.cloud import credentials
+from pushjuju.services.requests.model import model_defaults
+from pushjuju.services.requests.model.model_defaults import ModelDefaultsOptions
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each, reach, require_superuser
+from pushjuju.web.errors import ErrorResults
+from pushjuju.web.facades.cloud_sides import trial_of
+from pushjuju.web.registry import Facade, Needs, method
+from pushjuju.web.shapes.common import Entities, Results
+from pushjuju.web.shapes.remote_settings import checked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCredential:
+    """A model, and the credential with which it is worked from now on."""
+
+    model_tag: str = ""
+    credential_tag: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeModelCredentials:
+    """Models that get another credential."""
+
+    model_credentials: list[ModelCredential] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultValues:
+    """New defaults of a cloud, or of one of its regions; without a cloud those of the controller."""
+
+    cloud_tag: str = ""
+    cloud_region: str = ""
+    config: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetDefaults:
+    """New defaults."""
+
+    config: list[DefaultValues] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsetKeys:
+    """Defaults to take back."""
+
+    cloud_tag: str = ""
+    cloud_region: str = ""
+    keys: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsetDefaults:
+    """Defaults to take back."""
+
+    keys: list[UnsetKeys] = field(default_factory=list)
+
+
+class Defaults(Facade):
+    """Changes credentials and defaults of models."""
+
+    @method(Needs.LOGIN, changes=True)
+    def change_model_credential(self, params: ChangeModelCredentials) -> ErrorResults:
+        """Work models with other credentials; the credentials are the superusers'."""
+        require_superuser(self.ctx)
+        return {"results": [each(self._change_credential, item) for item in params.model_credentials]}
+
+    def _change_credential(self, item: ModelCredential) -> None:
+        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        cloud, _, name = tags.credential(item.credential_tag)
+        credentials.set_credential(self.ctx, found, cloud, name, trial_of(self.ctx))
+
+    @method(Needs.LOGIN)
+    def model_defaults_for_clouds(self, params: Entities) -> Results:
+        """Return what new models of clouds take."""
+        return {"results": [self._defaults(item.tag) for item in params.entities]}
+
+    def _defaults(self, tag: str) -> dict[str, object]:
+        try:
+            cloud, _ = model_defaults.place(self.ctx, tags.cloud(tag), "")
+            found = entity.document(self.ctx.controller.settings(), cloud)
+        except PushjujuError as error:
+            return {"config": {}, "error": errors.told(error)}
+        return {"config": {key: _default(known) for key, known in found.items()}}
+
+    @method(Needs.SUPERUSER, changes=True)
+    def set_model_defaults(self, params: SetDefaults) -> ErrorResults:
+        """Change what new models take."""
+        return {"results": [each(self._set_defaults, item) for item in params.config]}
+
+    def _set_defaults(self, item: DefaultValues) -> None:
+        self._change_defaults(item.cloud_tag, item.cloud_region, values=checked(item.config))
+
+    @method(Needs.SUPERUSER, changes=True)
+    def unset_model_defaults(self, params: UnsetDefaults) -> ErrorResults:
+        """Take back what new models take."""
+        return {"results": [each(self._unset_defaults, item) for item in params.keys]}
+
+    def _unset_defaults(self, item: UnsetKeys) -> None:
+        self._change_defaults(item.cloud_tag, item.cloud_region, reset=item.keys)
+
+    def _change_defaults(
+        self, tag: str, region: str, *, values: Mapping[str, Any] | None = None, reset: Sequence[str] = ()
+    ) -> None:
+        cloud, region = model_defaults.place(self.ctx, tags.cloud(tag) if tag else "", region)
+        options = ModelDefaultsOptions(cloud=cloud, region=region, values=values or {}, reset=reset)
+        model_defaults.change(self.ctx, options)
+
+
+def _default(known: Mapping[str, Any]) -> dict[str, object]:
+    found = {key: known[key] for key in ("default", "controller") if key in known}
+    listed: Iterable[Mapping[str, Any]] = known.get("regions", ())
+    regions = [{"region-name": item["name"], "value": item["value"]} for item in listed]
+    return {**found, "regions": regions} if regions else found

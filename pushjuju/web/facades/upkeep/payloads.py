@@ -1,0 +1,41 @@
+"""Payloads: what units run besides. Mirrors: juju apiserver/facades/client/payloads (3.6)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pushjuju.services.views.listings import payloads
+from pushjuju.web import tags
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadListArgs:
+    """Words that a payload must have."""
+
+    patterns: list[str] = field(default_factory=list)
+
+
+@facade("Payloads", versions=[1], on=On.MODEL)
+class Payloads(Facade):
+    """The payloads of the model."""
+
+    @method(Needs.READ)
+    def list(self, params: PayloadListArgs) -> Results:
+        """Return payloads."""
+        found = []
+        for entry in payloads.document(self.ctx, self.model, params.patterns):
+            machine = str(entry["machine"])
+            found.append(
+                {
+                    "class": entry["payload-class"],
+                    "type": entry["type"],
+                    "id": entry["id"],
+                    "status": entry["status"],
+                    "labels": entry.get("labels", []),
+                    "unit": tags.of_unit(str(entry["unit"])),
+                    "machine": tags.of_machine(machine) if machine else "",
+                }
+            )
+        return {"results": found}
