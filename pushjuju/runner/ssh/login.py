@@ -13,14 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-import asyncssh
-from asyncssh.constants import MSG_IGNORE
-from asyncssh.encryption import get_default_encryption_algs
-from asyncssh.public_key import get_default_public_key_algs
-
 from pushjuju.core.errors import AuthFailed, HostKeyChanged, PushjujuError, Unreachable
 from pushjuju.runner.ssh import packets
 from pushjuju.runner.ssh.hostkeys import ACCEPTED, HostKeyFile, entry_name, fingerprint, normal
+from pushjuju.runner.ssh.library import asyncssh
 from pushjuju.runner.ssh.oneflight import log_in_at_once
 from pushjuju.runner.target import MachineTarget
 
@@ -196,7 +192,7 @@ def _configs() -> list[Path]:
 
 def _ciphers() -> list[str]:
     """Return asyncssh's default ciphers with the fastest one first."""
-    names = [name.decode() for name in get_default_encryption_algs()]
+    names = [name.decode() for name in asyncssh.encryption.get_default_encryption_algs()]
     return sorted(names, key=lambda name: name != "aes128-gcm@openssh.com")
 
 
@@ -206,7 +202,7 @@ def _host_key_algs(known: list[str]) -> list[str]:
     The others stay in the list: a machine without a key of a known type then sends another key, and the error
     says that the key changed.
     """
-    names = [name.decode() for name in get_default_public_key_algs()]
+    names = [name.decode() for name in asyncssh.public_key.get_default_public_key_algs()]
     kinds = {key.split()[0] for key in known}
     if "ssh-rsa" in kinds:
         kinds |= {"rsa-sha2-256", "rsa-sha2-512"}
@@ -237,7 +233,7 @@ def _send_no_padding(conn: asyncssh.SSHClientConnection) -> None:
     send = conn.send_packet
 
     def send_packet(kind: int, *parts: bytes, **options: Any) -> None:
-        if kind != MSG_IGNORE or conn.get_extra_info("send_cipher") not in _AUTHENTICATED:
+        if kind != asyncssh.constants.MSG_IGNORE or conn.get_extra_info("send_cipher") not in _AUTHENTICATED:
             send(kind, *parts, **options)
 
     conn.send_packet = cast("Any", send_packet)  # type: ignore[method-assign] # asyncssh has no option for it

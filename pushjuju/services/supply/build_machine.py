@@ -22,8 +22,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import asyncssh
-
 from pushjuju.charms.archive.archiving import Kind, open_archive
 from pushjuju.charms.build.parts import REACTIVE, BuildPlan
 from pushjuju.charms.build.scripts import DEFAULT
@@ -33,6 +31,7 @@ from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.api.clouds import CloudSpec
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
 from pushjuju.plugins.manager import PluginHost
+from pushjuju.runner.ssh.library import asyncssh
 from pushjuju.services.entities.model.architectures import own_arch
 from pushjuju.services.supply import bounded, build_texts, pip_settings
 from pushjuju.services.supply.local_packages import LocalPackages

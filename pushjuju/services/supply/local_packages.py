@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-import asyncssh
-from asyncssh import SSHReader, SSHWriter
+from pushjuju.runner.ssh.library import asyncssh
 
 _LINK = re.compile(r"""href\s*=\s*["']([^"'#?]+)""", re.IGNORECASE)
 _PIECE = 1 << 18
@@ -32,7 +31,7 @@ class LocalPackages:
         self._folders = folders
         self._linked: set[Path] = set()
 
-    async def answer(self, reader: SSHReader[Any], writer: SSHWriter[Any]) -> None:
+    async def answer(self, reader: asyncssh.SSHReader[Any], writer: asyncssh.SSHWriter[Any]) -> None:
         """Answer one request, then close the connection."""
         try:
             head = await reader.readuntil(b"\r\n\r\n")

@@ -101,6 +101,19 @@ def test_bootstrap_reads_no_interface_of_plugins_that_it_does_not_call(tmp_path:
     assert done.stdout.split()[-1] == "0"
 
 
+def test_the_import_of_the_ssh_library_starts_no_program(tmp_path: Path) -> None:
+    """A tree in which the command is typed could have a `gcc` of its own, where the PATH has `.`."""
+    code = """
+import sys
+sys.addaudithook(lambda event, args: event == "subprocess.Popen" and print(args[0]))
+from pushjuju.runner.ssh import login
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout == ""
+
+
 _EVERY = """
 import io, sys
 from pushjuju.cli.app import main
