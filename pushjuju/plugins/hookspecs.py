@@ -126,7 +126,7 @@ def pushjuju_hook_tools() -> Sequence[HookToolFamily]:  # type: ignore[empty-bod
     """Return the modules that hold hook tools.
 
     Called when the program for the machines is packed. All answers are used; a tool that two plugins name
-    belongs to the first. Must not block; the modules are not imported for it. An error drops this plugin's
+    belongs to the first. Must not block; packing does not import the modules. An error drops this plugin's
     answer with a warning. Since 1.0.
     """
 

@@ -14,7 +14,7 @@ Kind = Literal["hook", "action", "commands", "exec", "deploy", "remove-unit", "r
 
 
 class Lease(TypedDict):
-    """The number of the lease with which a controller process works a machine; `of` is the model."""
+    """The number of the lease with which a controller process works on a machine; `of` is the model."""
 
     of: str
     number: int

@@ -1,7 +1,7 @@
 """The list of controller processes on this computer that wait for due work.
 
-A process that works a key is named in that key's lease. A process that waits for due work holds no lease, so
-it adds its name to a file; a name counts as long as its process lives.
+The lease of a key names the process that works on it. A process that waits for due work holds no lease, so it
+adds its name to a file; a name counts as long as its process lives.
 """
 
 from __future__ import annotations

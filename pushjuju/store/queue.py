@@ -1,8 +1,8 @@
 """The durable work queue. A key in the queue means "read this machine or model again".
 
 A wake never says what to do, only what to read; the worker decides from a fresh snapshot. Only one worker
-works a key at a time: a claim is a lease with a heartbeat, and the lease of a dead process is free at once.
-Each claim has its own number, so that a worker that lost its lease without noticing cannot write
+works on a key at a time: a claim is a lease with a heartbeat, and the lease of a dead process is free at
+once. Each claim has its own number, so that a worker that lost its lease without noticing cannot write
 (`leases.py`). `WorkQueue` is the interface for another queue, for example a distributed one.
 """
 
@@ -58,7 +58,7 @@ class WorkItem:
     """A row of the queue as users see it.
 
     Attributes:
-        due: When a worker must work the key, or None to wait until the key is woken.
+        due: When a worker must work on the key, or None to wait until the key is woken.
         owner: The process with the lease, which may have died.
         leased_until: When the lease ends unless it is renewed.
         noted: Why the key waits, or as JSON the problems of the work that failed.
@@ -79,7 +79,7 @@ class WorkItem:
         return "" if self.noted == ROUTINE else _reason(self.noted, failed=self.failed)
 
     def worked_by(self, now: datetime) -> str:
-        """Return the process that works the key, or "" when the owner is dead or its lease has ended."""
+        """Return the process that works on the key, or "" when the owner is dead or its lease has ended."""
         if self.owner is None or self.leased_until is None or self.leased_until <= now:
             return ""
         return self.owner if owner_alive(self.owner) else ""

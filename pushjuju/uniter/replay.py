@@ -18,7 +18,13 @@ from pushjuju.uniter.decide.wire import from_wire, replay, to_wire
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """The answer of one part of the resolver: its name, and `goes on`, effects, or its decision."""
+    """What one sub-resolver answered.
+
+    Attributes:
+        resolver: The name of the sub-resolver.
+        text: The decision; or `goes on`, with effects if any, when the next sub-resolver is asked.
+        decides: True when the answer is a decision.
+    """
 
     resolver: str
     text: str
@@ -33,7 +39,7 @@ class Replayed:
         kept: The decision of the record.
         now: Today's decision from the recorded states.
         differences: A line for each value that differs; empty when the decisions are equal.
-        said: Today's answers of the resolver's parts, in their order, up to the part that decides.
+        said: Today's answers of the sub-resolvers, in their order, up to the one that decides.
         reconcile: The effects that would precede the decision; empty for recorded decisions.
     """
 

@@ -16,10 +16,10 @@ from pushjuju.uniter.replay import decision_text
 
 
 def wanted(tx: ModelTx, unit: Unit, anew: bool) -> Wanted | None:
-    """Return a unit's last decision or its decision now; None when the unit has decided nothing yet.
+    """Return what a unit decided to do next, or None when the unit has decided nothing yet.
 
     Args:
-        anew: Decide now; when the unit cannot decide now, return the last decision.
+        anew: Decide from the present state; when this is not possible, return the last recorded decision.
     """
     kept = json.loads(unit.decision).get("decision")
     decision = _now(tx, unit) if anew and kept else None

@@ -1,4 +1,4 @@
-"""Works the queue: claim keys, work them, give them back, until nothing is due or until stopped."""
+"""Claims keys of the work queue, does their work and gives them back, until stopped or nothing is due."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from pushjuju.workers.machine.machine_worker import MachineWorker
 from pushjuju.workers.outcome import Outcome, problems_of
 from pushjuju.workers.runtime import Runtime, no_checkpoint
 
-POLL_S = 0.05  # seconds between looks at the queue while this process works keys
+POLL_S = 0.05  # seconds between looks at the queue while this process works on keys
 IDLE_POLL_S = 0.5  # seconds between looks while nothing is due
 STORE_POLL_S = 5.0  # seconds between attempts while the store is busy or its disk is full
 AFTER_BUG_S = 60.0  # seconds that a key waits after an internal error
 CHARMS = "charms"  # name of the loop that looks for newer charms
 PATIENCE_S = 5.0  # seconds to wait for update-status hooks when all requested work is done
-MOST_AT_ONCE = 100  # keys that are worked at the same time
+MOST_AT_ONCE = 100  # keys that this process works on at the same time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Settled:
 
 
 class Driver:
-    """Works all keys below a prefix: a model's UUID, or "" for the whole controller.
+    """Works on all keys below a prefix: a model's UUID, or "" for the whole controller.
 
     `checkpoint` is called with the name of each step between two writes; tests stop the process there.
     `settle` reports the failures of all work that any process claimed since the claim number `since`; None
@@ -177,7 +177,7 @@ class Driver:
             return (self.prefix, *connected(tx))
 
     def _check_keys(self) -> None:
-        """Check that the keys that encrypt secrets exist, before any key is worked."""
+        """Check that the keys that encrypt secrets exist, before the work on any key."""
         with self.ctx.store.read() as tx:
             self.ctx.controller.keyring.check(tx)
 
@@ -229,7 +229,7 @@ class Driver:
         try:
             outcome = await self._dispatch(claim)
         except LeaseLost as lost:
-            outcome = Outcome(reason=lost.message)  # another process works the key now
+            outcome = Outcome(reason=lost.message)  # another process works on the key now
         except Exception as bug:
             again = self.ctx.clock.now() + timedelta(seconds=AFTER_BUG_S)
             failure = Problem(f"internal error: {bug!r}")
@@ -292,7 +292,7 @@ class Driver:
         )
 
     def _anything_free(self, at: datetime) -> bool:
-        """Return True when a key was due at a time and no process works the key."""
+        """Return True when a key was due at a time and no process works on the key."""
         return any(self.queue.anything_free(prefix, at, self._tasks, self._left) for prefix in self._prefixes)
 
     def _work_ahead(self) -> bool:
@@ -334,5 +334,5 @@ class Driver:
         )
 
     def _is_ours(self, model: str) -> bool:
-        """Return True for the driver's model; a driver without prefix works all models."""
+        """Return True for the driver's model; a driver without prefix works on all models."""
         return self.prefix in ("", model)

@@ -16,7 +16,7 @@ class Event:
         state: `running`, `done`, `failed` or `waiting`.
         parent: The machine of a unit, `machine 0`; "" for other entities.
         line: A line of the operation's output, or ""; with a line, the other fields have no news.
-        model: UUID of the entity's model, when several models are worked.
+        model: UUID of the entity's model, when the process works on several models.
     """
 
     entity: str

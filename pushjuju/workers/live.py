@@ -45,7 +45,7 @@ async def respond_for_plugin(
         call: `tool`, `argv`, `stdin`, `cwd`, as the machine sent them.
 
     Raises:
-        LeaseLost: Another controller process works the machine now and answers instead.
+        LeaseLost: Another controller process works on the machine now and answers instead.
     """
     try:
         with ctx.read(model) as tx:
@@ -79,7 +79,7 @@ async def respond(ctx: Context, model: str, unit: str, tool: str, argv: Sequence
     """Answer a live call of a machine; wait for secret backends in a thread.
 
     Raises:
-        LeaseLost: Another controller process works the machine now and answers instead.
+        LeaseLost: Another controller process works on the machine now and answers instead.
     """
     found = _asked(ctx, model, unit, tool, argv)
     return await asyncio.to_thread(_told, found) if callable(found) else found

@@ -1,4 +1,4 @@
-"""The result of working a key of the queue."""
+"""The result of the work on a key of the queue."""
 
 from __future__ import annotations
 

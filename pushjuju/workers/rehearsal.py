@@ -163,9 +163,7 @@ class _MachineRehearsal:
         if row is None:
             return
         if not row.instance_id and row.life == Life.ALIVE:
-            self.found.cannot_know(
-                f"the addresses of machine {row.id}, which is to be made or taken in first"
-            )
+            self.found.cannot_know(f"the addresses of machine {row.id}, which has to be made or added first")
         with self.ctx.write(row.model) as tx:
             charm_profiles.take_as_applied(tx, row)
         self._finish_open()

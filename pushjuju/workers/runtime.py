@@ -315,7 +315,7 @@ class Runtime:
         return owner_line(controller, machine.model, machine.id)
 
     def _is_stale(self, session: MachineSession) -> bool:
-        """Return True when another process has worked the machine since, so the session's facts are old."""
+        """Return True when another process has worked on the machine since: the session's facts are old."""
         return session.lease is not None and session.lease["number"] not in self._leases
 
     def attached(self, machine: Machine) -> MachineSession | None:

@@ -25,7 +25,7 @@ def serve(
     until_idle: bool = False,
     beside: AbstractAsyncContextManager[object] | None = None,
 ) -> bool:
-    """Work all models of a controller until a signal (SIGTERM, SIGINT), or until idle.
+    """Work on all models of a controller until a signal (SIGTERM, SIGINT), or until idle.
 
     A process that works for ever may run beside others; a process that ends when idle leaves the work to
     another.

@@ -100,7 +100,7 @@ def test_plan(golden: Golden) -> None:
         (Foreseen(model="u", machine="3", unit="db/1", title="stop", kind="hook"), False),
         (Foreseen(model="u", machine="0", unit="db/0", title="greet", kind="action"), True),
     ]
-    unknown = ["the addresses of machine 4, which is to be made or taken in first"]
+    unknown = ["the addresses of machine 4, which has to be made or added first"]
     made = Plan(command=["deploy", "./web"], changes=changes, steps=steps, unknown=unknown)
     compare(golden, "plan", plan_table.document(made), plan_table.table(made))
     nothing = Plan(command=["expose", "db"], changes=[], steps=steps[1:], unknown=[])

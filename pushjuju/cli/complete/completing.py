@@ -155,7 +155,7 @@ def _value_kind(line: Line, flag: str) -> str:
 
 
 def _offers(line: Line, kind: str) -> Iterator[Offer]:
-    """Yield the offers of a kind, or of several kinds with `|` between."""
+    """Yield the offers for a kind of argument, `model` say, or for several kinds with `|` between."""
     seen: set[str] = set()
     for one in kind.split("|"):
         for offer in _OFFERS.get(one, _named(one))(line):
@@ -165,7 +165,7 @@ def _offers(line: Line, kind: str) -> Iterator[Offer]:
 
 
 def _named(kind: str) -> Callable[[Line], Iterator[Offer]]:
-    """Return the function that offers the fixed words of a kind, or its names in the store."""
+    """Return the function that offers what the tables have for a kind: fixed words, or names in the store."""
 
     def fixed(_line: Line) -> Iterator[Offer]:
         return ((word, "") for word in FIXED[kind].split())

@@ -43,10 +43,11 @@ def duration(seconds: float) -> str:
 
 
 def tree(rows: Iterable[Row], *, now: float, since: float, room: int, colour: bool = False) -> list[str]:
-    """Return the lines of the tree.
+    """Return the lines of the tree, the first of which counts its rows by state.
 
     Args:
-        now: The present moment, in seconds of the same clock.
+        now: The present moment, in seconds of the clock of `Row.began`.
+        since: When the work began, in seconds of that clock.
         room: The greatest number of lines.
     """
     every = list(rows)

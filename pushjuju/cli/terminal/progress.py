@@ -118,7 +118,7 @@ class _Screen:
             self._at_hand(row.parent)
 
     def _at_hand(self, machine: str) -> None:
-        """Note that a machine is in use, because its units are worked."""
+        """Note that a machine is in use, because a process works on its units."""
         home = self._rows.get(machine)
         if home is None:
             self._rows[machine] = Row(entity=machine, state="done")

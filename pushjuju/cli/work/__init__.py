@@ -1,1 +1,1 @@
-"""Steps that commands share: open a controller and a model, work the model, wait, ask, give hints."""
+"""Steps that commands share: open a controller and a model, work on the model, wait, ask, give hints."""

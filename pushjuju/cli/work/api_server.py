@@ -56,7 +56,7 @@ class ApiServing:
             await server.close()
 
     def alone(self) -> None:
-        """Serve until SIGTERM or SIGINT; background processes work the models."""
+        """Serve until SIGTERM or SIGINT; background processes work on the models."""
         asyncio.run(self._until_stopped())
 
     async def _until_stopped(self) -> None:

@@ -1,4 +1,4 @@
-"""After a change: works the model until it is at rest, or starts a background process for this.
+"""After a change: works on the model until it is at rest, or starts a background process for this.
 
 The workers do the work; this module starts them, shows their progress and reports failures.
 """
@@ -19,7 +19,7 @@ _NO_WAIT = ("0", "false", "no")
 
 
 def waits(cli: Cli, *, no_wait: bool = False) -> bool:
-    """Return True when this command works the model itself: not with `--no-wait` or `PUSHJUJU_WAIT=0`."""
+    """Return True when this command works on the model itself: not with `--no-wait` or `PUSHJUJU_WAIT=0`."""
     return not no_wait and not cli.rehearsal and cli.env.get("PUSHJUJU_WAIT", "").lower() not in _NO_WAIT
 
 
@@ -32,7 +32,7 @@ def settle(
     no_wait: bool = False,
     routine: bool = False,
 ) -> None:
-    """Work a model until it is at rest and show progress, or start a background process for the work.
+    """Work on a model until it is at rest and show progress, or start a background process for the work.
 
     Args:
         touched: Applications, units or machines of this command: the command fails only when work on these,

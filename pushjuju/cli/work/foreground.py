@@ -1,4 +1,4 @@
-"""Works a model in this process, for commands that wait for their work."""
+"""Works on a model in this process, for commands that wait for their work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def settle(
     routine: bool,
     leave: Callable[[], None],
 ) -> None:
-    """Work a model until it is at rest and show progress; the arguments are those of `drive.settle`.
+    """Work on a model until it is at rest and show progress; the arguments are those of `drive.settle`.
 
     Args:
         touched: Entities that the command is about.
@@ -62,7 +62,7 @@ def attend(
     patience: float,
     leave: Callable[[], None],
 ) -> Sequence[Problem]:
-    """Work the model and call `look` every 50 ms; the arguments are those of `waiting.attend`.
+    """Work on the model and call `look` every 50 ms; the arguments are those of `waiting.attend`.
 
     Args:
         leave: Called when some work is left to the background.

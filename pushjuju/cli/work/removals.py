@@ -124,7 +124,7 @@ def confirm(
 
 
 def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequence[str]) -> None:
-    """Print what the removal removed, then work the model.
+    """Print what the removal removed, then work on the model.
 
     Args:
         plan: The plan after `carry_out`.

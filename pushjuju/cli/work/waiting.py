@@ -1,4 +1,4 @@
-"""Waits for tasks: works the model, prints what the tasks log, gives up at the time limit.
+"""Waits for tasks: works on the model, prints what the tasks log, gives up at the time limit.
 
 Mirrors: juju cmd/juju/action/common.go (3.6)
 """
@@ -57,7 +57,7 @@ class Waiter:
         self._parted = False  # True when an empty line was printed after the log
 
     def wait(self) -> None:
-        """Work the model, or wait for a background process, until the tasks are over.
+        """Work on the model, or wait for a background process, until the tasks are over.
 
         Raises:
             TimedOut: The tasks are not over at the time limit; they go on.
@@ -110,7 +110,7 @@ class Waiter:
 
 
 def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
-    """Work the model, or wait for the background process, until `look` returns True.
+    """Work on the model, or wait for the background process, until `look` returns True.
 
     A slow hook of another unit does not delay the return: the background process goes on with the hook.
     """
@@ -136,7 +136,7 @@ def attend(
     until: Callable[[], bool] = lambda: True,
     patience: float = float("inf"),
 ) -> Sequence[Problem]:
-    """Work the model and call `look` every 50 ms; return what failed.
+    """Work on the model and call `look` every 50 ms; return what failed.
 
     Args:
         look: Prints what is new, and returns True when everything that the caller waits for is over.

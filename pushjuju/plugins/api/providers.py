@@ -304,7 +304,7 @@ class Profiled(Protocol):
 
         Args:
             instance_id: The instance; when empty, only unused profiles are deleted.
-            wanted: All profiles that the instance shall have.
+            wanted: All profiles that the instance should have.
             keep: Names of profiles to keep although no instance uses them; other unused profiles are deleted.
 
         Raises:

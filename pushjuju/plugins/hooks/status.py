@@ -42,7 +42,7 @@ def _render(status: dict[str, object], with_data: bool) -> dict[str, object]:
 
 
 def _unit_status(ctx: ToolContext) -> dict[str, object]:
-    """Return the unit's status; the first answer of a hook stays the same even after status-set."""
+    """Return the unit's status as the hook first read it, even after a later status-set."""
     if "unit_status" not in ctx.reads:
         ctx.reads["unit_status"] = _current(ctx)
     known: dict[str, object] = ctx.reads["unit_status"]

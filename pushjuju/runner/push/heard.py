@@ -132,7 +132,7 @@ class Pending(_Heard):
         self.asking -= self._asked.pop(call["call"])
 
     def finish(self, message: Document) -> int:
-        """Set the result, once; return the bytes of its events."""
+        """Set the result, unless it is set; return how many bytes its events have."""
         found = self.take(intake.numbered(message, "events"))
         if not self.result.done():
             message["events"] = [{"seq": seq, "e": self.events[seq]} for seq in sorted(self.events)]

@@ -1,8 +1,8 @@
 """Installs Python packages into a charm, for the Python of a machine instead of this computer's Python.
 
-pip chooses wheels for the machine's version and architecture. A build of sources runs their code, so no build
-happens on this computer: a package without a wheel is built by the machine, or in a machine that is deleted
-afterwards (`build_machine`). The wheels that the build needs are sent along, so that neither machine has to
+pip chooses wheels for the machine's version and architecture. A source package runs its own code when it is
+built, so no build happens on this computer: the machine builds a package without a wheel, or a temporary
+machine does (`build_machine`). The wheels that the build needs are sent along, so that neither machine has to
 reach an index.
 """
 
@@ -198,7 +198,7 @@ class Sources:
         return source_packages.copy(path, described, folder)
 
     def _bring_tools(self, archive: Path, described: Described) -> list[Path]:
-        """Return the wheels that a build of sources needs, including pip.
+        """Return the wheels that the build of a source package needs, including pip.
 
         The list is empty when they cannot be downloaded here; the machine then needs an index.
         """

@@ -74,7 +74,7 @@ def machine(ctx: Context, model: Model, name: str) -> FailedMachine:
 
 
 def next_try(ctx: Context, model: str, name: str) -> datetime | None:
-    """Return when a machine is worked next, or None when nothing is due."""
+    """Return when work on a machine starts next, or None when nothing is due."""
     key = machine_key(model, name)
     return next((item.due for item in SqliteWorkQueue(ctx.store, "").items(key) if item.key == key), None)
 

@@ -71,7 +71,7 @@ class View:
 
 
 def read_view(tx: ModelTx, name: str, commands: tuple[str, ...] = ()) -> View | None:
-    """Read a unit with both of its states; return None when the unit was removed.
+    """Read a unit with its local and its remote state; return None when the unit was removed.
 
     Args:
         commands: Ids of the requests of `juju-exec`, which are on the machine and not in the store.

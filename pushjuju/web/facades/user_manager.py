@@ -147,7 +147,7 @@ class UserManager(Facade):
 
     @method(Needs.LOGIN, changes=True)
     def set_password(self, params: EntityPasswords) -> ErrorResults:
-        """Set passwords: the caller's own, or for a superuser those of anybody."""
+        """Set passwords: the caller's own; a superuser may set those of every user."""
         return {"results": [each(self._set_password, item) for item in params.changes]}
 
     def _set_password(self, item: EntityPassword) -> None:

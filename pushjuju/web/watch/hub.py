@@ -1,4 +1,4 @@
-"""Looks at the store while anybody watches, and tells the watchers what is different.
+"""Looks at the store while there are watchers, and tells them what has changed.
 
 Other processes write too, so a thread looks at the store's version many times a second. When that has
 changed, the journal of changes tells what to read. One picture serves all watchers of a model.

@@ -21,8 +21,8 @@ from pushjuju.store.rows.records import Resource
 from pushjuju.workers.live import LiveAnswer
 
 TOOL = "resource-get"
-FETCH = "fetch"  # the machine needs the content
-AGAIN = "again"  # the content in the machine's cache is damaged
+FETCH = "fetch"  # what the machine sends when it has no copy of the file
+AGAIN = "again"  # what the machine sends when its cached copy of the file is damaged
 
 
 async def answer(
@@ -31,7 +31,7 @@ async def answer(
     """Send the facts of a resource to the machine and, on request, its file.
 
     Raises:
-        LeaseLost: Another controller process works the machine now and answers instead.
+        LeaseLost: Another controller process works on the machine now and answers instead.
     """
     try:
         found = await _deliver(ctx, session, model, unit, list(argv))

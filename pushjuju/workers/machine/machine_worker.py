@@ -349,7 +349,7 @@ class MachineWorker:
         return Outcome(due=now, attempts=self.attempts + 1, reason=str(overtaken))
 
     async def _let_go(self) -> None:
-        """Close the connection: another process works the machine now, and the session's facts get old."""
+        """Close the connection: another process works on the machine now, and the session's facts get old."""
         machine = self._machine()
         if machine is not None:
             await self.runtime.drop(machine)

@@ -133,7 +133,7 @@ async def add_given_machine(
 
 
 def _reserve(ctx: Context, model: str, target: str) -> str:
-    """Return the number of the machine that is being taken in.
+    """Return the number of the machine that is being added.
 
     The mark on the machine contains the number. An attempt after a crash gets the same number, and so
     recognizes its own mark.

@@ -314,7 +314,7 @@ async def stop(runtime: Runtime, machine: Machine) -> None:
         if not is_manual(machine):
             credential_validity.require(tx)
         mode = str(model_config.get(tx, "provisioner-harvest-mode"))
-    # A machine that the user named is released in any case, so that it can be taken in again.
+    # A machine that the user named is released in any case, so that it can be added again.
     keep = not is_manual(machine) and (machine.keep_instance or mode in ("none", "unknown"))
     if machine.instance_id and not keep:
         await runtime.within(CALL_S, runtime.provider_of(machine).stop([machine.instance_id]))

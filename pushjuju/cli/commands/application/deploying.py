@@ -1,4 +1,4 @@
-"""The steps of `deploy`: turn flags into options, make the request, show the result, work the model.
+"""The steps of `deploy`: turn flags into options, make the request, show the result, work on the model.
 
 Mirrors: juju cmd/juju/application deploy.go, deployer (3.6)
 """

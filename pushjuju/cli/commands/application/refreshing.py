@@ -1,4 +1,4 @@
-"""The steps of `refresh`: turn flags into options, make the request, show the result, work the model.
+"""The steps of `refresh`: turn flags into options, make the request, show the result, work on the model.
 
 Mirrors: juju cmd/juju/application/refresh.go (3.6)
 """
@@ -79,7 +79,7 @@ def _tell_stayed(
 
 
 def _settle(cli: Cli, opened: Session, name: str, flags: RefreshFlags) -> None:
-    """Work the model until it is at rest, and print the result for each unit."""
+    """Work on the model until it is at rest, and print the result for each unit."""
     waits = drive.waits(cli, no_wait=flags.no_wait)
     try:
         drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=flags.no_wait)

@@ -64,7 +64,7 @@ def begin_removal(
     *,
     destroy_storage: bool | None,
 ) -> str:
-    """Make all models die, or none if one is refused; return what has to end before, in words."""
+    """Make all models dying, or none if one is refused; return in words which entities have to end first."""
     if not destroy_model.destroy_models(ctx, doomed, force, destroy_storage=destroy_storage):
         return ""
     hosts, applications = destroy_model.counts(ctx, doomed)

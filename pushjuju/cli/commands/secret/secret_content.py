@@ -32,7 +32,7 @@ def content_given(cli: Cli, words: Sequence[str], file: str) -> Content:
 
 
 def go_on(cli: Cli, opened: sessions.Session) -> None:
-    """Work the model: units that see the change run their hooks."""
+    """Work on the model: units that see the change run their hooks."""
     drive.settle(cli, opened.ctx, opened.uuid, touched=[])
 
 

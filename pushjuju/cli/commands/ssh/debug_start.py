@@ -39,7 +39,7 @@ def start_debugging(cli: Cli, args: tuple[str, ...], flags: DebugFlags, *, kind:
     target = target_of(cli, opened, name, "", proxy=proxy_wanted(cli, flags.proxy))
     script = debug_session.script(name, args[1:], kind=kind, at=at, machine=machine.id, program=cli.program)
     words = ["ssh", "-t", "-t", target.alias, debug_session.command(script)]
-    # the user waits for hooks to debug, so a background process works the model during the session
+    # the user waits for hooks to debug, so a background process works on the model during the session
     run_program(
         opened, words, [target], check_host_keys=not flags.no_host_key_checks,
         meanwhile=lambda: drive.background(cli, opened.ctx),

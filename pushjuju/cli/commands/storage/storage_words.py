@@ -56,7 +56,7 @@ def finish_change(
     *,
     no_wait: bool,
 ) -> None:
-    """Print what was recorded and what was refused, then work the model."""
+    """Print what was recorded and what was refused, then work on the model."""
     for line in (*lines, *failed):
         cli.console.info(line)
     for answer in answers:

@@ -148,7 +148,7 @@ class _Watch:
                 time.sleep(_POLL_S)
 
     def follow(self, opened: sessions.Session) -> None:
-        """Work the model, or wait for the background process, until the query holds.
+        """Work on the model, or wait for the background process, until the query holds.
 
         Raises:
             TimedOut: The query does not hold at the time limit.

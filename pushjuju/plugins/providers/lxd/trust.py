@@ -114,5 +114,5 @@ def _new_pair() -> tuple[str, str]:
 
 
 def finalized(endpoint: str, attributes: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return (auth type, attributes) for a credential of the type `interactive`, after the exchange."""
+    """Exchange the trust token of an `interactive` credential; return (auth type, attributes) to store."""
     return "certificate", trusted(endpoint, attributes.get(TOKEN, ""))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """The journal and the running operations, as the server answers controllers from them."""
+    """The journal and the running operations, from which the server answers what controllers ask."""
 
     def __init__(self, state: State, attachments: Attachments) -> None:
         self.state = state

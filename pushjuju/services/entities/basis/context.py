@@ -24,7 +24,7 @@ def _unseeded() -> Random:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """An opened controller, as a user works it.
+    """An opened controller, as a user works with it.
 
     Attributes:
         environ: The process environment, for plugins.

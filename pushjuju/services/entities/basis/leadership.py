@@ -34,7 +34,7 @@ def claim(tx: ModelTx, unit: Unit) -> bool:
 def is_lost(tx: ModelTx, name: str) -> bool:
     """Return True when the leader's machine could not be reached for longer than the lease.
 
-    Only failed contacts count, so no leadership expires while no process works the model.
+    Only failed contacts count, so no leadership expires while no process works on the model.
     """
     other = tx.find(Unit, "unit_get", name=name)
     machine = tx.find(Machine, "machine_get", id=other.machine) if other else None

@@ -51,7 +51,7 @@ class Hands:
 
 
 def waiting_process(ctx: Context) -> str:
-    """Return the process that works keys when they become due; empty when no such process runs."""
+    """Return the process that works on keys when they become due; empty when no such process runs."""
     return processes.waiting(ctx.controller.root)
 
 
@@ -62,7 +62,7 @@ def hands(ctx: Context) -> Callable[[WorkItem], Hands]:
 
 
 def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> dict[str, str]:
-    """Return machine -> who works on it and what is next, for machines whose last work failed.
+    """Return machine -> which process works on it or will try again, for machines whose last work failed.
 
     Args:
         moment: Converts the store's text of a time to what users see.

@@ -3,7 +3,7 @@
 `prepare` locks the machine and makes its units run pre-series-upgrade; then the units do nothing until
 `complete`, which makes them run post-series-upgrade, sets the machine's base and removes the lock. Each unit
 reports its own step (`unit_is`); when the last unit has reported, the machine goes to the next step. The
-state is in the store alone, so any process that works the model can continue the upgrade.
+state is in the store alone, so any process that works on the model can continue the upgrade.
 
 Mirrors: juju apiserver/facades/client/machinemanager/upgradebase.go, state/machine_upgradeseries.go,
 worker/upgradeseries/worker.go (3.6)

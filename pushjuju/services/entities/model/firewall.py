@@ -100,7 +100,7 @@ def joined(tx: ModelTx, application: str, reason: str) -> None:
 def changed_everywhere(tx: ModelTx, reason: str) -> None:
     """Mark all machines of a model with a firewall, because the rules of each may have changed.
 
-    Machines that are being worked apply their rules at once; a loop wakes the others together (`wake`).
+    Machines that a process works on apply their rules at once; a loop wakes the others together (`wake`).
     Otherwise each machine of a growing fleet would make all others apply their rules once more.
     """
     if tx.run("firewall_change_all"):

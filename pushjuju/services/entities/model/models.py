@@ -149,7 +149,7 @@ def purge(tx: ModelTx) -> None:
 
 
 def being_worked(ctx: Context, model: str) -> bool:
-    """Return True when work of a model is due now, or a process works the model."""
+    """Return True when work of a model is due now, or a process works on the model."""
     now = ctx.clock.now()
     with ctx.store.read() as tx:
         items = tx.list(WorkItem, "work_list", prefix=model)

@@ -89,7 +89,7 @@ class RefreshOptions:
 
     @property
     def sets(self) -> bool:
-        """True when the user changes something besides the charm that units react to."""
+        """True when the user also changes something other than the charm, to which units react."""
         return bool(self.config or self.config_file or self.trust is not None or self.force_units)
 
 

@@ -11,7 +11,7 @@ from pushjuju.services.entities.basis.context import Context
 
 
 def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
-    """Make update-status due, so that units run the hook when their machine is worked next.
+    """Make update-status due, so that units run the hook at the next work on their machine.
 
     Args:
         names: Names of units; empty for all units of the model.

@@ -74,7 +74,7 @@ class BootstrapOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The cloud and region of a controller's models by default; `credential` is a name, or empty."""
+    """The cloud and region that a controller's models get by default; `credential` is a name, or empty."""
 
     cloud: Cloud
     region: str

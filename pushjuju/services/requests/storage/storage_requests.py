@@ -45,7 +45,7 @@ class Answer:
 def _each(
     ctx: Context, model: str, subjects: Iterable[str], do: Callable[[ModelTx, str], Answer]
 ) -> list[Answer]:
-    """Work each item in its own transaction; an error undoes only its own item."""
+    """Handle each item in its own transaction; an error undoes only its own item."""
     answers = []
     for subject in subjects:
         try:

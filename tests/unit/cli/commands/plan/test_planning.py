@@ -118,7 +118,7 @@ def test_deploy(runtime: TestController, run: Run, tmp_path: Path) -> None:
         "config-changed",
         "start",
     ]
-    assert "the addresses of machine 2, which is to be made or taken in first" in plan["unknown"]
+    assert "the addresses of machine 2, which has to be made or added first" in plan["unknown"]
     table = run("plan", "--", "deploy", charm(runtime, tmp_path), "third").out
     assert "+  application third" in table
     assert table.splitlines()[-1] == "Plan: 3 to add, 0 to change, 0 to remove; 5 hooks on 1 unit."

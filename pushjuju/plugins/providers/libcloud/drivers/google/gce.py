@@ -220,7 +220,7 @@ class Gce(GceDisks, Adapter, Guarding):
         )
 
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:  # noqa: ARG002
-        """Wait for the public address, if the instance shall have one."""
+        """Wait for the public address, if the instance should have one."""
         cards = seen.node.get("networkInterfaces") or ()
         awaits_public = any(card.get("accessConfigs") for card in cards)
         public = any(item.scope == "public" for item in seen.addresses)
