@@ -234,7 +234,7 @@ def test_bundles_of_the_store_are_compared_and_applied(lab: Run) -> None:
         (
             ("apply", "./bundle.yaml", "--revision", "3"),
             2,
-            "--revision is for bundles of a store; this one is a",
+            "--revision is for bundles of a store; this bundle is a",
         ),
         (("apply", "web"), 1, 'expected bundle, got charm "web"'),
         (
