@@ -24,7 +24,7 @@ from pushjuju.services.entities.storage import storage_work
 from pushjuju.services.entities.storage.storage_work import Step as StorageStep
 from pushjuju.services.entities.storage.storage_work import Todo
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.lifecycle.forced_ends import ends_ahead
+from pushjuju.services.lifecycle.forced_ends import ends_ahead, forced_subject
 from pushjuju.store.rows.records import Machine, Model, Operation, Unit
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import task_number
@@ -113,7 +113,7 @@ def _force_next(ctx: Context, found: Rehearsal) -> bool:
         if not ends:
             return False
         first = min(ends, key=lambda end: end.due)
-        subject = removal.forced_subject(first.kind, first.entity)
+        subject = forced_subject(first.kind, first.entity)
         found.cannot_know(f"whether {subject} goes by itself before it is forced away at {to_iso(first.due)}")
         of = ctx.of(tx, first.model)
         force(of, first)

@@ -10,7 +10,7 @@ from pushjuju.cli.work import session
 from pushjuju.core.model.life import Life
 from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.entities.model import models
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle import forced_ends
 from pushjuju.services.views import next_steps
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ def deadline(ctx: Context, model: str, subject: str = "") -> str:
     Args:
         subject: `machine 0` or `web/0`; empty for all forced removals of the model.
     """
-    ends = removal.forced_ends(ctx, model)
-    mine = [end for end in ends if subject in ("", removal.forced_subject(end.kind, end.entity))]
+    ends = forced_ends.forced_ends(ctx, model)
+    mine = [end for end in ends if subject in ("", forced_ends.forced_subject(end.kind, end.entity))]
     if not mine:
         return ""
     last = mine[-1]
-    what = subject or removal.forced_subject(last.kind, last.entity)
+    what = subject or forced_ends.forced_subject(last.kind, last.entity)
     return f"{what} goes at {clock_text(last.due, utc=False)}"
 
 

@@ -14,7 +14,7 @@ from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import drive, hints, suggest
 from pushjuju.core.errors import Conflict, NotFound, NotPermitted, NotValid, PushjujuError, UsageError
 from pushjuju.core.names import is_machine
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle import forced_ends, removal
 from pushjuju.services.views import removal_plan
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool =
     try:
         drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
     finally:
-        ends = removal.forced_ends(opened.ctx, opened.uuid) if drive.waits(cli, no_wait=no_wait) else []
+        ends = forced_ends.forced_ends(opened.ctx, opened.uuid) if drive.waits(cli, no_wait=no_wait) else []
         for end in ends:
             cli.console.info(f"{end.reason}: {since_text(end.due, utc=False)}")
         if ends:

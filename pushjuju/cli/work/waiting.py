@@ -30,7 +30,7 @@ Say = Callable[[str], None]
 
 
 class TimedOut(PushjujuError, code="timed-out"):
-    """Tasks were not over at the time limit."""
+    """What a command waited for was not there at the time limit."""
 
 
 class Waiter:

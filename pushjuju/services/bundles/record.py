@@ -421,11 +421,11 @@ def _grant(work: _Work, change: Change) -> None:
     users.grant(work.tx, user, level, users.Kind.OFFER, found.uuid)
 
 
-def _removal(name: str) -> Callable[[_Work, Change], None]:
-    """Return the step that calls the function of this name in `pruning`."""
+def _removal(act: Callable[[ModelTx, Mapping[str, Any]], None]) -> Callable[[_Work, Change], None]:
+    """Return the step that calls a function of `pruning`."""
 
     def step(work: _Work, change: Change) -> None:
-        getattr(pruning, name)(work.tx, change.args)
+        act(work.tx, change.args)
 
     return step
 
@@ -449,13 +449,13 @@ _STEPS: Mapping[Method, Callable[[_Work, Change], None]] = {
     Method.SET_RESOURCES: _set_resources,
     Method.SET_STORAGE: _set_storage,
     Method.BIND: _bind,
-    Method.REVOKE_OFFER_ACCESS: _removal("revoke"),
-    Method.UNSET_ANNOTATIONS: _removal("unset_annotations"),
-    Method.UNEXPOSE: _removal("unexpose"),
-    Method.REMOVE_OFFER: _removal("remove_offer"),
-    Method.REMOVE_RELATION: _removal("remove_relation"),
-    Method.REMOVE_UNIT: _removal("remove_unit"),
-    Method.REMOVE_APPLICATION: _removal("remove_application"),
-    Method.REMOVE_SAAS: _removal("remove_saas"),
-    Method.REMOVE_MACHINE: _removal("remove_machine"),
+    Method.REVOKE_OFFER_ACCESS: _removal(pruning.revoke),
+    Method.UNSET_ANNOTATIONS: _removal(pruning.unset_annotations),
+    Method.UNEXPOSE: _removal(pruning.unexpose),
+    Method.REMOVE_OFFER: _removal(pruning.remove_offer),
+    Method.REMOVE_RELATION: _removal(pruning.remove_relation),
+    Method.REMOVE_UNIT: _removal(pruning.remove_unit),
+    Method.REMOVE_APPLICATION: _removal(pruning.remove_application),
+    Method.REMOVE_SAAS: _removal(pruning.remove_saas),
+    Method.REMOVE_MACHINE: _removal(pruning.remove_machine),
 }

@@ -28,8 +28,7 @@ from pushjuju.services.entities.relation import offers, relations, remote_applic
 from pushjuju.services.entities.secret import remote_secrets, secrets
 from pushjuju.services.entities.storage import storage_instances, storage_work
 from pushjuju.services.lifecycle import storage_ends
-from pushjuju.services.lifecycle.forced_ends import forced_ends as forced_ends  # noqa: PLC0414 - part of removals
-from pushjuju.services.lifecycle.forced_ends import forced_subject as forced_subject  # noqa: PLC0414
+from pushjuju.services.lifecycle.forced_ends import forced_subject
 from pushjuju.store.queue import machine_key
 from pushjuju.store.rows.records import Application, Machine, Model, Offer, Relation, RelationScope, Unit
 from pushjuju.store.tx import ModelTx

@@ -11,7 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.work import drive, session, waiting
-from pushjuju.core.errors import NotFound, PushjujuError, UsageError
+from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.names import is_machine, is_model
 from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.names import is_application, is_unit
@@ -21,10 +21,6 @@ from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.views.query import run, scopes
 
 _POLL_S = 0.2  # how often to look for a model that does not exist yet
-
-
-class TimedOut(PushjujuError, code="timed-out"):
-    """The entity did not reach the state in time."""
 
 
 class Gone(NotFound, code="removed"):
@@ -156,7 +152,7 @@ class _Watch:
         self._cli.on_interrupt = "Stopped waiting. What was asked for goes on with the next command."
         try:
             waiting.work(self._cli, opened, self.look)
-        except TimedOut:
+        except waiting.TimedOut:
             drive.background(self._cli, self._ctx)
             raise
 
@@ -167,7 +163,7 @@ class _Watch:
             self._seen = version
             self._holds = self._evaluate()
         if not self._holds and time.monotonic() > self._deadline:
-            raise TimedOut(f"timed out waiting for {quote(self._name)} to reach goal state")
+            raise waiting.TimedOut(f"timed out waiting for {quote(self._name)} to reach goal state")
         return self._holds
 
     def _evaluate(self) -> bool:

@@ -13,7 +13,7 @@ from pushjuju.plugins.api.storage_types import StorageItem, StorageMade
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle import forced_ends, removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views import explain
@@ -170,7 +170,7 @@ async def test_a_forced_end_forgets_what_cannot_be_destroyed(
     runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), removal.Force(), destroy_storage=True))
     await drive(runtime, work)
     assert storage_states(runtime) == {"data/0": "error"}
-    [end] = [item for item in removal.forced_ends(runtime.ctx, runtime.model) if "storage" in item.kind]
+    [end] = [item for item in forced_ends.forced_ends(runtime.ctx, runtime.model) if "storage" in item.kind]
     assert end.reason == "storage data/0 is removed by force if it still exists by then"
     runtime.clock.advance(61)
     await drive(runtime, work)
