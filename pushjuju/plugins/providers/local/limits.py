@@ -54,7 +54,7 @@ LIMITS = (
 
 
 def values(limits: Sequence[Limit] = LIMITS) -> dict[str, int]:
-    """Return the values of the limits that this kernel has, by name."""
+    """Return the values of the limits that this kernel has: name -> value."""
     found = {}
     for limit in limits:
         try:

@@ -150,7 +150,7 @@ def bring_bundle(
 
 @contextmanager
 def _nothing_done(step: str, hint: str) -> Iterator[None]:
-    """Add the step to the message of an error, and that nothing was changed."""
+    """Add the step to the message of an error; the message also says that nothing was changed."""
     try:
         yield
     except PushjujuError as error:

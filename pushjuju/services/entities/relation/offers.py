@@ -36,17 +36,17 @@ ADMIN = people.LEVELS[people.Kind.OFFER][-1]
 
 
 def of_application(tx: ModelTx, application: str) -> list[Offer]:
-    """Return the offers of an application, by name."""
+    """Return the offers of an application, in the order of their names."""
     return tx.list(Offer, "offer_of_application", application=application)
 
 
 def of_model(tx: ModelTx) -> list[Offer]:
-    """Return the offers of a model, by name."""
+    """Return the offers of a model, in the order of their names."""
     return tx.list(Offer, "offer_list")
 
 
 def connections(tx: Tx, offer: Offer) -> list[Relation]:
-    """Return the relations to an offer, by id."""
+    """Return the relations to an offer, in the order of their ids."""
     return tx.list(Relation, "relation_by_offer", offer=offer.uuid)
 
 

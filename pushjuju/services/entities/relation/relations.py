@@ -49,7 +49,7 @@ def add_peers(tx: ModelTx, application: str, charm: Charm) -> None:
 
 
 def of_application(tx: ModelTx, application: str) -> list[Relation]:
-    """Return the relations of an application, by id."""
+    """Return the relations of an application, in the order of their ids."""
     return tx.list(Relation, "relation_of_application", application=application)
 
 
@@ -74,7 +74,7 @@ def is_peer(sides: Iterable[RelationEndpoint]) -> bool:
 
 
 def scopes(tx: ModelTx, relation: int) -> list[RelationScope]:
-    """Return the units in scope of a relation, by name."""
+    """Return the units in scope of a relation, in the order of their names."""
     return tx.list(RelationScope, "scope_list", relation=relation)
 
 

@@ -43,7 +43,7 @@ def find(tx: ModelTx, name: str) -> RemoteApplication | None:
 
 
 def consumed(tx: ModelTx) -> list[RemoteApplication]:
-    """Return the applications that a model consumes, by name."""
+    """Return the applications that a model consumes, in the order of their names."""
     return [item for item in every(tx) if item.url]
 
 

@@ -265,7 +265,7 @@ def exchanged(where: Sides, cloud: Cloud, item: StoredCredential) -> StoredCrede
 
 
 def models_using(ctx: Context, cloud: str, credential: str) -> list[Model]:
-    """Return the models of a controller that use a credential, by name."""
+    """Return the models of a controller that use a credential, sorted by name."""
     with ctx.store.read() as tx:
         return credential_validity.using(tx, cloud, credential)
 
