@@ -16,6 +16,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.application import new_application
 
+_NO_SERIES = "None"  # what python-libjuju sends for a folder when nobody names a base
 _SERIES = re.compile(r"[a-z]{1,20}")
 
 
@@ -28,6 +29,8 @@ def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -
     Raises:
         NotValid: The file is not a charm archive, or the model is being destroyed.
     """
+    if series == _NO_SERIES:
+        series = ""
     if series and not _SERIES.fullmatch(series):
         raise NotValid(f"series {quote(series)} not valid")
     if not archive.is_file():
