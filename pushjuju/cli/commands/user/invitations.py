@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.services.requests.user.registration_string import Invitation
+from pushjuju.services.requests.user import registration_string
 
 
-def warn_of_reach(cli: Cli, invitation: Invitation, name: str) -> None:
+def warn_of_reach(cli: Cli, invitation: registration_string.Invitation, name: str) -> None:
     """Say what a registration string still needs, and what does the same without one."""
     if not invitation.reachable:
         cli.console.info(
