@@ -7,22 +7,21 @@ which nothing may run; and every command would wait for these programs.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes.util
 import sys
 from pathlib import Path
 
-_FOLDERS = ("local/lib", "lib/*-linux-*", "lib64", "lib")
+_FOLDERS = (
+    f"lib/{getattr(sys.implementation, '_multiarch', 'none')}",  # Debian
+    "lib64",
+    "lib",
+)
 
 
 def _find_library(name: str) -> str | None:
-    """Return the path of a shared library, or None when there is none that can be loaded."""
-    for folder in _FOLDERS:
-        for path in sorted(Path("/usr").glob(f"{folder}/lib{name}.so.*")):
-            with contextlib.suppress(OSError):  # made for another kind of processor
-                ctypes.CDLL(str(path))
-                return str(path)
-    return None
+    """Return the path of a shared library, or None when there is none."""
+    paths = (path for folder in _FOLDERS for path in sorted(Path("/usr").glob(f"{folder}/lib{name}.so.*")))
+    return next(map(str, paths), None)
 
 
 _original = ctypes.util.find_library

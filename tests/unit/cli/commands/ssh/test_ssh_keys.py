@@ -202,7 +202,7 @@ def test_a_server_that_is_away(lab: Run) -> None:
     assert ended.status == 1
     assert ended.err.startswith('ERROR cannot import key id "gh:kim": cannot read keys from GitHub: ')
     ended = lab("import-ssh-key", "gh:kim", env={"PUSHJUJU_GITHUB_URL": "http://example.com"})
-    assert "must be an https:// address" in ended.err
+    assert "must be an https:// URL" in ended.err
 
 
 @pytest.mark.parametrize("who", ["kim", "xx:kim", "gh:", "gh:../etc", "gh:a b", "gh:a/b"])
