@@ -20,9 +20,10 @@ from pushjuju.web import certificates, facades, limits
 from pushjuju.web.api import Api
 from pushjuju.web.connection import Connection
 from pushjuju.web.endpoints.backup_files import BackupFiles
+from pushjuju.web.endpoints.log_stream import LogStream
 from pushjuju.web.endpoints.registration import Registration
 from pushjuju.web.endpoints.resource_files import ResourceFiles
-from pushjuju.web.endpoints.transfers import Transfers
+from pushjuju.web.endpoints.transfers import Transfers, require_room
 from pushjuju.web.endpoints.uploads import Uploads
 from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pool import Pool
@@ -165,7 +166,8 @@ def application(api: Api) -> web.Application:
     for path in ("/", "/api", "/model/{model}/api"):
         made.router.add_get(path, _connect)
     transfers = Transfers(api)
-    for part in (Uploads(transfers), ResourceFiles(transfers), BackupFiles(transfers), Registration(api)):
+    files = (Uploads(transfers), ResourceFiles(transfers), BackupFiles(transfers))
+    for part in (*files, LogStream(transfers), Registration(api)):
         made.add_routes(part.routes())
     return made
 
@@ -177,10 +179,7 @@ async def _health(_request: web.Request) -> web.Response:
 async def _connect(request: web.Request) -> web.StreamResponse:
     """Serve a websocket; a path of a model that does not exist is accepted like any other."""
     api, peer = request.app[_API], request.remote or ""
-    if not _same_origin(request):
-        raise web.HTTPForbidden(text="this origin may not connect\n")
-    if not api.has_room(peer):
-        raise web.HTTPServiceUnavailable(text="too many connections\n")
+    require_room(api, request)
     socket = web.WebSocketResponse(max_msg_size=limits.LARGEST_MESSAGE, compress=False, timeout=_END_S)
     await socket.prepare(request)
     connection = Connection(api, socket, peer=peer, model=request.match_info.get("model", ""))
@@ -190,9 +189,3 @@ async def _connect(request: web.Request) -> web.StreamResponse:
     finally:
         api.connections.discard(connection)
     return socket
-
-
-def _same_origin(request: web.Request) -> bool:
-    """Return True when no page of another origin asks: browsers say where the page comes from."""
-    origin = request.headers.get("Origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("Host")

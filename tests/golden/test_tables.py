@@ -24,6 +24,7 @@ from pushjuju.cli.commands.unit import unit_document
 from pushjuju.cli.terminal import log_lines, times
 from pushjuju.cli.terminal.output import render
 from pushjuju.core.clock import to_iso
+from pushjuju.services.views.listings import log_selection
 from tests.world.printed import NINE, Golden
 
 pytestmark = pytest.mark.usefixtures("utc")
@@ -255,7 +256,7 @@ def test_a_log_line_with_everything() -> None:
     ],
 )
 def test_which_records_are_shown(selection: dict[str, Any], seconds: str) -> None:
-    shown = log_lines.Selection(**selection).predicate()
+    shown = log_selection.Selection(**selection).predicate()
     assert "".join(record.time[18] for record in RECORDS if shown(record)) == seconds
 
 

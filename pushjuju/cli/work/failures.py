@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pushjuju.cli.terminal.log_lines import Look, Selection, line
+from pushjuju.cli.terminal.log_lines import Look, line
 from pushjuju.cli.work import hints
 from pushjuju.cli.work.subjects import EVERY_MACHINE
 from pushjuju.core.clock import to_iso
@@ -15,6 +15,7 @@ from pushjuju.core.names import is_machine
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.views import hook_runs, next_steps
+from pushjuju.services.views.listings import log_selection
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
@@ -78,7 +79,7 @@ def _own_lines(ctx: Context, model: str, unit: str) -> list[str]:
     if not runs:
         return []
     start, end = to_iso(runs[0].started), to_iso(now)
-    selection = Selection(include=(unit,), level="INFO")
+    selection = log_selection.Selection(include=(unit,), level="INFO")
     among = logs.Among(levels=selection.levels(), entities=selection.tags())
     newest = islice(logs.newest_first(ctx.store, model, among), _MOST_LINES)
     found = [line(record, Look()) for record in newest if start <= record.time <= end][::-1]

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -116,6 +117,20 @@ class Transfers:
                 yield await _receive(request, Path(folder) / "upload", largest)
         finally:
             self._under_way[user] -= 1
+
+
+def require_room(api: Api, request: web.Request) -> None:
+    """Check that a websocket may be opened.
+
+    Raises:
+        HTTPException: A page of another origin asks (browsers say where a page comes from), or there are
+            too many connections.
+    """
+    origin = request.headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+        raise web.HTTPForbidden(text="this origin may not connect\n")
+    if not api.has_room(request.remote or ""):
+        raise web.HTTPServiceUnavailable(text="too many connections\n")
 
 
 def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: int = 400) -> web.Response:

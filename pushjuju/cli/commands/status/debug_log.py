@@ -19,6 +19,7 @@ from pushjuju.core.suggest import closest
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.views.listings import log_selection
 
 _FOLLOW_S = 0.1
 
@@ -51,7 +52,9 @@ class DebugLogFlags:
     exclude_label: tuple[str, ...] = flags.many(
         "exclude-label", "Do not show log messages for these logging labels"
     )
-    level: str = flags.text("level", f"Log level to show, one of [{', '.join(log_lines.CHOICES)}]", short="l")
+    level: str = flags.text(
+        "level", f"Log level to show, one of [{', '.join(log_selection.CHOICES)}]", short="l"
+    )
     lines: int = flags.number(
         "lines",
         "Show this many of the most recent lines, and continue to append",
@@ -119,19 +122,19 @@ def _tell_unknown(cli: Cli, opened: sessions.Session, names: Sequence[str]) -> N
 
     It is only a warning: removed entities may be in the log, and entities may be added later.
     """
-    tags = {name: log_lines.exact_tag(name) for name in names if "*" not in name}
+    tags = {name: log_selection.exact_tag(name) for name in names if "*" not in name}
     for name, known in logs.unknown(opened.ctx.store, opened.uuid, tags).items():
         near = closest(name, known)
         meant = f'; did you mean "{near}"?' if near else ""
         cli.console.warn(f"there is no {quote(name)} in model {quote(opened.model.name)} or its log{meant}")
 
 
-def _selection(flags: DebugLogFlags) -> log_lines.Selection:
+def _selection(flags: DebugLogFlags) -> log_selection.Selection:
     level = flags.level.upper()
-    if level and level not in log_lines.CHOICES:
-        listed = ", ".join(quote(word) for word in log_lines.CHOICES)
+    if level and level not in log_selection.CHOICES:
+        listed = ", ".join(quote(word) for word in log_selection.CHOICES)
         raise UsageError(f"level value {quote(flags.level)} is not one of {listed}")
-    return log_lines.Selection(
+    return log_selection.Selection(
         level=level,
         include=flags.include,
         exclude=flags.exclude,
@@ -159,8 +162,8 @@ def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
 
 
 def _pages(
-    opened: sessions.Session, selection: log_lines.Selection, amount: _Amount
-) -> Iterator[Sequence[log_lines.Record]]:
+    opened: sessions.Session, selection: log_selection.Selection, amount: _Amount
+) -> Iterator[Sequence[log_selection.Record]]:
     """Yield pages of the backlog, oldest first, then pages of new lines."""
     store, model, shown = opened.ctx.store, opened.uuid, selection.predicate()
     among = logs.Among(levels=selection.levels(), entities=selection.tags())

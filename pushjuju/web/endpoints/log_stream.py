@@ -1,0 +1,270 @@
+"""The log of a model as a websocket: a frame with a status, then a frame for each line.
+
+Mirrors: juju apiserver/debuglog.go (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from aiohttp import WSCloseCode, web
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.views.listings import log_selection
+from pushjuju.services.views.listings.log_selection import Record, Selection
+from pushjuju.web import errors, limits, messages
+from pushjuju.web.call import reach
+from pushjuju.web.endpoints.transfers import require_room
+from pushjuju.web.subscriptions import Wanted
+
+if TYPE_CHECKING:
+    from multidict import MultiMapping
+
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.web.endpoints.transfers import Transfers
+    from pushjuju.web.login import LoggedIn
+
+_LARGEST = 1024  # bytes of a message from the client, which has nothing to say
+_ALIVE_S = 30.0  # between pings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """The part of a log that a client asks for.
+
+    Attributes:
+        backlog: Newest lines to send first; None stands for the whole log.
+        limit: The stream ends after this many lines; 0 stands for no limit.
+        since: Older lines are left out: a time in the form of the store, or empty.
+    """
+
+    selection: Selection
+    backlog: int | None = 0
+    limit: int = 0
+    since: str = ""
+    follow: bool = True
+
+    @classmethod
+    def read(cls, query: MultiMapping[str]) -> LogOptions:
+        """Read the query of a request.
+
+        Raises:
+            ApiError: A value is not valid.
+        """
+        limit = _number(query, "limit") or _number(query, "maxLines")
+        since = _time(query.get("startTime", ""))
+        whole = bool(since) or _flag(query, "replay")
+        return cls(
+            selection=_selection(query), backlog=None if whole else _number(query, "backlog"), limit=limit,
+            since=since, follow=not _flag(query, "noTail"),
+        )  # fmt: skip
+
+
+class LogStream:
+    """Serves the logs of models."""
+
+    def __init__(self, transfers: Transfers) -> None:
+        self._transfers = transfers
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the path of logs."""
+        return [web.get("/model/{model}/log", self._open)]
+
+    async def _open(self, request: web.Request) -> web.StreamResponse:
+        api = self._transfers.api
+        require_room(api, request)
+        socket = web.WebSocketResponse(max_msg_size=_LARGEST, compress=False, heartbeat=_ALIVE_S)
+        await socket.prepare(request)
+        stream = _Stream(self._transfers, socket, request.remote or "")
+        api.connections.add(stream)
+        try:
+            await stream.serve(request)
+        finally:
+            api.connections.discard(stream)
+        return socket
+
+
+class _Stream:
+    """One client that reads a log.
+
+    Attributes:
+        entered: The user, after the check of name and password.
+        what: The command that the client runs; a stream does not say.
+    """
+
+    def __init__(self, transfers: Transfers, socket: web.WebSocketResponse, peer: str) -> None:
+        self.peer = peer
+        self.entered: LoggedIn | None = None
+        self.what = ""
+        self._transfers = transfers
+        self._socket = socket
+        self._model = ""
+        self._last = 0
+        self._left = 0
+
+    async def quiet(self) -> None:
+        """Return at once: a stream changes nothing."""
+
+    async def close(self, code: int = WSCloseCode.OK, reason: str = "") -> None:
+        """End the stream."""
+        with suppress(ConnectionError):
+            await self._socket.close(code=code, message=reason.encode())
+
+    async def serve(self, request: web.Request) -> None:
+        """Send the log until the client goes, or all that it asked for was sent."""
+        try:
+            options = await self._enter(request)
+        except PushjujuError as error:
+            await self._send(messages.dumped({"error": errors.told(error)}) + "\n")
+        else:
+            await self._send("{}\n")
+            sending = asyncio.create_task(self._stream(options))
+            leaving = asyncio.create_task(self._until_gone())
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+        await self.close()
+
+    async def _enter(self, request: web.Request) -> LogOptions:
+        entered = await self._transfers.enter(request)
+        self._model = await self._transfers.permit(entered, "read")
+        options = LogOptions.read(request.query)
+        self._transfers.api.enter(self, entered)
+        return options
+
+    async def _until_gone(self) -> None:
+        async for _ in self._socket:  # what the client sends has no meaning
+            pass
+
+    # --- sending ------------------------------------------------------------------------------------------
+
+    async def _stream(self, options: LogOptions) -> None:
+        """Send the backlog, then new lines whenever something was written to the store."""
+        self._left = options.limit or -1
+        hub = self._transfers.api.hub
+        signal = await hub.listen(Wanted(facade="Log", model=self._model, read=_nothing, writes=True))
+        try:
+            await self._send_lines(await self._run(lambda ctx: self._backlog(ctx, options)))
+            while options.follow or options.backlog is None:
+                signal.news.clear()
+                while lines := await self._run(lambda ctx: self._page(ctx, options)):
+                    await self._send_lines(lines)
+                if not options.follow or self._left == 0 or signal.stopped:
+                    return
+                await signal.news.wait()
+        except PushjujuError:  # the model is gone, or the access
+            return
+        finally:
+            hub.unlisten(signal)
+
+    async def _run(self, read: Callable[[Context], Sequence[Record]]) -> Sequence[Record]:
+        assert self.entered is not None, "checked before"
+        return await self._transfers.run(self.entered, read)
+
+    def _backlog(self, ctx: Context, options: LogOptions) -> Sequence[Record]:
+        """Return the newest lines, the oldest of them first; the stream goes on after them."""
+        if options.backlog is None:
+            return []
+        self._last = logs.newest(ctx.store, self._model)
+        shown = options.selection.predicate()
+        found = filter(shown, logs.newest_first(ctx.store, self._model, _among(options)))
+        return [*islice((item for item in found if item.id <= self._last), options.backlog)][::-1]
+
+    def _page(self, ctx: Context, options: LogOptions) -> Sequence[Record]:
+        """Return the next lines that are to be sent; an empty list when there is none."""
+        reach(ctx, self._model)
+        shown = options.selection.predicate()
+        for page in logs.pages_after(ctx.store, self._model, self._last, _among(options)):
+            self._last = page[-1].id
+            if found := [item for item in page if item.time >= options.since and shown(item)]:
+                return found
+        return []
+
+    async def _send_lines(self, lines: Sequence[Record]) -> None:
+        for item in lines:
+            if self._left == 0:
+                return
+            self._left -= 1
+            await self._send(_frame(item))
+
+    async def _send(self, text: str) -> None:
+        """Send a frame; a client that does not read in time is left."""
+        try:
+            async with asyncio.timeout(limits.SEND_WITHIN_S):
+                await self._socket.send_str(text)
+        except TimeoutError:
+            await self.close(WSCloseCode.INTERNAL_ERROR, "the client reads too slowly")
+        except ConnectionError:
+            pass  # the reader sees the end, too
+
+
+def _nothing(_ctx: Context, _models: object) -> None:
+    """Return no news: a stream reads the log itself."""
+
+
+def _among(options: LogOptions) -> logs.Among:
+    return logs.Among(levels=options.selection.levels(), entities=options.selection.tags())
+
+
+def _frame(item: Record) -> str:
+    return messages.dumped(
+        {
+            "tag": item.entity, "ts": item.time, "sev": item.level, "mod": item.module, "loc": item.location,
+            "msg": item.message, "lab": item.labels.split(",") if item.labels else None,
+        }
+    )  # fmt: skip
+
+
+# --- the query --------------------------------------------------------------------------------------------
+
+
+def _selection(query: MultiMapping[str]) -> Selection:
+    level = query.get("level", "").upper()
+    if level and level not in log_selection.CHOICES:
+        listed = ", ".join(f'"{word}"' for word in log_selection.CHOICES)
+        raise _invalid(f'level value "{level}" is not one of {listed}')
+    return Selection(
+        level=level,
+        include=query.getall("includeEntity", []),
+        exclude=query.getall("excludeEntity", []),
+        include_module=query.getall("includeModule", []),
+        exclude_module=query.getall("excludeModule", []),
+        include_label=query.getall("includeLabel", []),
+        exclude_label=query.getall("excludeLabel", []),
+    )
+
+
+def _number(query: MultiMapping[str], name: str) -> int:
+    text = query.get(name, "")
+    if text and not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise _invalid(f'{name} value "{text}" is not a valid unsigned number')
+    return int(text or 0)
+
+
+def _flag(query: MultiMapping[str], name: str) -> bool:
+    text = query.get(name, "")
+    if text not in ("", "true", "false"):
+        raise _invalid(f'{name} value "{text}" is not a valid boolean')
+    return text == "true"
+
+
+def _time(text: str) -> str:
+    try:
+        found = from_iso(text) if text else None
+    except ValueError:
+        raise _invalid(f'start time "{text}" is not a valid time in RFC3339 format') from None
+    if found is not None and found.tzinfo is None:
+        raise _invalid(f'start time "{text}" is not a valid time in RFC3339 format')
+    return to_iso(found) if found else ""
+
+
+def _invalid(text: str) -> errors.ApiError:
+    return errors.ApiError(text, errors.BAD_REQUEST)
