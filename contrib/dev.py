@@ -74,7 +74,7 @@ def succeeds(*command: str | Path) -> bool:
 
 
 def as_root(*command: str) -> list[str]:
-    """Return the start of a command line for root rights, which keeps needed environment variables."""
+    """Return a command line that runs the command as root, with the variables of KEPT_FOR_ROOT."""
     if os.geteuid() == 0:
         return list(command)
     if not shutil.which("sudo"):

@@ -3,7 +3,7 @@
 
 `shape.py` prints the measures. `shape.py update` writes lower numbers into tests/docs/baseline, never higher
 ones. `shape.py update --moved` also accepts new files, for modules that were moved or split, as long as no
-total grows. Needs ruff; otherwise only the standard library.
+total grows. The script needs ruff and the standard library.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def frequent_names() -> Counter[str]:
 
 
 def long_modules() -> Counter[str]:
-    """Return the modules of more than 400 lines; their length does not count."""
+    """Return the modules of more than 400 lines, each with the count 1."""
     return Counter(module.path for module in modules() if module.lines > MAX_LINES)
 
 
