@@ -122,7 +122,7 @@ def _keys(user: str, keys: Sequence[Any]) -> list[str]:
 
 
 def _mirror(apt: Any) -> str:
-    """Return the package mirror that cloud-config key `apt` sets; empty when it sets none."""
+    """Return the package mirror that the cloud-config key `apt` sets, or ""."""
     primary = apt.get("primary") if isinstance(apt, Mapping) else None
     entries = primary if isinstance(primary, list | tuple) else []
     return next((str(item["uri"]) for item in entries if isinstance(item, Mapping) and item.get("uri")), "")

@@ -41,7 +41,7 @@ class Hop:
 
 
 def parse(text: str) -> tuple[Hop, ...]:
-    """Return the jump hosts on the way to a machine; an empty text has none.
+    """Return the jump hosts on the way to a machine; an empty text gives ().
 
     Raises:
         NotValid: The text is not a list of jump hosts.

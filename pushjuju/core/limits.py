@@ -18,7 +18,7 @@ DEPTH = 64  # nesting levels of lists and maps
 # --- messages without use: nothing of their content is kept ------------------------------------------------
 
 FRAME_COST = 256  # bytes that are counted for a frame in addition to its text
-PAYS_FOR = 6  # a byte that is kept justifies so many bytes of its frame: JSON writes a control character in 6
+PAYS_FOR = 6  # bytes of a frame that each kept byte justifies: JSON writes a control character in 6
 WASTE = 64 * MIB  # useless bytes from a machine before the controller stops reading from it for a while
 WASTE_EACH_S = 64 * KIB  # useless bytes that are forgiven each second
 WASTE_CPU = 2.0  # seconds of processor time that useless messages may take

@@ -1,4 +1,4 @@
-"""Lets plugins of API 1.5 import modules and names of core from where they were before."""
+"""Lets plugins of API 1.5 import modules and names of core by their former paths."""
 
 from __future__ import annotations
 

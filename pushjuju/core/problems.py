@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The entity that an error or a problem is about: its kind `unit` and its name `web/0`."""
+    """The entity that an error or a problem is about, for example of kind `unit` with the name `web/0`."""
 
     kind: str
     name: str

@@ -18,7 +18,7 @@ _HINTS = {
 
 
 def install_packages(findings: Sequence[Finding], progress: Progress) -> bool:
-    """Install the packages that findings miss, with apt, and with sudo when the user is not root. Blocks.
+    """Install the packages that findings name as missing, with apt; users other than root need sudo. Blocks.
 
     Args:
         findings: The findings of `doctor`; those without a fault are skipped.
@@ -37,7 +37,7 @@ def install_packages(findings: Sequence[Finding], progress: Progress) -> bool:
 
 
 def load_modules(findings: Sequence[Finding], progress: Progress) -> bool:
-    """Load the kernel modules that findings miss, with sudo when the user is not root. Blocks.
+    """Load the kernel modules that findings name as missing; users other than root need sudo. Blocks.
 
     Args:
         findings: The findings of `doctor` after the packages were installed.

@@ -167,7 +167,7 @@ class PluginHost:
         return found
 
     def storage_types(self, cloud_type: str) -> dict[str, StorageType]:
-        """Return the types of storage in a cloud by name; of a name in two plugins, the first counts."""
+        """Return the types of storage in a cloud by name; the first plugin that returns a name has it."""
         found: dict[str, StorageType] = {}
         for _, answer in self._answers("pushjuju_storage_types", cloud_type=cloud_type):
             for item in answer:

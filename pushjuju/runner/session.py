@@ -371,13 +371,13 @@ class MachineSession:
             op: The operation; ``id`` is unique for all times and controllers.
             on_event: Called for each event as it comes.
             on_live: Answers live hook tool calls.
-            plan: Operations sent with it, each ``after`` another one: the machine begins each when that one
-                has succeeded and wrote nothing. Call `run` or `forget` for each to free its kept messages.
+            plan: Operations sent with `op`, each ``after`` an earlier one; each begins when the earlier one
+                has succeeded without writes. Call `run` or `forget` for each to free its kept messages.
 
         Returns:
             The result frame. ``events`` holds every event as ``{"seq", "e"}``, also those passed to
-            ``on_event``. ``code`` ``plan`` means that an operation of a plan was not begun and will not begin
-            by this order.
+            ``on_event``. ``code`` ``plan`` means that the machine left out this operation of a plan, which
+            begins only when it is sent again.
 
         Raises:
             ConnectionLost: The connection was cut, and connecting again failed; the operation may go on.
@@ -430,7 +430,7 @@ class MachineSession:
         sent_on = self._claim(op_id, pending)
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
-        losses = 0  # consecutive losses, each at once or without news of the operation
+        losses = 0  # consecutive losses of the connection without new messages, or soon after connecting
         try:
             while True:
                 link = await self._attach_again(lost_at)

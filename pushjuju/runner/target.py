@@ -15,7 +15,7 @@ class MachineTarget:
         port: Port, or None for the port of ``~/.ssh/config``, else 22.
         user: Login, or None for that of ``~/.ssh/config``, else the local user's. ``sudo -n`` makes it root.
         jump: The jump host, or None.
-        identity_files: Private keys offered beside the agent's and the configured ones.
+        identity_files: Private keys offered in addition to the agent's and the configured ones.
         known_hosts: The model's file of host keys; the first contact adds the machine's key.
         host_keys: Public keys known from the provider (``ssh-ed25519 AAAA...``); no other key is then
             accepted.

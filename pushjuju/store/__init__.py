@@ -1,4 +1,4 @@
 """The store: data directory, schema, named SQL, transactions, work queue, blobs.
 
-This room stores facts and returns them in transactions; it knows none of Juju's rules.
+This package stores facts and returns them in transactions; it knows none of Juju's rules.
 """

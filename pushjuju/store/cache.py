@@ -16,7 +16,7 @@ from typing import Any
 from pushjuju.store.statements import rows
 
 MOST_KEPT = 8192  # answers, each of about a kilobyte; four times as many brought a large fleet no gain
-MOST_CONCLUDED = 32768  # conclusions, each of about a kilobyte, which save dozens of answers each
+MOST_CONCLUDED = 32768  # values of `conclude`, each of about a kilobyte, which replace dozens of answers each
 MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
@@ -74,8 +74,8 @@ class Effects:
             "" means whole rows.
         kept: True when the answer may be cached: it depends only on the rows, and the statement changes
             nothing.
-        cells: The reads, by the keys under which writes are recorded: (table, ((table, column), ...)).
-        grounds: The same, without the columns on which no derived value depends.
+        cells: `reads`, for comparison with recorded writes: (table, ((table, "" or column), ...)).
+        grounds: `cells` without the columns on which no derived value depends.
         row: (table, parameters): in this table, the statement uses only the rows that the parameters select.
         loose: The tables in which the statement may change any row.
     """
@@ -143,7 +143,7 @@ class Analyst:
 
 
 def _cells(columns: Mapping[str, Set[str]], without: Set[tuple[str, str]] = frozenset()) -> Cells:
-    """Return the keys under which writes to columns are recorded; the column "" stands for whole rows."""
+    """Return `Effects.cells` for columns that a statement reads; the column "" stands for whole rows."""
     return tuple(
         (table, tuple((table, name) for name in ("", *sorted(names)) if (table, name) not in without))
         for table, names in columns.items()
@@ -327,12 +327,12 @@ class Memo:
             self._conclusions.put(key, (self._now, tuple(self.trail), value))
 
     def concluded(self, key: Hashable) -> Any:
-        """Return a cached conclusion while all answers on its trail are valid, else None."""
+        """Return the value that `conclude` cached while all answers on its trail are valid, else None."""
         found = self._conclusions.get(key)
         return found[2] if found is not None and self._stands(*found[:2]) else None
 
     def derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return `make()`, cached while the answers are valid that `make` reads, through the cache only."""
+        """Return `make()`, cached while all answers that `make` reads are valid; it reads only this cache."""
         found, outer = self._derived.get(key), self.trail
         if found is None or not self._stands(*found[:2]):
             value, trail = self._tracked(make)
@@ -351,7 +351,7 @@ class Memo:
         try:
             return make(), self.trail
         except BaseException:
-            self.trail = None  # the earlier trail is lost: no conclusion is possible
+            self.trail = None  # the earlier trail is lost, so `conclude` has nothing to cache
             raise
 
     def _stands(self, moment: int, footing: Iterable[tuple[Effects, Place | None]]) -> bool:

@@ -102,7 +102,7 @@ class ControllerDir:
         edit_toml(self.root / "controller.toml", change)
 
     def exists(self) -> bool:
-        """Return True when the controller exists, also if this user may not read it."""
+        """Return True when the controller exists, even if this user may not read it."""
         try:
             return (self.root / "controller.toml").is_file()
         except PermissionError:

@@ -143,7 +143,7 @@ class Store:
             raise StoreGone(f"the store {self.path} is gone: its controller was removed or restored")
 
     def concluded(self, key: Hashable) -> Any:
-        """Return a conclusion (`Tx.conclude`) while it is still valid, else None."""
+        """Return the value that `Tx.conclude` cached under a key while the value is valid, else None."""
         memo = self._memo
         found = memo.concluded(key) if memo is not None else None
         if memo is None or found is None or self._connection.in_transaction:

@@ -93,7 +93,7 @@ class Keyring:
         return str(_open(self._key(name), sealed, place))
 
     def check(self, tx: Tx) -> None:
-        """Check that the file has every key that the store uses; reads no file when the store uses none."""
+        """Check that the file has every key that the store uses; read no file when the store uses no key."""
         needed = [row["id"] for row in tx.rows("encryption_key_list")]
         if needed:
             keys = self._read()

@@ -28,7 +28,7 @@ def enlist(root: Path) -> None:
 
 
 def waiting(root: Path) -> str:
-    """Return the name of a living process that works what becomes due, or ""."""
+    """Return the name of a living process that does the work that becomes due, or ""."""
     try:
         names = _living((root / _FILE).read_text())
     except (OSError, UnicodeDecodeError):

@@ -269,9 +269,9 @@ class SqliteWorkQueue:
     def anything_asked(
         self, prefix: str, now: datetime, since: datetime, left: Resting, *, routine: bool = False
     ) -> bool:
-        """Return True when a key is due for requested work: not update-status, not a due time since `since`.
+        """Return True when requested work is due: not update-status, nor work with a due time after `since`.
 
-        A machine that was woken has a reason; a machine that is due again after its rest has none.
+        The row of a woken machine has a reason; a machine that is due only by its time has an empty reason.
 
         Args:
             left: Keys that do not count until they wake.

@@ -26,7 +26,7 @@ _INSTANCE = (
     "CASE WHEN OLD.provider = 'manual' THEN 'given, only cleaned' WHEN OLD.instance_id = '' THEN '' "
     "WHEN OLD.keep_instance THEN 'kept' ELSE 'ended' END"
 )
-# kind: table, columns of model and name, SQL for the note
+# kind -> its table, the table's columns for `Gone.model` and `Gone.entity`, SQL for `Gone.note`
 _WATCHED = {
     "model": ("model", "uuid", "uuid", "''"),
     "application": ("application", "model", "name", "''"),

@@ -51,7 +51,7 @@ def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[A
 
 
 def _put(record: Any, name: str, kind: str) -> Callable[[Any, Any], None]:
-    """Return the function that writes a column into a field of a type: dozens of calls for each hook."""
+    """Return the function that decodes a column's value into a field; a hook calls it dozens of times."""
     put, time = slots(record)[name][1], datetime.fromisoformat
     if kind == "bool":
         return lambda made, value: put(made, value == 1)
@@ -219,9 +219,9 @@ class Tx:
             self._memo.trail = {}
 
     def conclude(self, key: Hashable, value: object) -> None:
-        """Cache a value that depends only on the answers since `watch`.
+        """Cache a value that depends only on the answers of statements since `watch`.
 
-        The answers count as those of now: writes since `watch` must not have changed the value.
+        The value must still be right at this call: no write since `watch` may have changed it.
         """
         if self._memo is not None:
             self._memo.conclude(key, value)
@@ -262,7 +262,7 @@ class ModelTx(Tx):
         self._own = {"model": model}
 
     def beside(self, model: str) -> ModelTx:
-        """Return this transaction for a model, which may be another one."""
+        """Return this transaction for the same or another model."""
         return self if model == self.model else ModelTx(self, model, self.now)
 
 

@@ -228,7 +228,7 @@ class ProviderContract:
         await bench.open(MODEL).precheck(request.base, request.constraints, request.placement)
 
     async def test_no_call_blocks_the_event_loop(self, bench: Bench) -> None:
-        """Waiting calls run in a thread or use `await`, because a controller works many machines at once."""
+        """Waiting calls run in a thread or use `await`, because one thread serves many machines."""
         with calls_that_block() as found:
             provider = bench.open(MODEL)
             try:

@@ -30,7 +30,7 @@ class StorageBench(Protocol):
         ...
 
     async def read(self, instance: str, place: str) -> str:
-        """Read the text."""
+        """Read the text that `write` wrote."""
         ...
 
     def leftovers(self) -> list[str]:

@@ -33,7 +33,7 @@ from pushjuju.uniter.state.operation import Outcome, committed, executed, prepar
 
 TERMINATED = "action terminated"
 NOT_COMMITTED = "committing requested changes failed"
-MACHINE = "machine"  # the machine's name of the lock of hooks
+MACHINE = "machine"  # the name on the machine of the lock that hooks hold
 Result = Mapping[str, Any]
 
 
@@ -114,7 +114,7 @@ def commands_of(task: Task) -> tuple[str, float | None]:
 
 
 def lock_of(task: Task) -> str:
-    """Return the machine's name of the lock that a task without a unit holds."""
+    """Return the lock that a task without a unit holds, by its name on the machine."""
     return _machines_lock(
         f"{MACHINE_LOCK}-{task.execution_group}"
         if task.execution_group
@@ -123,7 +123,7 @@ def lock_of(task: Task) -> str:
 
 
 def next_lock(view: View) -> str:
-    """Return the lock that a unit's next operation holds, in the machine's words; "" for no lock."""
+    """Return the lock that a unit's next operation holds, by its name on the machine; "" for no lock."""
     operation = decide(view.local, view.remote).operation
     if operation is None or operation.name is not OperationName.RUN_ACTION:
         return MACHINE
@@ -131,7 +131,7 @@ def next_lock(view: View) -> str:
 
 
 def _machines_lock(lock: str) -> str:
-    """Return the machine's name of a lock."""
+    """Return the name of a lock on the machine."""
     return MACHINE if lock == MACHINE_LOCK else lock.removeprefix(f"{MACHINE_LOCK}-")
 
 

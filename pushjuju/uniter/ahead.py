@@ -1,9 +1,9 @@
 """Plans: hooks of a new unit that are decided together and sent together.
 
 While a hook of a new unit runs, the next hook and its context are already known, if the running hook succeeds
-and writes nothing. Such hooks are decided in the transaction of the first hook and sent behind it. The
-machine begins each when the hook before it has ended so; otherwise the controller decides again. What users
-change during a plan is seen by the hooks after the plan.
+and writes nothing. Such hooks are decided in the transaction of the first hook and sent with it. The machine
+begins each of them when the hook before it has succeeded and written nothing; otherwise the controller
+decides again. Hooks after the plan see what users change during the plan.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _is_planned(operation: Operation) -> bool:
 
 
 def _next(view: View, local: LocalState) -> Step | None:
-    """Return the hook that follows, or None when the model must be read or changed before."""
+    """Return the hook that follows, or None when the model must be read or changed first."""
     between: list[Operation] = []
     while not reconcile_effects(local, view.remote):
         decision = decide(local, view.remote)

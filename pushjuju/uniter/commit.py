@@ -362,7 +362,7 @@ def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Resu
 
 
 def _is_tried_again(operation: Operation, outcome: Outcome) -> bool:
-    """Return True for a fault of the machine; only then the operation itself is repeated."""
+    """Return True for a fault of the machine, after which the operation itself is repeated."""
     if outcome is Outcome.CONFLICT:
         return False
     return outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS
@@ -378,7 +378,7 @@ def _note_charm(tx: ModelTx, view: View, operation: Operation, outcome: Outcome,
 def _commit_action(
     ctx: Context, tx: ModelTx, found: OperationRecord, view: View, result: Result
 ) -> Committed:
-    """Commit the result of an action; its failure is none of the unit. Only commands may reboot."""
+    """Commit the result of an action, whose failure does not fail the unit. Only commands may reboot."""
     message, changes = commit_action(ctx, tx, view, read_operation(found.document), result)
     if found.name != EXEC:
         _log_output(ctx, tx, found, result)
@@ -440,7 +440,7 @@ def _judge(
 
 
 def _memory_refused(ctx: Context, view: View, operation: Operation) -> str:
-    """Return why the unit's state after the hook is too large, or "" also when it did not grow."""
+    """Return why the unit's state after the hook is too large, or "" when it fits or did not grow."""
     done = committed(executed(view.local, operation, Outcome.OK), operation)
     as_before = changed(done, **{name: getattr(view.local, name) for name in _COLLECTIONS})
     most = controller_config.max_agent_state(ctx)

@@ -116,7 +116,7 @@ class Waiting:
 
 
 def placed(view: View, request: Request) -> Request:
-    """Return a request with its remote unit, inferred when the request names none.
+    """Return a request with its remote unit, which is inferred when the request does not name it.
 
     Raises:
         NotValid: The relation or the member does not exist, or there are several members.

@@ -63,7 +63,7 @@ WORK = (Answer.RUN, Answer.RESTART, Answer.DEAD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """The result of a turn: an operation to run, or why there is none.
+    """The result of a turn: an operation to run, or the reason why no operation must run.
 
     Attributes:
         answer: `run`, `idle`, `waiting` or `dead`.
@@ -109,8 +109,8 @@ def take_turn(
 
     Args:
         requests: The requests of `juju-exec` on the machine, oldest first.
-        ahead: Decide also which hooks follow for certain. The caller that runs the operation must then run
-            the hook that each commit names as the next.
+        ahead: True to decide also the hooks that certainly follow. The caller that runs the operation must
+            then run the hook that each commit returns as the next.
         routine: When False, an update-status hook waits for a later turn.
         decided: A decision made a moment ago, used when the states are the same.
 
@@ -203,7 +203,7 @@ def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
 
 
 def _initialising(tx: ModelTx, unit: Unit) -> None:
-    """Set the workload status that the machine is connected and the unit is about to be initialised."""
+    """Set the workload status for a connected machine whose unit is about to be initialised."""
     workload = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
     if workload and is_before_agent(workload):
         statuses.set_status(
@@ -291,7 +291,7 @@ def _rest(tx: Tx, view: View, decision: Decision, turn: Turn) -> None:
 
 
 def _at_rest(ctx: Context, model: str, name: str) -> Turn | None:
-    """Return the result of a unit's last turn if another turn would return the same and write nothing."""
+    """Return the result of a unit's last turn if a new turn would have the same result and write nothing."""
     found: tuple[Turn, datetime | None] | None = ctx.store.concluded((take_turn, model, name))
     if found is None or (found[1] is not None and found[1] <= ctx.clock.now()):
         return None

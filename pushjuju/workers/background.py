@@ -1,7 +1,7 @@
 """A controller process in the background, started by a command that does not wait.
 
-There is one for each controller, which holds a lock file. It works what is due, waits a little for more work,
-and ends by itself; `serving` does the work.
+Each controller has at most one such process. The process holds a lock file, does due work, waits a little
+for more work, and ends by itself; `serving` does the work.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Settled:
 
     Attributes:
         left: True when an update-status hook still runs, which another process must continue.
-        elsewhere: Problems of the other models, those related to the model of the driver.
+        elsewhere: Problems of the models that are related to the driver's model.
     """
 
     problems: tuple[Problem, ...] = ()
@@ -55,8 +55,8 @@ class Driver:
     """Works on all keys below a prefix: a model's UUID, or "" for the whole controller.
 
     `checkpoint` is called with the name of each step between two writes; tests stop the process there.
-    `settle` reports the failures of all work that any process claimed since the claim number `since`; None
-    means from now on.
+    `settle` reports the failures of all work that any process claimed from the claim number `since` on; with
+    None, from now on.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Driver:
             return next_lease(tx)
 
     def _named(self, event: Event) -> Event:
-        """Add the model's name to an event, unless the driver works only this model."""
+        """Add the model's name to an event, unless the driver works only on this model."""
         if not event.model or event.model == self.prefix:
             return event
         if event.model not in self._names:

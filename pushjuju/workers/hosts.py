@@ -1,7 +1,7 @@
 """Machines that host containers: scripts on them, and local sockets that lead to them.
 
-Each host has one SSH connection for it in each run of the controller, opened when needed, reopened after a
-loss, and closed with the run; nothing stays on the host.
+A controller process has one SSH connection to each host, opened when needed, reopened after a
+loss, and closed when the process ends; nothing stays on the host.
 """
 
 from __future__ import annotations

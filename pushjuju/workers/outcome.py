@@ -35,7 +35,7 @@ class Outcome:
 
 
 def problem_of(error: PushjujuError) -> Problem:
-    """Return an error of a machine's work as a problem, of the unit that the error names if any."""
+    """Return an error of a machine's work as a problem, whose subject is the unit that the error names."""
     of_unit = error.subject is not None and error.subject.kind == "unit"
     return Problem(error.full_text, error.subject if of_unit else None, error.hint)
 

@@ -53,7 +53,7 @@ def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> 
 
 
 def key_alias(machine: Machine) -> str | None:
-    """Return a container's name in known_hosts files, or None for other machines: they go by address.
+    """Return a container's name in known_hosts files; None for machines that are listed by address.
 
     Containers on different hosts may have the same address.
     """
@@ -63,7 +63,7 @@ def key_alias(machine: Machine) -> str | None:
 def _way(ctx: Context, model: str, hops: Sequence[Hop]) -> MachineTarget | None:
     """Return the last jump host, with the others on the way to it, or None without jump hosts.
 
-    Jump hosts are a user's, so the user's keys and SSH configuration are used beside the controller's key.
+    Jump hosts are a user's, so the user's keys and SSH configuration are used, too.
     """
     way: MachineTarget | None = None
     for hop in hops:
@@ -142,7 +142,7 @@ class ScriptRunner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a script ended; the status is None when the connection was lost before."""
+    """How a script ended; the status is None when the connection was lost before the end."""
 
     status: int | None
     stdout: str

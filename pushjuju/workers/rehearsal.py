@@ -1,4 +1,4 @@
-"""Predicts what the queue would do if it were worked now: everything is real except the machines.
+"""Predicts what the work in the queue would do now: everything is real except the machines.
 
 Only for a copy of the store. Units take their real turns, and each operation is committed as a success that
 wrote nothing, which is all that can be known beforehand; other effects are reported as unknown.
@@ -62,7 +62,7 @@ class Foreseen:
 
 @dataclass(slots=True)
 class Rehearsal:
-    """The foreseen operations, in one possible order: the order of each unit is the real order.
+    """The foreseen operations in one possible order; those of each unit are in their real order.
 
     Attributes:
         unknown: Effects that cannot be foreseen, one sentence each.
@@ -79,7 +79,7 @@ class Rehearsal:
 
 
 def rehearse(ctx: Context) -> Rehearsal:
-    """Work everything that is due in a copy of a store, and return the predicted operations."""
+    """Do all work that is due in a copy of a store, and return the predicted operations."""
     ctx.store.throw_away()
     ctx.store.remember()
     found = Rehearsal()
@@ -106,7 +106,7 @@ def _loops_first(key: str) -> tuple[bool, str]:
 
 
 def _force_next(ctx: Context, found: Rehearsal) -> bool:
-    """Force the removal with the earliest forced end; return False when there is no such removal."""
+    """Force the removal that is due to be forced next; return False when there is no such removal."""
     with ctx.store.write() as tx:
         uuids = [model.uuid for model in tx.list(Model, "model_list")]
         ends = [end for uuid in uuids for end in ends_ahead(ctx.of(tx, uuid))]

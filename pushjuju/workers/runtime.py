@@ -199,7 +199,7 @@ class Runtime:
         return machine.id.split("/")[-2] if host else self.cloud_type(machine.model)
 
     def features(self, kind: str) -> frozenset[str]:
-        """Return the features of a type of provider; none for a type that no plugin has."""
+        """Return the features of a type of provider; empty for a type that no plugin has."""
         if kind not in self._features:
             self._features.update({item.name: item.features for item in self.host.provider_types()})
         return self._features.setdefault(kind, frozenset())
@@ -315,7 +315,7 @@ class Runtime:
         return owner_line(controller, machine.model, machine.id)
 
     def _is_stale(self, session: MachineSession) -> bool:
-        """Return True when another process has worked on the machine since: the session's facts are old."""
+        """Return True when another process has worked on the machine since the session began."""
         return session.lease is not None and session.lease["number"] not in self._leases
 
     def attached(self, machine: Machine) -> MachineSession | None:

@@ -1,6 +1,6 @@
 """Installs a line in the user's crontab that runs `pushjuju update-status` regularly.
 
-No command needs the line, since each command works what is due; without it, nothing runs between commands.
+No command needs the line, since each does the work that is due; without it, nothing runs between commands.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NO_CRONTAB = "no crontab for"
 
 
 def look(datadir: DataDir, environ: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the entries of `doctor` about regular runs; none without a controller."""
+    """Return the entries of `doctor` about regular runs; [] without a controller."""
     if datadir.current_controller() is None:
         return []
     unit = _usual(datadir, environ) and (_from_systemd() or _from_cron_file())
@@ -57,7 +57,7 @@ def schedule(datadir: DataDir) -> None:
 
 
 def line(root: Path) -> str:
-    """Return the crontab line that works a data directory every five minutes.
+    """Return the crontab line that runs `update-status` on a data directory every five minutes.
 
     A run is skipped while the run before it still works.
     """
@@ -112,7 +112,7 @@ def _data(text: str) -> str:
 
 
 def _serves(text: str, datadir: DataDir, environ: Mapping[str, str]) -> bool:
-    """Return True when a line of a crontab, written by pushjuju or a user, works this data directory."""
+    """Return True when a line of a crontab, written by pushjuju or a user, is for this data directory."""
     if text.lstrip().startswith("#") or "pushjuju" not in text or SUBJECT not in text:
         return False
     return _data(text) == str(datadir.root) if "PUSHJUJU_DATA=" in text else _usual(datadir, environ)
@@ -137,7 +137,7 @@ def _crontab(argument: str, *, stdin: str = "") -> str:
 
 
 def _from_cron_file() -> str:
-    """Return the file of /etc/cron.d that works this data directory as this user, or ""."""
+    """Return the file of /etc/cron.d that serves this data directory as this user, or ""."""
     try:
         lines = _CRON_FILE.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -147,7 +147,7 @@ def _from_cron_file() -> str:
 
 
 def _from_systemd() -> str:
-    """Return the unit of contrib/systemd that works this data directory as this user, or ""."""
+    """Return the unit of contrib/systemd that serves this data directory as this user, or ""."""
     if not _which("systemctl"):
         return ""
     names = [_SERVICE, f"{_TIMER}.timer", f"{_TIMER}.service"]

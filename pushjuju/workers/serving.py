@@ -1,4 +1,4 @@
-"""The main loop of a controller process: work what is due until a signal, or until nothing is left."""
+"""The main loop of a controller process: do due work until a signal, or until nothing is left."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def serve(
 ) -> bool:
     """Work on all models of a controller until a signal (SIGTERM, SIGINT), or until idle.
 
-    A process that works for ever may run beside others; a process that ends when idle leaves the work to
-    another.
+    With `until_idle`, this process leaves the work to another process that works on the controller already;
+    otherwise it works in parallel with such a process.
 
     Args:
-        beside: A context to hold meanwhile in the same loop, for example a server.
+        beside: A context to hold open in the same event loop until the work ends, for example a server.
 
     Returns:
         False when another process works for the controller, so that this process has nothing to do.

@@ -74,7 +74,7 @@ class Entry:
 
 
 class Node(Protocol):
-    """The part of a packed or unpacked file that the resolution of links needs."""
+    """The kind and target of a packed or unpacked file: all that following its links needs."""
 
     @property
     def kind(self) -> Kind:

@@ -102,7 +102,7 @@ def _joined(markers: Markers) -> str:
 def chosen(
     what: str, names: Sequence[str], offered: Mapping[str, Sequence[Any]], problems: list[str]
 ) -> Iterator[str]:
-    """Yield the names that are offered, as the file spells them; add a problem for each of the others."""
+    """Yield the names that are in `offered`, as spelled there; add a problem for each other name."""
     known = {plain(name): name for name in offered}
     for name in names:
         if plain(name) in known:
@@ -119,7 +119,7 @@ def texts(part: Mapping[str, Any], key: str) -> list[str]:
 
 
 def table(document: Any, *keys: str) -> dict[str, Any]:
-    """Return the table at the path `keys` of a document, or an empty table when there is none."""
+    """Return the table at the path `keys` of a document, or an empty table when the path is missing."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document if isinstance(document, dict) else {}

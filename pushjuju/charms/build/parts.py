@@ -35,7 +35,7 @@ HINT = (
 _PYTHON = ("charm", "uv", "python", "poetry")
 _PLUGINS = (*_PYTHON, "dump", "nil")
 REACTIVE = "reactive"
-TOOLS = "charm-tools"  # builds reactive charms; charms name the part that installs it so, too
+TOOLS = "charm-tools"  # builds reactive charms; a part that installs this package has the same name
 _SNAPS = {"astral-uv": "uv"}  # snap -> the Python package with the same program
 # Build tools that pip replaces; other packages that a build installs are not needed for wheels.
 _HARMLESS = frozenset(
@@ -71,7 +71,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildPlan:
-    """The packages and files that a charm needs beside the files of its tree.
+    """The packages and files that a charm needs in addition to the files of its tree.
 
     Attributes:
         requirements: Lines for requirements.txt, with versions where a lock file gives them.

@@ -20,7 +20,7 @@ _SERIES = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
 _PAYLOAD = re.compile(r"[a-zA-Z](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?")
 _TERM = re.compile(r"[a-z](?:-?[a-z0-9])+")
 _TERM_LENGTH = 256
-_SHOWN = 60  # characters of a too long name that an error shows
+_SHOWN = 60  # characters that an error shows of a name that is too long
 _VERSION = re.compile(r"\d{1,9}\.\d{1,9}(?:[.-](?:[a-z]+)?\d{1,9}){0,2}")
 _USERS = ("root", "sudoer", "non-root")
 

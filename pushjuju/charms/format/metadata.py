@@ -1,6 +1,6 @@
 """Reads `metadata.yaml`. Mirrors: juju/charm meta.go extra_bindings.go (v12).
 
-Coerces the values first, then checks the meaning of those with the right shape: one error has all faults.
+Coerces all values, then checks the meaning of the valid ones, so that one error lists every fault.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ _META = coerce.record(_FIELDS, _DEFAULTS)
 def read_metadata(
     data: bytes, manifest: Manifest | None, problems: Problems, *, manifest_wrong: bool = False
 ) -> CharmMeta | None:
-    """Return the metadata, or None when the document has not even the right shape.
+    """Return the metadata, or None when the document does not have the form of metadata.
 
     Args:
         data: Bytes of the file.

@@ -17,7 +17,7 @@ _ARCH = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmURL:
-    """A parsed URL; a `revision` of -1 means that the text gives none."""
+    """A parsed URL; a `revision` of -1 means that the text has no revision."""
 
     schema: str
     name: str

@@ -68,7 +68,7 @@ def _next_bases(ask: Ask, fault: Fault) -> tuple[Platform, ...]:
 
 
 def _sent(platform: Platform) -> Platform:
-    """Return a platform that a query may name; bundles fit every base, so the default base stands for it."""
+    """Return the platform to send: a platform without a base, as bundles have, gets the default base."""
     return platform if platform.base else Platform.of(DEFAULT_LTS, platform.arch)
 
 

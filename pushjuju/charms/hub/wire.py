@@ -46,7 +46,7 @@ class Fault:
     """The reason why a store did not return a charm or resource.
 
     Attributes:
-        message: The text for users; Juju's text where Juju has one.
+        message: The text for users: Juju's text, if Juju has a text for this fault.
         original: The store's own text.
         releases: The (channel, platform) pairs that the store offers instead.
         bases: Platforms that the store supports for the query.

@@ -154,7 +154,7 @@ class CharmMeta:
                 yield group[name]
 
     def find_endpoint(self, name: str) -> Endpoint | None:
-        """Return the endpoint with a name, also the implicit `juju-info`, or None when there is none."""
+        """Return the endpoint with a name, also the implicit `juju-info`, or None when it is missing."""
         for group in (self.provides, self.requires, self.peers):
             if name in group:
                 return group[name]

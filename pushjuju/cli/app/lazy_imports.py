@@ -1,8 +1,8 @@
 """Lazy imports: Python executes modules that `cli` and `services` import at their first use.
 
 So a help text imports only the module of its command, and a run only the modules that it uses. `from package
-import module` is lazy; `from package.module import name` executes the module at once. A module of another
-room is executed together with all modules that it imports.
+import module` is lazy; `from package.module import name` executes the module at once. A module outside of
+`cli` and `services` is executed together with all modules that it imports.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class _LazyFinder:
     def find_spec(
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module to execute at its first use, or None to let Python do it now."""
+        """Return the spec of a module to execute at its first use, or None to let Python execute it now."""
         if not _thread.lazy or not name.startswith(_OURS):
             return None
         spec = PathFinder.find_spec(name, path, target)

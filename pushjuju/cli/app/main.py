@@ -49,14 +49,14 @@ def main() -> None:
 
 
 def _speak_utf8() -> None:
-    """Make the streams UTF-8 whatever the locale says, as Go does: scripts read the same everywhere."""
+    """Make the streams UTF-8 whatever the locale says, as Go does, for the same output everywhere."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
 
 
 def _words(argv: list[str]) -> list[str]:
-    """Return the arguments decoded as UTF-8, also under a locale with another encoding."""
+    """Return the arguments decoded as UTF-8, even under a locale with another encoding."""
     if sys.getfilesystemencoding().lower() == "utf-8":
         return argv
     return [os.fsencode(word).decode("utf-8", "surrogateescape") for word in argv]
@@ -117,7 +117,7 @@ def _leave_stdout() -> None:
 
 
 def _check_text(argv: Sequence[str]) -> None:
-    """Refuse arguments that are not valid UTF-8: no name in the store or on the network can be one."""
+    """Refuse arguments that are not valid UTF-8: names in the store and on the network are UTF-8."""
     for word in argv:
         if not word.isascii() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in word):
             shown = word.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

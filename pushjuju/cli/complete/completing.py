@@ -131,7 +131,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _kind(line: Line) -> tuple[str, str]:
-    """Return the part of the word that stays as typed, and the kind of what completes it."""
+    """Return (the part of the word that stays as typed, the kind of words that complete the rest)."""
     if line.flag:
         return "", _value_kind(line, line.flag)
     if line.current.startswith("-") and not line.flags_over:
@@ -155,7 +155,7 @@ def _value_kind(line: Line, flag: str) -> str:
 
 
 def _offers(line: Line, kind: str) -> Iterator[Offer]:
-    """Yield the offers for a kind of argument, `model` say, or for several kinds with `|` between."""
+    """Yield the offers for a kind of argument, such as `model`, or for several kinds with `|` between."""
     seen: set[str] = set()
     for one in kind.split("|"):
         for offer in _OFFERS.get(one, _named(one))(line):
@@ -234,7 +234,7 @@ def _our_words(_line: Line) -> Iterator[Offer]:
 
 
 def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
-    """Return the rows of a query of `complete.sql` in the named controller; none when it does not exist."""
+    """Return the rows of a query of `complete.sql` in the named controller; no rows when it is missing."""
     import sqlite3  # imported here: words of commands and flags need no store
 
     root = _root(line.env)

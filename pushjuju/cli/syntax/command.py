@@ -58,7 +58,7 @@ class Exited(PushjujuError, message=""):
 
 @dataclass(slots=True)
 class Cli:
-    """What a command gets besides its arguments.
+    """What a command gets in addition to its arguments.
 
     Attributes:
         console: Streams, environment, information lines, questions.
@@ -68,7 +68,7 @@ class Cli:
         word: The name of the command, aliases resolved.
         given: Keys of the flags that the command line has.
         on_interrupt: What Ctrl-C prints: how the work goes on.
-        rehearsal: True while `plan` runs the command on a copy of the store: the command works no machine,
+        rehearsal: True while `plan` runs the command on a copy of the store: the command uses no machine,
             asks no question and writes to no other place.
         extra: Services of this call by name; at the end the entry point closes those that have `close`.
     """

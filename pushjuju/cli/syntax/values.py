@@ -95,7 +95,7 @@ def read_file(path: str, stdin: TextIO | None = None) -> bytes:
 
 
 def public_keys(path: str) -> list[str]:
-    """Return the public keys of a file, or none for an empty path; errors do not show the content."""
+    """Return the public keys of a file, or [] for an empty path; errors do not show the content."""
     found: list[str] = []
     text = read_file(path).decode(errors="replace") if path else ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -163,7 +163,7 @@ def base(base_text: str, series: str, console: Console) -> Base | None:
 
 
 def disks(words: Sequence[str]) -> list[Directive]:
-    """Parse the values of `--disks`: storage directives without a name, several to a value with blanks."""
+    """Parse the values of `--disks`: storage directives without a name; one value may hold several."""
     found = []
     for word in words:
         try:

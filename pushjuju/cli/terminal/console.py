@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Console:
-    """The streams of a command, and what it writes beside its data.
+    """The streams of a command, and everything that a command writes except its data.
 
     Attributes:
         stdin: Answers to questions, and the content for `--file -`.
@@ -81,7 +81,7 @@ class Console:
             return self.stdin.readline().strip()
 
     def downloading(self, what: str) -> Download:
-        """Return a context manager that shows a download; call its value with the bytes so far and in all."""
+        """Return a context manager that shows a download; call its value with present and total bytes."""
         return Download(self.stderr, what, quiet=self.quiet)
 
     def above_progress(self) -> AbstractContextManager[None]:

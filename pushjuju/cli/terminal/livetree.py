@@ -1,4 +1,4 @@
-"""Progress as a tree: machines, their units, and what runs on each for how long. Pure."""
+"""Progress as a tree: machines, their units, what runs on each, and for how long. Pure."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Output:
 
         Args:
             document: Plain dicts, lists, texts and numbers; for None nothing is written.
-            formatters: Format name -> function that returns the text, for formats beside yaml, json and
+            formatters: Format name -> function that returns the text, for formats other than yaml, json and
                 smart, or instead of these. The text ends with a newline unless it is empty.
         """
         self.text("" if document is None else self.rendered(document, formatters))

@@ -47,7 +47,7 @@ class Painted(str):
 
 
 class Joined(str):
-    """The text of a cell with several parts that have a colour each."""
+    """The text of a cell with several parts, each with a colour of its own."""
 
     __slots__ = ("parts",)
     parts: tuple[str, ...]

@@ -29,8 +29,7 @@ def progress(console: Console, *, lines: bool | None = None) -> Iterator[Tell]:
 
     Args:
         lines: Whether to print a line for each change when no tree can be drawn. By default, only when stdout
-            or
-        stderr is a terminal: scripts expect what Juju prints. `--verbose` always prints these lines.
+            or stderr is a terminal: scripts expect what Juju prints. `--verbose` always prints these lines.
 
     Yields:
         The function to call with each event.
@@ -74,7 +73,7 @@ class _Lines:
 
 
 class _Screen:
-    """Draws a tree at the bottom of the terminal until the end; a thread updates its durations."""
+    """Draws a tree at the bottom of the terminal while the work runs; a thread updates the durations."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -29,7 +29,7 @@ def size(stream: TextIO) -> tuple[int, int]:
 
 
 def width(text: str) -> int:
-    """Return how many cells a text takes; colour sequences take none."""
+    """Return how many cells a text takes; colour sequences take no cell."""
     plain = _COLOURS.sub("", text)
     return len(plain) if plain.isascii() else sum(map(_cells, plain))
 

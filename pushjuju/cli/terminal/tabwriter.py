@@ -54,9 +54,9 @@ class TabWriter:
         return "".join(out)
 
     def _format(self, out: list[str], widths: list[int], start: int, end: int) -> None:
-        """Write lines `start` to `end`; `widths` are those of their first cells.
+        """Write lines `start` to `end`; the columns that these lines have in common have the given `widths`.
 
-        Adjacent lines that close one more cell form the next column: a recursive call writes them.
+        A recursive call writes adjacent lines that close one more cell, which form the next column.
         """
         column, lines, at = len(widths), self._lines, start
         while at < end:

@@ -46,7 +46,7 @@ def require(ctx: context.Context, model: sessions.Model, command: str) -> None:
     """Refuse a command that a disabled set forbids for the model.
 
     Raises:
-        NotValid: The command makes machines, and the model is the controller's own, which has none.
+        NotValid: The command makes machines, and the model is the controller's own, which has no machines.
     """
     if command in _MAKES_MACHINES:
         models.require_machines(model)

@@ -42,7 +42,7 @@ def settle(
         background.
 
     Raises:
-        HookFailed: A hook failed on one of `touched`, or a machine of these could not be worked.
+        HookFailed: A hook failed on one of `touched`, or the work on one of their machines failed.
     """
     if not waits(cli, no_wait=no_wait):
         background(cli, ctx)

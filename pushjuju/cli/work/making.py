@@ -39,7 +39,7 @@ def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
     """Remove the first controller again when the block made it and then fails.
 
     Args:
-        anyway: Remove the controller also when the block succeeds, because nothing was deployed.
+        anyway: Remove the controller even when the block succeeds, because nothing was deployed.
     """
     failed = True
     try:

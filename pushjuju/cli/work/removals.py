@@ -35,7 +35,7 @@ _REFUSALS = (NotFound, NotValid, NotPermitted, Conflict)
 
 @dataclass
 class Plan:
-    """What a removal does to each entity. When one entity is refused all stay; the error names all faults.
+    """What a removal does to each entity. If one cannot be removed, all stay; the error names all faults.
 
     Attributes:
         failed: The start of an error, with `{}` for the entity: `removing unit {} failed`.
@@ -147,7 +147,7 @@ def _tell_kept(cli: Cli, opened: Session, names: Sequence[str]) -> None:
 
 
 def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool = False) -> None:
-    """Work a removal; a background process goes on with what waits for its forced end."""
+    """Do the work of a removal; a background process goes on with what must be forced later."""
     try:
         drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
     finally:

@@ -116,7 +116,7 @@ def first_claim(cli: Cli) -> int | None:
 
 
 def any_controller(cli: Cli, text: str = "") -> bool:
-    """Return True when a model must exist already: the user named one, or there is a current model."""
+    """Return True when the user named a model or a controller, or when any controller exists."""
     named = text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER")
     return bool(named or data_dir(cli).controllers())
 

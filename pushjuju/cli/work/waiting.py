@@ -151,7 +151,7 @@ def attend(
 
 
 def failures(found: Sequence[dict[str, object]]) -> str:
-    """Return the error text for tasks whose script failed; empty when none failed."""
+    """Return the error text for tasks whose script failed; empty when no script failed."""
     bad = []
     for task in found:
         results = task.get("results")

@@ -13,7 +13,7 @@ def candidates(
     Args:
         zones: The zones that the cloud offers for the machine, in the cloud's order.
         wanted: The constraint `zones`; empty for any zone.
-        derived: Zones that the machine's placement or volumes require; empty when they require none.
+        derived: Zones that the machine's placement or volumes require; empty when they require no zone.
     """
     return [zone for zone in zones if (not wanted or zone in wanted) and (not derived or zone in derived)]
 

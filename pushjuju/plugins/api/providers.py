@@ -102,8 +102,8 @@ class Instance:
     """An instance in the cloud, in its present state.
 
     Attributes:
-        machine_id: The machine for which the instance was made. By this, the controller finds an instance
-            that it could not record; empty when the cloud does not know it.
+        machine_id: The machine for which the instance was made; empty when the cloud does not know it. The
+            controller needs this to find an instance that was made but not recorded.
     """
 
     id: str

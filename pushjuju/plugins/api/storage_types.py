@@ -48,8 +48,8 @@ class StorageItem:
         instance_id: The instance to which the item will be attached; empty when there is none.
         path: The mount point of the filesystem on the machine; empty for volumes.
         source: The `source` that `attach` returned for the item.
-        uuid: A text that is the same at each attempt and different for other items: by it, a half-made item
-            is found.
+        uuid: A text that is the same at each attempt and different for other items, so that the provider
+            finds a half-made item.
     """
 
     id: str

@@ -106,7 +106,7 @@ class Http:
     sleep: Callable[[float], None] = time.sleep
 
     def json(self, method: str, url: str, body: Any = None) -> Any:
-        """Return the JSON of an answer, also of a refusal (4xx), because its errors say more than its status.
+        """Return the JSON of an answer, even of a refusal (4xx), whose JSON says more than its status.
 
         Raises:
             HubError: There was no JSON answer; the message is Juju's.

@@ -109,7 +109,7 @@ def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> N
     """Clone a repository with its submodules: a branch, tag or commit, or the default branch when empty.
 
     No program of the repository runs: neither hooks, nor commands in its configuration. Submodules are only
-    cloned over the network, so that a repository cannot copy files of this computer.
+    cloned over the network, so that a repository cannot copy files from this computer.
     """
     url, kept = _login(url, _git_environment(environ))
     target.mkdir(parents=True)

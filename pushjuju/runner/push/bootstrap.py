@@ -93,7 +93,7 @@ def command(program: Program, root: str, options: Mapping[str, Any]) -> str:
 
 
 class Link:
-    """The SSH channel to a machine's server, from the start of the program on.
+    """The SSH channel to a machine's server, as soon as the program is started.
 
     Attributes:
         first: The machine's first message, not checked.

@@ -1,8 +1,8 @@
 """Find which parts of a charm's archive a machine already has in another archive. Only reads files.
 
-Archives are written with sorted names and fixed times, so an unchanged file is the same sequence of bytes in
-both. A machine builds the new archive from parts of the old archive and parts that are sent, and checks its
-hash as for any archive.
+Archives are written with sorted names and fixed times, so the bytes of an unchanged file are the same in old
+and new archive. A machine builds the new archive from parts of the old archive and parts that are sent, and
+checks the hash of the new archive, as of any archive.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _SOURCE = Path(__file__).parents[3]
 PORTABLE = _SOURCE / "pushjuju" / "portable"
 REMOTE = _SOURCE / "pushjuju" / "runner" / "remote"
 TYPES = PORTABLE / "frames.py"  # only type checkers need it
-BOOT = REMOTE / "boot.py"  # an argument of the command of every contact
+BOOT = REMOTE / "boot.py"  # sent as an argument of the command at every contact
 _ANSWERED = "pushjuju_answered"  # module of the tools that the controller answers
 _ANSWERED_TEXT = '''"""Hook tools of plugins that the controller answers."""
 

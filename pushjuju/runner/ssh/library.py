@@ -19,7 +19,7 @@ _FOLDERS = (
 
 
 def _find_library(name: str) -> str | None:
-    """Return the path of a shared library, or None when there is none."""
+    """Return the path of a shared library, or None when it is not found."""
     paths = (path for folder in _FOLDERS for path in sorted(Path("/usr").glob(f"{folder}/lib{name}.so.*")))
     return next(map(str, paths), None)
 

@@ -1,7 +1,7 @@
 """Counts useless SSH packets, so that a machine cannot keep the controller busy below the level of frames.
 
-Data of channels is counted where it is read; requests for more of the controller's data follow from what the
-controller sends. This module counts all other packets: ignored ones, debug messages, channel requests and
+Data of channels is counted where it is read; window adjustments are limited by the data that the controller
+sends. This module counts all other packets: ignored ones, debug messages, channel requests and tiny
 windows, data without a byte, and, with a higher cost, packets that make the controller compute keys.
 """
 
@@ -16,8 +16,8 @@ from pushjuju.runner.trust.waste import Bucket
 if TYPE_CHECKING:
     import asyncssh
 
-# Numbers of packets (RFC 4250), copied: asyncssh is imported only when needed. Numbers of keys are those of a
-# key exchange, but for its last packet.
+# Numbers of packets (RFC 4250), copied because asyncssh is imported only when needed. `_KEYS` are the packets
+# of a key exchange, without its last packet.
 _OPEN, _ADJUST, _DATA, _EXTENDED_DATA = 91, 93, 94, 95
 _KEYS = frozenset({20, *range(30, 50)})
 _LOGIN = range(60, 80)

@@ -42,7 +42,7 @@ class QuickAcks:
             self._wait(loop)
 
     def stop(self, sock: Any) -> None:
-        """Stop for the socket of one connection."""
+        """Stop acknowledging at once on the socket of a connection."""
         self._until.pop(sock, None)
 
     def _wait(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -49,7 +49,7 @@ def read(flag: int, payload: bytes) -> tuple[Document, int]:
 
 
 def _has_too_many_values(data: bytes) -> bool:
-    """Return True when a JSON text holds too many values; skip its strings only when they decide."""
+    """Return True when a JSON text holds too many values; leave out strings only if necessary."""
     return _marks(data) > limits.FRAME_MARKS and _marks_outside(data) > limits.FRAME_MARKS
 
 

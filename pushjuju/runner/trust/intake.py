@@ -386,7 +386,7 @@ def read_event(event: object) -> Event | None:
 
 
 def read_events(items: Iterable[tuple[Any, Any]]) -> tuple[list[tuple[int, Event]], int]:
-    """Return the readable ones of some events in the order of their numbers, and the number of the others."""
+    """Return the readable events in the order of their numbers, and how many events cannot be read."""
     found: dict[int, Event] = {}
     odd = spent = 0
     for number, event in items:

@@ -70,7 +70,7 @@ class Application:
     """An application.
 
     Attributes:
-        secrets: 1 when it or a unit of it has ever owned or read a secret; 2: read one of another model.
+        secrets: 1 after the application or its units owned or read a secret; 2 after reading another model's.
         offered: 1 when the application has ever been offered to other models.
     """
 
@@ -327,7 +327,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedEndpoint:
-    """From where an application's ports may be reached; `endpoint` "": all endpoints without own row."""
+    """From where an application's ports may be reached; `endpoint` "" is for endpoints without a row."""
 
     model: str
     application: str
@@ -340,8 +340,8 @@ class ExposedEndpoint:
 class MachineFirewall:
     """The rules in force on a machine: `applied` is their digest, or "" when it is not known.
 
-    `changes` minus `seen`: changes that may have changed the rules; `peers`: from where its SSH port was
-    reached.
+    `changes` counts events that may change the rules, and `seen` those that have been handled;
+    `peers`: addresses from which the machine's SSH port was reached.
     """
 
     model: str

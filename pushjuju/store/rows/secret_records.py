@@ -78,7 +78,7 @@ class ConsumerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantRow:
-    """A grant to read a secret; `kind` is application or unit; with `relation`, the grant ends with it."""
+    """A grant to read a secret; `kind` is application or unit; a grant with a `relation` ends with it."""
 
     model: str
     secret: str

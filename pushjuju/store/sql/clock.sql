@@ -16,7 +16,7 @@ UPDATE backing SET due = :now WHERE due > :now
 UPDATE backing_attachment SET due = :now WHERE due > :now
 
 -- name: clock_silence_from_now
--- A machine that became silent at a time in the future would not count as lost for long.
+-- Otherwise, a machine that became silent "in the future" would not count as lost until after that time.
 UPDATE machine SET unreachable_since = min(unreachable_since, :now), last_failed = min(last_failed, :now),
   last_seen = min(last_seen, :now)
 WHERE unreachable_since > :now OR last_failed > :now OR last_seen > :now
@@ -29,9 +29,9 @@ SELECT * FROM secret WHERE next_rotation > :now
 UPDATE secret_revision SET next_expiry = :now WHERE next_expiry > :now AND next_expiry <> expires
 
 -- name: clock_update_status_anew
--- The wait starts again, without a tick.
+-- The wait for update-status starts again; the hook does not run now.
 UPDATE unit SET update_status_due = NULL WHERE update_status_due > :now
 
 -- name: clock_forced_ends
--- Only cleanups that were added under the wrong clock can be due after its last time.
+-- Cleanups due after :latest, the last time that the wrong clock showed, were added under that clock.
 SELECT * FROM cleanup WHERE due > :latest

@@ -1,4 +1,4 @@
--- Words for completion: each statement uses an index and has a limit. `a` is the word before, where needed.
+-- Words for completion: each statement uses an index, and has a limit where it may return many rows.
 
 -- name: complete_model
 SELECT owner || '/' || name FROM model UNION SELECT name FROM model ORDER BY 1 LIMIT 500
@@ -25,7 +25,7 @@ SELECT id, owner FROM storage_instance WHERE model = :model LIMIT 500
 SELECT name FROM storage_pool WHERE model = :model LIMIT 500
 
 -- name: complete_secret
--- Secrets of the model also by name.
+-- The model's own secrets can be given by name or by id.
 SELECT label, 'secret:' || id FROM secret WHERE model = :model AND owner_kind = 'model' AND label <> ''
 UNION ALL SELECT 'secret:' || id, label FROM secret WHERE model = :model LIMIT 500
 

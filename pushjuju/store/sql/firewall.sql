@@ -55,8 +55,8 @@ ON CONFLICT (key) DO UPDATE SET
 SELECT EXISTS (SELECT 1 FROM machine_firewall WHERE model = :model AND changes <> seen AND problem = '')
 
 -- name: firewall_wake_connected
--- As firewall_wake, for the machines of all applications that relations connect with one; those with a problem are
--- tried again at their own time.
+-- As firewall_wake, for the machines of an application and of all applications that relations connect with it;
+-- machines with a problem have their own time for the next attempt.
 WITH RECURSIVE connected (application) AS (
   VALUES (:application)
   UNION

@@ -90,13 +90,13 @@ SELECT model, type AS entity, message FROM block
 SELECT '' AS model, name AS entity, display_name, disabled FROM person
 
 -- name: inventory_access
--- Access to a model belongs to that model; access to an offer shows the offer's name.
+-- Access to a model has that model in `model`; access to an offer is shown with the offer's name.
 SELECT CASE WHEN a.kind = 'model' THEN a.target ELSE '' END AS model, a.kind || ' ' || a.target || ' ' || a.person AS entity,
   a.person || CASE a.kind WHEN 'model' THEN '' WHEN 'offer' THEN ' to ' || COALESCE(o.name, a.target)
     WHEN 'cloud' THEN ' to cloud ' || a.target ELSE ' to the controller' END AS shown, a.level
 FROM access a LEFT JOIN offer o ON a.kind = 'offer' AND o.uuid = a.target
 
 -- name: work_take_due
--- A rehearsal works its own copy of the queue, so no other process claims keys.
+-- A rehearsal uses its own copy of the queue, so no other process claims keys.
 UPDATE work SET due = NULL, owner = NULL, leased_until = NULL WHERE due IS NOT NULL AND due <= :now
 RETURNING key

@@ -10,7 +10,7 @@ VALUES (:model, :machine, :profiles, :problem)
 ON CONFLICT (model, machine) DO UPDATE SET profiles = excluded.profiles, problem = excluded.problem
 
 -- name: profiles_of_units
--- The charms of the applications with units on one machine, or on all machines when it is ''.
+-- The charms of the applications with units on a machine, or on any machine when :machine is ''.
 SELECT DISTINCT application.name AS application, application.charm_url AS charm_url
 FROM unit JOIN application ON application.model = unit.model AND application.name = unit.application
 WHERE unit.model = :model AND (:machine = '' OR unit.machine = :machine)

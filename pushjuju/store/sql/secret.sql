@@ -121,7 +121,7 @@ WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'app
   AND r.expiry_due = 1 ORDER BY r.next_expiry, r.secret, r.revision
 
 -- name: secret_obsolete_managed
--- Revisions other than the latest that no unit reads.
+-- Revisions that no unit reads, without the latest revision.
 SELECT r.secret, r.revision FROM secret s CROSS JOIN secret_revision r
 ON r.model = s.model AND r.secret = s.id
 WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)

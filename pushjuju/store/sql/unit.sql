@@ -71,7 +71,7 @@ WHERE model = :model AND name = :name
 UPDATE unit SET update_status_due = :due WHERE model = :model AND name = :name
 
 -- name: units_with_update_status
--- Units that have come to rest once and wait for update-status.
+-- Units for which update-status has a due time.
 SELECT name, machine FROM unit
 WHERE model = :model AND life = 'alive' AND update_status_due IS NOT NULL ORDER BY application, number
 
@@ -80,7 +80,7 @@ UPDATE unit SET update_status_due = :due
 WHERE model = :model AND life = 'alive' AND update_status_due IS NOT NULL
 
 -- name: unit_restart_update_status
--- After a change of the interval, the wait starts again, without a tick.
+-- After a change of the interval, the wait for update-status starts again; the hook does not run now.
 UPDATE unit SET update_status_due = NULL WHERE model = :model
 
 -- name: unit_delete

@@ -36,7 +36,7 @@ ON CONFLICT (key) DO UPDATE SET
   reason = :reason
 
 -- name: work_due
--- Without the keys that this process works itself, which stay due until it gives them back.
+-- Leaves out keys that this process works on, which stay due until the process gives them back.
 SELECT key, due, generation, owner, leased_until, lease, attempts, reason, failed FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND (owner IS NULL OR owner <> :owner OR leased_until <= :now)
@@ -46,8 +46,8 @@ ORDER BY due LIMIT :most
 SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' LIMIT 1
 
 -- name: work_asked
--- The row of a machine at rest has an empty reason: its due time is no request. The due time is that of a unit's
--- update-status if both are equal; the reason is :routine while a process has only update-status left to do.
+-- A machine's row with an empty reason is due by time, not by request. When its due time is also that of a unit's
+-- update-status, update-status is due. The reason is :routine while a process has only update-status left to do.
 SELECT key, generation FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND NOT (key LIKE '%/machine/%' AND (
@@ -98,7 +98,7 @@ SELECT key, due, owner, leased_until, attempts, reason AS noted, failed FROM wor
 WHERE key LIKE :prefix || '%' ORDER BY key
 
 -- name: work_failed
--- Keys whose last work failed, with claim numbers from :since on.
+-- Keys whose last work failed, with claim numbers of at least :since.
 SELECT key, reason FROM work WHERE failed = 1 AND lease >= :since AND key LIKE :prefix || '%' ORDER BY key
 
 -- name: work_failing

@@ -1,4 +1,4 @@
-"""Performs effects: what decisions, reconciling and commits change in the model beside the unit's state.
+"""Performs effects: what decisions, reconciling and commits change in the model apart from the unit's state.
 
 Performing an effect twice does no harm.
 """

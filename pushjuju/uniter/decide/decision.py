@@ -80,10 +80,10 @@ class Operation:
 
     Attributes:
         endpoint: The unit's endpoint of a relation hook, or "" when the relation is no longer known.
-        variant: Only of an upgrade.
+        variant: How an upgrade unpacks the charm; unused by other operations.
         lock: The lock that is held from before the operation is prepared until it is committed, or "".
-        command: Only of run-commands: the id of the command.
-        secrets: Only of secrets-removed: the URIs of the secrets.
+        command: The id of the command of run-commands, else "".
+        secrets: The URIs of the secrets of secrets-removed, else empty.
     """
 
     name: OperationName
@@ -136,7 +136,7 @@ def hook_text(hook: HookInfo | None) -> str:
 
 
 class EffectKind(StrEnum):
-    """Kinds of changes to the model beside an operation; each may be repeated without harm.
+    """Kinds of changes to the model apart from an operation; each may be repeated without harm.
 
     The first group is part of decisions, the second of `reconcile_effects`, the third of commits.
     """
@@ -167,9 +167,9 @@ class Effect:
     """One change of the model that is part of a decision, a reconcile or a commit.
 
     Attributes:
-        message: The message of a status; the new status of series-status.
-        data: The data of a status; `message` of series-status.
-        attempt: Number of the retry from 1, only of arm-retry-timer.
+        message: The message of a status; for series-status, the new status.
+        data: The data of a status; for series-status, its `message`.
+        attempt: For arm-retry-timer, the number of the retry, from 1.
         revision: Revision of a secret.
     """
 

@@ -28,7 +28,7 @@ def hook_name(hook: HookInfo, endpoint: str = "") -> str:
 def hook_error(hook: HookInfo, remote: RemoteState) -> Effect:
     """Return the effect that reports a failed hook: the agent's error status.
 
-    The status names a storage hook without its store, as Juju does.
+    As in Juju, the status names a storage hook without the storage: `storage-attached`.
     """
     name = shown = hook.kind.value
     data: dict[str, str | int] = {}

@@ -24,7 +24,7 @@ def reconcile_effects(local: LocalState, remote: RemoteState) -> tuple[Effect, .
     """Return the changes that the model needs before the next decision.
 
     - forget-relation: the relation was deleted (for example by force): delete the record, run no hooks.
-    - leave-scope: of an implicit relation, or of a relation that ended before its relation-created ran, so
+    - leave-scope: leave an implicit relation, or a relation that ended before its relation-created ran, so
     that no hook has reported it; delete the record, too.
     - enter-scope: write an empty record, enter, create the subordinate unit if the scope is container, let
     the leader set the relation's status to joined. When the scope cannot be entered yet, the next turn tries

@@ -25,8 +25,8 @@ class RemoteRelation:
         container: True when the scope is container, not global.
         implemented: True when the charm on the machine has the endpoint, which an upgrade may add.
         suspended: True while the relation is suspended.
-        members: Units of the other side in scope, without departing ones and this unit -> settings version.
-        app_members: Applications of the other side (of a peer relation: the own one) -> settings version.
+        members: Each remote unit in scope, without departing units and this unit -> its settings version.
+        app_members: The remote application (in a peer relation, the unit's own) -> its settings version.
     """
 
     endpoint: str
@@ -52,7 +52,7 @@ class RemoteStorage:
 
     Attributes:
         attached: True when the storage is provisioned and attached to the machine with a location.
-        implemented: True when the charm on the machine has the store, which an upgrade may add.
+        implemented: True when the charm on the machine declares the storage, which an upgrade may add.
     """
 
     kind: str = "filesystem"
@@ -122,8 +122,8 @@ class RemoteState:
         profile_ready: True when the machine has the profile that the charm needs.
         leader: True when the unit is the leader.
         leader_settings_version: 1 from the start, grows with each change.
-        update_status_version: Count of update-status ticks.
-        retry_hook_version: Count of retry ticks.
+        update_status_version: How often update-status has become due.
+        retry_hook_version: How often the retry timer of a failed hook has run out.
         retry_hooks: Model config automatically-retry-hooks.
         boot_id: The machine's running boot; "" while unknown.
         relations: Relation id -> relation.

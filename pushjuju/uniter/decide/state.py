@@ -95,7 +95,7 @@ class HookInfo:
         relation_id: Id of the relation, or None (0 is a valid id).
         change_version: The version of the settings that the hook reports.
         departee: The unit that leaves, in relation-departed only.
-        secret_revision: Of secret-rotate the latest revision, which the hook's environment does not show.
+        secret_revision: For secret-rotate, the latest revision, which the hook's environment does not show.
     """
 
     kind: HookKind
@@ -151,10 +151,10 @@ class LocalState:
         secret_obsolete_revisions: URI -> revisions whose secret-remove was committed.
         current_charm_url: The charm that is on the machine.
         charm_modified_version: Version of charm and resources that install or upgrade has stored.
-        retry_hook_version: Number of retry ticks that have been used.
+        retry_hook_version: `RemoteState.retry_hook_version` when the last hook or retry began.
         retry_timer_running: True when a retry of the failed hook has a due time.
         retry_attempt: Number of retries since the hook first failed.
-        update_status_version: Number of update-status ticks that have been used.
+        update_status_version: `RemoteState.update_status_version` at the last update-status.
         leader_settings_version: Version last reported to a non-leader; 0 makes leader-settings-changed run.
         boot_id: Boot of the machine in which `start` last ran (before that: in which any hook ran).
         conflicted: The new charm could not be unpacked over the old one.

@@ -23,10 +23,10 @@ def retry_delay(attempt: int, jitter: float) -> float:
 
 
 def next_update_status(interval_s: float, draw: float) -> float:
-    """Return how long to wait until the next update-status tick, in seconds.
+    """Return how long to wait until the next update-status is due, in seconds.
 
     Args:
         interval_s: Model config update-status-hook-interval.
-        draw: Uniform in 0..1, drawn anew for each tick.
+        draw: Uniform in 0..1, drawn anew for each wait.
     """
     return interval_s * (0.8 + 0.4 * draw)

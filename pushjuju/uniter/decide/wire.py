@@ -107,7 +107,7 @@ def _mapping(value: Mapping[Any, Any]) -> dict[str, object]:
 
 
 def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, object]]:
-    """Return a writer that leaves out fields with default values; these are most, so it skips them fast."""
+    """Return a writer that leaves out fields with default values; it skips these fast."""
     names = [field.name for field in fields(cls)]
     values = operator.attrgetter(*names, names[0])  # the first name twice: always a tuple
     columns = tuple((_key(field), _default(field)) for field in fields(cls))

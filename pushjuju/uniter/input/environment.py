@@ -104,7 +104,7 @@ def _target_variables(hook: HookInfo) -> dict[str, str]:
 
 
 def _proxies(tx: ModelTx) -> dict[str, str]:
-    """Return the proxy variables; the variables without JUJU_CHARM_ only when a proxy is set."""
+    """Return the proxy variables; those without JUJU_CHARM_ are only there when a proxy is set."""
     keys = [f"{prefix}{kind}-proxy" for prefix in ("juju-", "") for kind in _PROXIES]
     values = {key: str(value or "") for key, value in model_config.several(tx, keys).items()}
     found = {f"JUJU_CHARM_{kind.upper()}_PROXY": values[f"juju-{kind}-proxy"] for kind in _PROXIES}

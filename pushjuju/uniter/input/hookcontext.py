@@ -179,7 +179,7 @@ def _mates(tx: ModelTx, unit: Unit) -> set[str]:
 
 
 def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list[str]:
-    """Return the units with a committed joined hook, with the joining unit, without the departing unit."""
+    """Return the units whose relation-joined ran, and the joining unit, but not the departing unit."""
     members = set(local.relations[relation_id].members)
     if hook and hook.relation_id == relation_id and hook.remote_unit:
         if hook.kind is HookKind.RELATION_DEPARTED:
@@ -270,7 +270,7 @@ def _egress(
 
 
 def _state_along(tx: ModelTx, unit: Unit) -> dict[str, str] | None:
-    """Return the charm's state, or None when it is large: then the few tools that read it ask for it."""
+    """Return the charm's state, or None when it is large: hook tools that read it then request it."""
     found = tx.row("charm_state_size", unit=unit.name)
     small = found is None or found["bytes"] + found["keys"] * limits.STATE_OVERHEAD <= limits.STATE_TRAVELS
     return charm_state(tx, unit) if small else None

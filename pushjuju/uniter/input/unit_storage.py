@@ -59,7 +59,7 @@ def storage_context(remote: RemoteState, hook: HookInfo | None) -> dict[str, obj
 
 
 def storage_variables(remote: RemoteState, hook: HookInfo) -> dict[str, str]:
-    """Return the variables of a storage hook; none when the storage is not attached."""
+    """Return the variables of a storage hook; empty when the storage is not attached."""
     item = remote.storage.get(hook.storage_id) if hook.kind.is_storage else None
     if item is None or not item.attached:
         return {}

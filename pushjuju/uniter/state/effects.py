@@ -26,7 +26,7 @@ SERIES_AFTER: Final[Mapping[HookKind, SeriesStatus]] = {
 
 
 def begin_effects(operation: Operation) -> tuple[Effect, ...]:
-    """Return the effects of the beginning of an operation, beside statuses."""
+    """Return the effects of the beginning of an operation, except statuses."""
     hook = operation.hook
     if operation.name is not OperationName.RUN_HOOK or hook is None or hook.kind not in SERIES_DURING:
         return ()
@@ -37,7 +37,7 @@ def begin_effects(operation: Operation) -> tuple[Effect, ...]:
 def commit_effects(
     operation: Operation, *, pointless: bool = False, missing: bool = False
 ) -> tuple[Effect, ...]:
-    """Return the effects of the commit of an operation, beside the writes of its hook.
+    """Return the effects of the commit of an operation, except the writes of its hook.
 
     Args:
         pointless: True when the operation did not run because of `skip_reason`.

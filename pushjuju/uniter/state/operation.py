@@ -158,7 +158,7 @@ def _about_to_run(local: LocalState, operation: Operation) -> LocalState:
     validate_hook(hook)
     hook_records.check_hook(local, hook)
     running = _current_hook(local, hook, Step.PENDING)
-    # A retry uses up a tick; the next failure starts the timer again.
+    # The run answers the timer that ran out; the next failure starts the timer again.
     return changed(running, retry_hook_version=operation.seen.retry_hook_version, retry_timer_running=False)
 
 

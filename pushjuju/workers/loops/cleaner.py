@@ -1,4 +1,4 @@
-"""The cleanup of a model: forced ends, empty models, unused archives, old log lines."""
+"""The cleanup of a model: forced removals, empty models, unused archives, old log lines."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ _STATES = {"failed": "failed", "terminated": "failed", "error": "failed"}
 
 
 class Follower:
-    """Emits events of machines that another process works, of their hooks, and of removed applications.
+    """Emits events of machines that another process works on, of their hooks, and of removed applications.
 
-    An application is removed with its last unit or relation, which may be anywhere.
+    The removal of an application belongs to no machine: it follows its last unit or relation.
     """
 
     def __init__(self, ctx: Context, tell: Tell, owner: str, prefixes: Iterable[str] = ()) -> None:
@@ -56,7 +56,7 @@ class Follower:
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Emit events of what has changed on machines that other processes work, and of applications."""
+        """Emit events for changes on machines that other processes work on, and for removed applications."""
         if not (self._machines or self._going):
             return
         events: list[Event] = []

@@ -104,7 +104,7 @@ def _throw_away(tx: ModelTx, item: RevisionRow, backend: str) -> None:
 
 
 async def clear(runtime: Runtime, model: str) -> None:
-    """Delete all secrets of a model that is removed, also in backends."""
+    """Delete all secrets of a model that is removed, and their content in backends."""
     ctx = runtime.ctx
     with ctx.write(model) as tx:
         for row in tx.list(SecretRow, "secret_list"):

@@ -61,7 +61,7 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
 
 
 def again(ctx: Context, operation: Operation) -> Dispatch:
-    """Return the request for commands that were prepared before."""
+    """Return the request for commands that are prepared already."""
     with ctx.read(operation.model) as tx:
         return _prepared(_task(tx, operation), operation.id)
 

@@ -182,7 +182,7 @@ async def can_resume(runtime: Runtime, machine: Machine) -> bool:
             return False
         (instance,) = await runtime.within(CALL_S, provider.get([machine.instance_id]))
     except PushjujuError:
-        return False  # the next contact finds out
+        return False  # unknown: the next contact asks the cloud again
     return instance is not None and instance.status is InstanceStatus.STOPPED
 
 
@@ -275,7 +275,7 @@ def note_success(ctx: Context, machine: Machine, hello: Hello) -> None:
 
 
 def _fails(tx: ModelTx, machine: Machine) -> bool:
-    """Return True when a machine answered but the work on it failed; an answer alone does not end that."""
+    """Return True when a machine answered but the work on it failed, until some work on it succeeds."""
     present = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
     return present is not None and _FAILED in present.data
 
@@ -297,7 +297,7 @@ def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, obj
 
 
 def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
-    """Record why a machine could not be used; wake followers of silent leaders, which may take over."""
+    """Record why a machine could not be used; wake units that may take over from its unreachable leaders."""
     now = ctx.clock.now()
     with ctx.write(machine.model) as tx:
         if isinstance(error, TransportError):

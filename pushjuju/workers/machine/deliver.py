@@ -65,7 +65,7 @@ async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str,
 
 
 async def _here(ctx: Context, model: str, found: Resource) -> Resource:
-    """Return a resource with its content; that of a store is downloaded at the first request."""
+    """Return a resource with its content; the content in a charm store is downloaded at the first request."""
     if found.sha256:
         return found
 

@@ -1,6 +1,6 @@
 """Requests of `juju-exec` on attached machines.
 
-A session has the requests that wait on its machine; the store has a request only from its start on.
+A session has the requests that wait on its machine; the store has a request only after it was started.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ done
 
 
 async def write(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
-    """Write a model's keys to a machine; report a refusal, which is tried again later."""
+    """Write a model's keys to a machine; when the machine refuses, report this and try again later."""
     with runtime.ctx.read(machine.model) as tx:
         keys = ssh_keys.lines(tx)
     try:

@@ -245,7 +245,7 @@ class MachineRun:
             return actions.units_with_pending(tx, self.machine.id)
 
     def _may_begin(self, unit: Seat, held: set[str], with_tasks: frozenset[str]) -> bool:
-        """Return True when the lock that a unit needs is free: the machine's lock, except for actions."""
+        """Return True when the lock that a unit needs is free: MACHINE, or another lock for actions."""
         if unit.name not in with_tasks:
             return MACHINE not in held
         with self.ctx.read(unit.model) as tx:
@@ -438,7 +438,7 @@ class MachineRun:
         for item in plan:
             if self._operation(item.id) is None:
                 await self.session.cancel(item.id)
-                return  # the machine does not begin those behind it
+                return  # the machine does not begin the operations after it
 
     def _promoted(self, operation_id: str, plan: tuple[Dispatch, ...]) -> Dispatch:
         """Return a planned operation that must run now: as it was sent, or built again after a restart."""

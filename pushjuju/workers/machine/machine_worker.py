@@ -46,7 +46,7 @@ from pushjuju.workers.runtime import Runtime
 
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
-MOST_AHEAD_D = 3650.0  # days that a lease may be ahead; larger leases of a machine are not believed
+MOST_AHEAD_D = 3650.0  # days that a machine's lease may be ahead of the clock; a later lease is an error
 
 
 def again_later(ctx: Context, attempts: int, *problems: Problem) -> Outcome:
@@ -69,7 +69,7 @@ class MachineWorker:
         self.left_nothing = False
         self._stored: list[Problem] = []  # failed steps for storage
         self._decided: dict[str, Decided] = {}  # unit -> its decision, for the run
-        self._setbacks: dict[str, Problem] = {}  # unit, or `profiles...` -> failure to try again
+        self._setbacks: dict[str, Problem] = {}  # unit, or `profiles...` -> its failure in this work
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
@@ -250,7 +250,7 @@ class MachineWorker:
     def _needs_machine(self, machine: Machine) -> bool:
         """Return True when the machine must be reached: no operation is prepared before the machine answers.
 
-        A machine with an open session is always used: the run then asks each unit, so it need not be done
+        A machine with an open session is always used; its run lets each unit decide, so no decision is needed
         here.
         """
         if (
@@ -270,9 +270,9 @@ class MachineWorker:
         )
 
     def _has_work(self, machine: Machine) -> bool:
-        """Return True when a unit has something to do; units without work take their whole turns.
+        """Return True when a unit has something to do; for units without work, this is a complete turn.
 
-        Units of a silent machine claim no leadership before the machine answers: two such machines would wake
+        Units of a silent machine claim no leadership before it answers: two silent machines would wake
         each other for ever.
         """
         if machine.unreachable_since is not None:

@@ -35,7 +35,7 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
         known = charm_profiles.can_have(tx, machine)
         keep = frozenset(charm_profiles.wanted(tx))
     documents = {item.name: item.document() for item in wanted}
-    if not known:  # record it: from now on units wait for their profiles
+    if not known:  # record that units now wait for their profiles
         with runtime.ctx.write(machine.model) as tx:
             charm_profiles.note(tx, machine, present)
     if documents == present and not problem:

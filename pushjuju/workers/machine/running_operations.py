@@ -76,7 +76,7 @@ class Lookout:
 
 
 class EventSink:
-    """Commits the events of a running operation, those of a short time together.
+    """Commits the events of a running operation; events within a short time are committed together.
 
     The events of a short hook are part of its result, and are committed with the result.
     """

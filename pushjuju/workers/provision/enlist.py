@@ -34,7 +34,7 @@ class GivenHost:
 
     Attributes:
         target: `ssh:[user@]host[:port]`.
-        identities: Private keys for the first login, beside the user's own.
+        identities: Private keys for the first login, in addition to the user's own.
         jump: Jump hosts to the machine, as in `SSHTarget.proxy_jump`; "" means the model's, if any.
     """
 
@@ -100,8 +100,8 @@ async def add_given_machine(
 
     Args:
         target: `ssh:[user@]host[:port]`.
-        identities: Private keys for the first login, beside the user's own.
-        public_keys: Keys that may log in, beside the controller's.
+        identities: Private keys for the first login, in addition to the user's own.
+        public_keys: Keys that may log in, in addition to the controller's.
         jump: Jump hosts to the machine, as in `SSHTarget.proxy_jump`; "" means the model's, if any.
     """
     ctx = runtime.ctx

@@ -101,7 +101,7 @@ def _target(machine: Machine) -> SSHTarget:
 
 
 async def wait(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
-    """Wait for the end of cloud-init on a machine that booted with user data; others are ready."""
+    """Wait for the end of cloud-init on a machine that booted with user data; other machines need no wait."""
     if "user-data" not in _features(runtime, machine):
         return
     runtime.tell(Event(entity=f"machine {machine.id}", text="setting itself up (cloud-init)"))
@@ -119,7 +119,7 @@ def _features(runtime: Runtime, machine: Machine) -> frozenset[str]:
 
 
 def _problem(text: str) -> str:
-    """Return the first error in cloud-init's result, or "" also for a result of any other shape."""
+    """Return the first error in cloud-init's result, or "" for no error and for a result of another shape."""
     try:
         found = json.loads(text)["v1"]["errors"]
         return str(found[0])[:_LONGEST] if found else ""

@@ -74,7 +74,7 @@ def parse(data: bytes) -> dict[str, Any]:
     """Read a file that holds YAML, or YAML that is compressed, in base64, or both.
 
     Raises:
-        NotValid: The content is none of these, or no map.
+        NotValid: The content has another form, or is not a map.
     """
     wrong = NotValid("the content is not YAML")
     for text in _forms(data):

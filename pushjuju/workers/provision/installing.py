@@ -1,4 +1,4 @@
-"""Waits until a cloud that installs its machines has done so, before the first login.
+"""Waits, before the first login, until a cloud has installed a machine's operating system.
 
 A MAAS machine takes minutes from its start until its system runs, and meanwhile another system with other
 keys answers SSH. Users see what the cloud reports meanwhile. There is no wait for a machine that is being

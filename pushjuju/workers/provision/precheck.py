@@ -49,7 +49,7 @@ def precheck_units(
 
 
 def _to_machines(ctx: Context, model: str) -> str:
-    """Return a hint how to place a unit on an existing machine, preferably one without units."""
+    """Return a hint that places a unit on an existing machine, preferably a machine without units."""
     with ctx.read(model) as tx:
         there = [item.id for item in machines.list_machines(tx) if item.life == Life.ALIVE]
         free = [name for name in there if not machines.units_on(tx, name)]

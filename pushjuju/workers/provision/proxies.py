@@ -24,7 +24,7 @@ _SYSTEMD_HEAD = (
     "# /etc/systemd/system.conf.d/ and /etc/systemd/user.conf.d/.",
     "[Manager]",
 )
-# Juju's controller fetches the assertions from the store's proxy; here the machine, which uses it, does so.
+# Juju's controller fetches the assertions from the store's proxy; here, the machine fetches them itself.
 _LOOK_UP = """\
 import sys, urllib.request
 with urllib.request.urlopen(sys.argv[1].rstrip("/") + "/v2/auth/store/assertions", timeout=60) as answer:

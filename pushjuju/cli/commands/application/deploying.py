@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pushjuju.services.requests.application.deploy import DeployOptions, ReadCharm
     from pushjuju.services.requests.application.new_application import Deployed
 
-Recorded: TypeAlias = "tuple[Session, Sequence[str]]"  # the model, and the applications to work
+Recorded: TypeAlias = "tuple[Session, Sequence[str]]"  # the model, and the applications to work on
 
 _FOR_BUNDLES = ("overlay", "map_machines")
 _NOT_FOR_BUNDLES = (
@@ -119,7 +119,7 @@ def _charm(cli: Cli, kind: arguments.ArgumentKind, options: DeployOptions, flags
         if kind is arguments.ArgumentKind.UPLOADED or session.any_controller(cli, flags.model):
             opened = session.open_model(cli, flags.model)
         else:
-            if kind is arguments.ArgumentKind.LOCAL:  # a refused charm removes the new controller
+            if kind is arguments.ArgumentKind.LOCAL:  # before any controller is made
                 read = request.read_local(options, Path(folder), cli.env, cli.console)
             opened = making.open_or_make_model(cli, flags.model)
         deployed = request.deploy(

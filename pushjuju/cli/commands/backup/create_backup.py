@@ -92,7 +92,7 @@ def _work_tree(path: Path) -> Path | None:
 
 
 def _described(made: backups.Backup, started: datetime, finished: datetime) -> str:
-    """Return Juju's text about a backup; a controller here has no machine, so it names this host."""
+    """Return Juju's text about a backup; a controller here has no machine, so the text names this host."""
     release = platform.freedesktop_os_release() if Path("/etc/os-release").exists() else {}
     notes = str(made.meta["notes"])
     return _TEMPLATE.format(

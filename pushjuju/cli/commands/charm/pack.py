@@ -104,7 +104,7 @@ def _check_pure(tree: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """An archive to write: its machines, the end of its name, and whether it is the only archive."""
+    """An archive to write: base and architecture, the end of its name, and whether it is the only archive."""
 
     base: Base
     arch: str = ""
@@ -125,10 +125,10 @@ def _targets(path: Path, charm: model.Charm, wanted: Base | None, platform: str)
         raise NotValid(f'base "{wanted.display}" is not one of the charm\'s, which are: {names}')
     several = wanted is not None and len(charm.bases()) > 1
     if not charm_build.is_source(path):
-        bases = bases[:1]  # a built charm is not built again: one archive is for all bases
+        bases = bases[:1]  # a built charm is not built for each base: one archive is for all bases
         return [_Target(base=item, suffix=_suffix(item, several)) for item in bases] or [_Target(base=_USUAL)]
     several = several or len(bases) > 1
-    # as in charmcraft, `bases` without architectures mean this computer's: packages may hold machine code
+    # as in charmcraft, `bases` without architectures mean this computer's architecture, for machine code
     data = tree.read_document(tree.resolve_root(path), charmcraft.FILE)
     named = charmcraft.names_architectures(data or b"")
     own = "" if named else architectures.own_arch()

@@ -48,5 +48,5 @@ def alike_hint(store: store_charms.CharmStore, name: str) -> str:
 
 
 def parsed_channel(text: str) -> Channel:
-    """Return a channel; refuse a text that is none."""
+    """Return a channel; refuse a text that is not a channel."""
     return Channel.parse(text).normal()

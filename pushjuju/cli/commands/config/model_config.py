@@ -61,7 +61,7 @@ def _set(cli: Cli, opened: sessions.Session, options: request.ModelConfigOptions
 
 
 def _changes(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, object]:
-    """Return the new values; for a key in both, the command line wins over the file."""
+    """Return the new values; for a key in the file and on the command line, the command line wins."""
     merged: dict[str, object] = {}
     if options.file:
         for key, entry in values.yaml_map(

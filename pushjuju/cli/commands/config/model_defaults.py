@@ -91,7 +91,7 @@ def _changes(
 
 
 def _plain(entry: Any, region: str) -> Any:
-    """Return the value of a key from the form that `model-defaults --format yaml` prints; else unchanged.
+    """Return the value in an entry that `model-defaults --format yaml` prints; other entries stay unchanged.
 
     Mirrors: juju cmd/juju/model/defaults.go CoerceFormat (3.6)
     """

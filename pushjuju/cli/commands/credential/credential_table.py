@@ -16,7 +16,7 @@ Documents = Mapping[str, Mapping[str, Any]]
 
 
 def credentials(form: str, controller: Documents | None, client: Documents | None) -> str:
-    """Return the document of `credentials`: cloud -> credentials; None leaves out a side."""
+    """Return the document of `credentials`: cloud -> credentials; None leaves out controller or client."""
     pairs = (("controller-credentials", controller), ("client-credentials", client))
     if form == "json":
         shown = {

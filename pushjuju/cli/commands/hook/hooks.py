@@ -87,7 +87,7 @@ def _follow(cli: Cli, opened: sessions.Session, wanted: hook_runs.Wanted, *, utc
     cli.on_interrupt = "Following ended."
     seen = set[str]()
     backlog = hook_runs.history(opened.ctx, opened.uuid, wanted)
-    # skip runs before the backlog; a run that is still under way is shown at its end
+    # leave out runs that ended before the runs to show; runs still under way are shown when they end
     wanted = replace(wanted, most=0, since=wanted.since or cli.clock.now() - timedelta(hours=_LONGEST_H))
     older = hook_runs.history(opened.ctx, opened.uuid, wanted)
     seen.update(run.operation for run in older if run.committed and run not in backlog)

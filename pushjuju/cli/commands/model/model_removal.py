@@ -47,7 +47,7 @@ def force_of(flag: str, *, force: bool, no_wait: bool, timeout: float | None) ->
 
 
 def storage_fate(*, destroy: bool, release: bool) -> bool | None:
-    """Return True to destroy storage, False to release it, None when the model must have none."""
+    """Return True to destroy storage, False to release it, None when the model must have no storage."""
     if destroy and release:
         raise UsageError("--destroy-storage and --release-storage cannot both be specified")
     return True if destroy else False if release else None
@@ -64,7 +64,7 @@ def begin_removal(
     *,
     destroy_storage: bool | None,
 ) -> str:
-    """Make all models dying, or none if one is refused; return in words which entities have to end first."""
+    """Make all models dying, or no model if one is refused; return a text with what has to end first."""
     if not destroy_model.destroy_models(ctx, doomed, force, destroy_storage=destroy_storage):
         return ""
     hosts, applications = destroy_model.counts(ctx, doomed)

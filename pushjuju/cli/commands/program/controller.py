@@ -34,7 +34,7 @@ from pushjuju.workers import serving
 def controller(
     cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool, api: str, forget_old: bool
 ) -> None:
-    """Work the queue of a controller, or change its key."""
+    """Work on the queue of a controller, or change its key."""
     if args[0] not in ("run", "renew-key"):
         raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` and `renew-key`')
     if (forget_old and args[0] == "run") or ((until_idle or api) and args[0] != "run"):

@@ -91,7 +91,7 @@ def target(
 
 
 def direct(item: Target) -> Target:
-    """Return a target without any jump host, also without those of `~/.ssh/config`."""
+    """Return a target without any jump host, not even those of `~/.ssh/config`."""
     return replace(item, hops=(), past_jumps=True)
 
 

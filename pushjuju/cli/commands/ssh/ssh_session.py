@@ -98,7 +98,7 @@ def _hops(
 
 
 def _start_if_stopped(cli: Cli, opened: sessions.Session, machine: Machine) -> None:
-    """Start a stopped machine of this computer, because OpenSSH cannot reach it."""
+    """Start a stopped machine on this computer, because OpenSSH cannot reach it."""
     if opened.model.cloud_type in _ASKED_AT_ONCE:
         stopped_machine.start(cli, opened, machine)
 

@@ -14,7 +14,7 @@ from pushjuju.workers.machine import contact
 
 
 def start(cli: Cli, opened: sessions.Session, machine: ssh_targets.Machine) -> None:
-    """Start a machine of this computer when it is stopped."""
+    """Start a machine on this computer when it is stopped."""
     if not asyncio.run(contact.can_resume(runtime.Runtime(opened.ctx, warn=cli.console.warn), machine)):
         return
     cli.console.info(f"machine {machine.id} is stopped; starting it")

@@ -118,9 +118,9 @@ def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
 
 
 def _tell_unknown(cli: Cli, opened: sessions.Session, names: Sequence[str]) -> None:
-    """Warn of names that no entity has: Juju shows no line of them, without a reason.
+    """Warn of names that no entity has; Juju prints nothing for an unknown name, and gives no reason.
 
-    It is only a warning: removed entities may be in the log, and entities may be added later.
+    An unknown name is no error: removed entities may be in the log, and entities may be added later.
     """
     tags = {name: log_selection.exact_tag(name) for name in names if "*" not in name}
     for name, known in logs.unknown(opened.ctx.store, opened.uuid, tags).items():
@@ -155,7 +155,7 @@ def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
     if flags.replay:
         return _Amount(backlog=None, limit=flags.limit, follow=follow)
     if "limit" in cli.given:
-        # the newest N lines, where Juju's client stops at its ten; without following, 0 means the whole log
+        # --limit N shows the newest N lines (Juju's client: at most 10); 0 is the whole log, unless following
         backlog = flags.limit or (flags.lines if follow else None)
         return _Amount(backlog=backlog, limit=flags.limit, follow=follow)
     return _Amount(backlog=flags.lines, limit=0, follow=follow)

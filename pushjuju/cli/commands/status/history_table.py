@@ -19,7 +19,7 @@ class Entry(Protocol):
 
     @property
     def kind(self) -> str:
-        """What the status is of: `workload`, `juju-unit`, ..."""
+        """The kind of the status: `workload`, `juju-unit`, ..."""
         ...
 
     @property

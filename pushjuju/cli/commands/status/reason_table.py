@@ -37,7 +37,7 @@ def reasons(
 
 
 def _more(entry: Mapping[str, Any], program: str) -> str:
-    """Return who works an entity, and how to go on; empty when there is nothing to say."""
+    """Return which process works on an entity, and what the user can do next; may be empty."""
     lines = []
     if entry.get("running"):
         lines.append(f"running since {entry['since']}: {entry['running']} (has the machine's lock)")

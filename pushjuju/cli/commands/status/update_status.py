@@ -22,7 +22,7 @@ from pushjuju.services.requests.application import update_status as request
     see_also=("controller", "status"),
 )
 def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Make update-status hooks due, and work all that is due."""
+    """Make update-status hooks due, and do all work that is due."""
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')
@@ -38,7 +38,7 @@ def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     for uuid in uuids:
         try:
             drive.settle(cli, ctx, uuid, touched=list(args) or None, routine=True)
-        except PushjujuError as error:  # models without `-m` too
+        except PushjujuError as error:  # go on with the other models
             failures.append(error)
     if failures:
         raise failures[0]

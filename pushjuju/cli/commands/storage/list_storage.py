@@ -46,7 +46,7 @@ def storage(cli: Cli, args: tuple[str, ...], *, model: str, filesystem: bool, vo
         document = _part(document, part, args)
         table = storage_table.filesystems if filesystem else storage_table.volumes
     plain = cli.output.form == "tabular" and not (filesystem or volume)
-    if not document or (plain and "storage" not in document):  # only disks of machines
+    if not document or (plain and "storage" not in document):  # no storage, or only disks of machines
         if cli.output.form == "tabular":
             cli.console.info("No storage to display.")
         return cli.output.text("")

@@ -14,7 +14,7 @@ _ABSENT = {"in-scope": False, "data": None}
 def show_unit(form: str, document: Mapping[str, Any]) -> str:
     """Return the document of `show-unit` (name -> unit) as yaml, json or smart.
 
-    In json every relation has a `local-unit`, also when its settings are empty.
+    In json every relation has a `local-unit`, even when its settings are empty.
     """
     shown = {name: _with_local_units(unit) for name, unit in document.items()} if form == "json" else document
     return render(form, struct(shown, "*show-unit"))

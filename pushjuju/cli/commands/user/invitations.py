@@ -7,7 +7,7 @@ from pushjuju.services.requests.user import registration_string
 
 
 def warn_of_reach(cli: Cli, invitation: registration_string.Invitation, name: str) -> None:
-    """Say what a registration string still needs, and what does the same without one."""
+    """Print what a registration string still needs, and which command to use instead."""
     if not invitation.reachable:
         cli.console.info(
             f"The line has no address: serve the API with `{cli.program} api`, then "

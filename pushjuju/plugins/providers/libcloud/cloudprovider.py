@@ -207,7 +207,7 @@ class CloudProvider:
         return order
 
     def _document(self, request: StartRequest) -> Mapping[str, Any]:
-        """Return the cloud-config document; for a machine that guards itself, it also installs nftables."""
+        """Return the cloud-config document; for a machine that guards itself, with nftables."""
         document = dict(request.user_data)
         if document and not isinstance(self.adapter, Guarding):
             document["packages"] = [*(document.get("packages") or ()), "nftables"]
@@ -244,7 +244,7 @@ class CloudProvider:
             seen = found[0]
 
     async def _failed(self, seen: Seen) -> ProviderError:
-        """Return the error for an instance that failed, with the cloud's reason when the cloud gives one."""
+        """Return the error for an instance that failed, with the reason that the cloud gives, if any."""
         try:
             text = await self._call.run(lambda driver: self.adapter.why(driver, seen), tries=2)
         except PushjujuError:

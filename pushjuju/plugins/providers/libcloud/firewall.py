@@ -24,7 +24,7 @@ class SecurityGroups:
         self._provider = provider
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
-        """Set the rules of the machine's group; by another group, the model's machines reach each other.
+        """Set the rules of the machine's group; the model's group lets the model's machines reach each other.
 
         Raises:
             RemoteFailed: The cloud refused the rules.

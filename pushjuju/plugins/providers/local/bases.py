@@ -39,7 +39,7 @@ def host_arch() -> str:
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Return the cache folder for bases: `$PUSHJUJU_CACHE`, else one for all users (root builds bases)."""
+    """Return the cache folder for bases: `$PUSHJUJU_CACHE`, else the folder for all users."""
     return Path(environ.get("PUSHJUJU_CACHE") or "/var/cache/pushjuju")
 
 
@@ -144,7 +144,7 @@ def _build(base: Base, source: Source, cache: Path, progress: Progress) -> BaseR
         for left in folder.parent.glob(f".{folder.name}.*.part"):
             with suppress(
                 OSError
-            ):  # a process of a killed build may still write there; a later build deletes it
+            ):  # a process of a killed build may still write there; a later build deletes the folder
                 remove_tree(left)
         part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
         open_folder(part)

@@ -165,7 +165,7 @@ def _try(argv: Sequence[str], cwd: str = children.NEUTRAL) -> str:
 def kernel_findings(problems: dict[str, str]) -> list[Finding]:
     """Return the findings for the result of `probe_kernel`.
 
-    When the command of a probe is missing, the kernel is unknown, and the fix is the command's package.
+    A probe whose command is missing tells nothing about the kernel; its fix is the command's package.
     """
     return [_kernel_finding(*probe, problem=problems.get(probe[0], "")) for probe in _PROBES]
 

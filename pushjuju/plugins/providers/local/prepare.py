@@ -24,7 +24,7 @@ NOT_STARTED = (
     "systemd-networkd.service", "systemd-networkd.socket", "unattended-upgrades.service",
     "snapd.seeded.service",
 )  # fmt: skip
-# On the host's own root, the services of the host would run a second time.
+# A machine on the host's own root runs only these services; others of the host would run a second time.
 _KEPT_ON_HOST_ROOT = ("ssh.service", "dbus.service", "cron.service", "rsyslog.service", "remote-fs.target")
 _GROUPS = ("adm", "cdrom", "dialout", "dip", "floppy", "audio", "netdev", "plugdev", "sudo", "video")
 _SSHD = """HostKey /etc/ssh/ssh_host_ed25519_key
@@ -85,7 +85,7 @@ def _set_sshd(root: Path) -> None:
     # With a listening socket, each connection would start an sshd; the service answers sooner.
     system = root / "etc/systemd/system"
     for folder in (*system.glob("*.wants"), system / "ssh.service.requires"):
-        (folder / "ssh.socket").unlink(missing_ok=True)  # its target may not exist on this computer
+        (folder / "ssh.socket").unlink(missing_ok=True)  # may be a link to a missing file
     unit = next(
         (path for path in ("usr/lib", "lib") if (root / path / "systemd/system/ssh.service").exists()),
         "usr/lib",

@@ -25,7 +25,7 @@ sys.exit(main())
 
 
 def caller() -> Call:
-    """Return the function that runs such a step for this user; it blocks."""
+    """Return the blocking function that runs a step as root: directly, or through sudo."""
     return _direct if os.geteuid() == 0 else _through_sudo
 
 

@@ -25,7 +25,7 @@ class Volume:
     """A volume; its record is `volume.json` beside the image.
 
     Attributes:
-        uuid: The UUID of the filesystem; by it, a repeated call finds the volume of an earlier call.
+        uuid: The UUID of the filesystem, by which a repeated call finds the volume of an earlier call.
         model_uuid: The model that owns the volume; empty for a released volume.
         size: The size in MiB.
         instance: The instance to which the volume is attached; empty for none.
@@ -83,7 +83,7 @@ def _get(layout: Layout, volume: str) -> Volume:
 
 
 def create(layout: Layout, volume: Volume) -> Volume:
-    """Make a volume with an empty filesystem. The record is written last, so a half-made volume has none."""
+    """Make a volume with an empty filesystem. The record is written last: until then, no volume is found."""
     with locked(layout.lock):
         if (found := read(layout, volume.id)) is not None:
             return found

@@ -403,7 +403,7 @@ def _settle(api: Api, name: str) -> None:
             try:
                 api.wait(str(item["id"]))
             except ProviderError:
-                continue  # the request that started it has reported the error
+                continue  # the request that started the operation has reported the error
 
 
 def _boot(api: Api, name: str) -> None:

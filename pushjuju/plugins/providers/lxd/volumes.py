@@ -115,7 +115,7 @@ def _own_name(item: StorageItem) -> str:
 
 
 def _place(item: StorageItem) -> tuple[str, str]:
-    """Return (pool, volume) of an item, also when the id of the made volume was not recorded."""
+    """Return (pool, volume) of an item, even when the volume's id was not recorded."""
     return split(item.provider_id) if item.provider_id else (pool_of(item.attributes)[0], _own_name(item))
 
 

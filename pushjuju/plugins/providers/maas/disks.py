@@ -51,7 +51,7 @@ def wanted(root_disk: int, volumes: Sequence[StorageItem]) -> str:
 
 
 def _demanding_first(volumes: Sequence[StorageItem]) -> list[StorageItem]:
-    """Return volumes, the most demanding first, so that others do not take the few disks that fit them."""
+    """Return volumes, the most demanding first, so that no less demanding volume takes their disks."""
     return sorted(volumes, key=lambda one: (-len(tags_of(one.attributes)), -one.size))
 
 

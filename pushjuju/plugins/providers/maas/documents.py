@@ -92,7 +92,7 @@ def series(base: Base, images: Mapping[str, str], image_id: str = "") -> str:
 
 
 def image_hint(base: Base) -> str:
-    """Return the hint how to set the image of a base."""
+    """Return the hint that says how to set the image of a base."""
     return f'images = {{ "{base.display}" = "NAME" }} in the cloud\'s table names one'
 
 
@@ -110,7 +110,7 @@ def allocation(
         agent: The UUID of the model, which MAAS stores as agent name.
         pool: The resource pool of the machine; empty for any pool.
         spaces: Ids of spaces in which the machine must have an address.
-        without: Ids of spaces in which it must not have one.
+        without: Ids of spaces in which the machine must not have an address.
     """
     wanted, placed = request.constraints, Placement.parse(request.placement)
     tags = [str(word) for word in wanted.get("tags") or ()]

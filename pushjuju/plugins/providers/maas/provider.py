@@ -165,7 +165,7 @@ class MaasProvider:
         )
 
     async def _allocate(self, request: StartRequest) -> Document:
-        """Allocate one machine, also when the answer gets lost."""
+        """Allocate one machine, even when the answer gets lost."""
         request.progress(InstanceStatus.ALLOCATING, "allocating a machine")
         spaces, without = await self._spaces(request.constraints)
         asked = documents.allocation(
@@ -257,7 +257,7 @@ class MaasProvider:
             return
         try:
             await self._release_ids(ids)
-        except (NotValid, Gone):  # one of them does not exist, so MAAS has released none
+        except (NotValid, Gone):  # a machine does not exist, so MAAS has released no machine
             for name in ids:
                 with contextlib.suppress(NotValid, Gone):
                     await self._release_ids([name])

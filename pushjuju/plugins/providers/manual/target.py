@@ -12,7 +12,7 @@ _PREFIX = "manual:"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The address of a machine and the login; `user` is empty when the text names none."""
+    """The address of a machine and the login; `user` is empty when the text has no user."""
 
     host: str
     port: int = 22

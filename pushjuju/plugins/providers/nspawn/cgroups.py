@@ -166,7 +166,7 @@ class Cgroup:
             time.sleep(0.01)
 
     def remove(self) -> None:
-        """Delete the cgroup, and its parent when that is empty; a missing cgroup is no error.
+        """Delete the cgroup, and its parent when the parent is empty; a missing cgroup is no error.
 
         Raises:
             ProviderError: The cgroup still has processes.

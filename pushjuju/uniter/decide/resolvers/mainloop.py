@@ -60,7 +60,7 @@ def core(local: LocalState, remote: RemoteState) -> Decision:
 
 
 def _teardown(local: LocalState, remote: RemoteState) -> Decision:
-    """End a dying unit: the hooks of relations, then stop, then remove; then the unit is dead."""
+    """End a dying unit: run the hooks of relations, then stop, then remove; then the unit is dead."""
     verdict = relations(local, remote)
     if isinstance(verdict, Decision):
         return verdict

@@ -176,11 +176,11 @@ class Adapter(ABC):
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:  # noqa: ARG002
         """Complete a new instance (with an address); return None when the caller has to poll again.
 
-        The caller repeats the call until it returns an instance, also for an instance of an earlier start.
+        The caller repeats the call until it returns an instance, even for an instance of an earlier start.
         """
         return seen if seen.addresses else None
 
-    def why(self, driver: Any, seen: Seen) -> str:  # noqa: ARG002 - most give it with the instance
+    def why(self, driver: Any, seen: Seen) -> str:  # noqa: ARG002 - most clouds report the reason with the instance
         """Return the reason why an instance failed, as far as the cloud reports one."""
         return seen.word
 

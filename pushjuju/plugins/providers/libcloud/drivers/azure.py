@@ -228,7 +228,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         return seen if any(item.scope == "public" for item in seen.addresses) else None
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Delete a machine with its interface, address and disk; its security group once that is free."""
+        """Delete a machine, its interface, address and disk, and its security group once that is unused."""
         arm = self.arm(driver)
         arm.ask("DELETE", arm.compute("virtualMachines", seen.id))
         self._tidy(arm)

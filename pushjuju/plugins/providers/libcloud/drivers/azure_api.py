@@ -40,7 +40,7 @@ def connect(site: Site, timeout_s: float) -> Any:
 
     class Response(common.AzureJsonResponse):  # type: ignore[misc, name-defined]
         def success(self) -> bool:
-            return bool(super().success()) or vars(self)["status"] == 204  # deleted before
+            return bool(super().success()) or vars(self)["status"] == 204  # 204: deleted already
 
     class Connection(common.AzureResourceManagementConnection):  # type: ignore[misc, name-defined]
         responseCls = Response  # noqa: N815 - libcloud's name

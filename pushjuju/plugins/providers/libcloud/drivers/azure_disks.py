@@ -31,7 +31,7 @@ class AzureDisks(HasVolumes):
         return {"location": self.site.cloud.region, "tags": tags}
 
     def is_nobodys(self, data: Any) -> bool:
-        """Return True for a released disk: it has tags of its storage, but none of a model."""
+        """Return True for a released disk, which has tags of its storage but no tag of a model."""
         tags = data.get("tags") or {}
         return STORAGE_TAG in tags and not tags.get(MODEL_TAG)
 

@@ -1,6 +1,6 @@
 """The identity of an instance: model, machine and request, written as tags, words or the name. Pure.
 
-By its identity, a repeated start finds the instance of the first start. The identity contains a digest of the
+A repeated start finds the instance of the first start by this identity, which contains a digest of the
 request's nonce, since few clouds accept every character.
 """
 

@@ -32,7 +32,7 @@ def secret(site: Site, *names: str) -> list[str]:
 
 
 def place(endpoint: str) -> tuple[str, int, bool, str]:
-    """Return (host, port, True for TLS, path) of an endpoint; the host is empty when the text has none."""
+    """Return (host, port, True for TLS, path) of an endpoint; the host is "" when the text has no host."""
     try:
         end = urlsplit(endpoint)
         secure = end.scheme != "http"

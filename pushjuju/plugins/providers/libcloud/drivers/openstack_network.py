@@ -202,7 +202,7 @@ class Neutron:
         return True
 
     def drop_floating(self, server: str = "") -> None:
-        """Delete the floating IPs of a server, or all of the model."""
+        """Delete the floating IPs of a server, or all floating IPs of the model."""
         found = self._floating()
         if server and found:
             ports = {str(item["id"]) for item in self._ask("GET", "ports", device_id=server)["ports"]}

@@ -284,7 +284,7 @@ class Vsphere(Adapter):
         if seen.node["power_state"] != "POWERED_OFF":
             return seen if seen.addresses else None
         path = f"/rest/vcenter/vm/{quote(seen.id, safe='')}"
-        if self._get(driver, f"{path}/power")["state"] == "POWERED_OFF":  # a start may have lost its answer
+        if self._get(driver, f"{path}/power")["state"] == "POWERED_OFF":  # else an earlier start worked
             size = instance_types.pick(_TYPES, constraints, region=self.site.cloud.region)
             cores = {"count": size.cores, "cores_per_socket": 1}
             self._vcenter.ask(driver, "PATCH", f"{path}/hardware/cpu", body={"spec": cores})

@@ -1,7 +1,7 @@
 """Volumes of EC2 (EBS), and the attributes of their pools. Blocking.
 
 A volume gets its tags in the request that makes it: the model, and the item (`uuid`) for which it was made.
-By these tags it is found again. Mirrors: juju provider/ec2/ebs.go (3.6)
+Later calls find the volume by these tags. Mirrors: juju provider/ec2/ebs.go (3.6)
 """
 
 from __future__ import annotations

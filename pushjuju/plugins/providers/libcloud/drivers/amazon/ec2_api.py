@@ -33,7 +33,7 @@ def connect(site: Site, timeout_s: float) -> Any:
             return super().parse_body()
 
         def parse_error(self) -> Any:
-            """Return the error text, also of an answer that differs from Amazon's form."""
+            """Return the error text of an answer, even if the answer differs from Amazon's form."""
             return said(_bytes(vars(self)["body"])) or super().parse_error()
 
     class Connection(ec2.EC2Connection):  # type: ignore[misc, name-defined]

@@ -77,7 +77,7 @@ def groups(driver: Any, filters: Mapping[str, str]) -> list[str]:
 
 
 def drop_groups(driver: Any, filters: Mapping[str, str]) -> None:
-    """Delete the matching security groups, also when their permissions refer to each other."""
+    """Delete the matching security groups, even when their permissions refer to each other."""
     found = groups(driver, filters)
     for group in found:
         set_permissions(driver, group, ())

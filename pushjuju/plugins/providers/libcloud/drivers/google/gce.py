@@ -30,7 +30,7 @@ from pushjuju.plugins.providers.libcloud.drivers.library import library
 Json = dict[str, Any]
 
 _USUAL = "us-central1"  # for regions that libcloud's table of prices does not have
-_LEAST_DISK = 10  # GiB; the images need so much
+_LEAST_DISK = 10  # GiB that the images need
 _STATUS = {
     "PROVISIONING": InstanceStatus.ALLOCATING,
     "STAGING": InstanceStatus.ALLOCATING,

@@ -32,7 +32,7 @@ class Api:
         return found
 
     def all(self, path: str, **params: str) -> Iterator[Json]:
-        """Yield the items of a list, or the parts of an aggregated one, from all its pages."""
+        """Yield the items of a list, or the parts of an aggregated list, from all its pages."""
         query = {"maxResults": "500", **params}
         while True:
             page = self.get(path, **query)
