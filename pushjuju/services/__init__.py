@@ -1,4 +1,4 @@
-"""What a user may ask for, as transactions over the store.
+"""The requests of users, as transactions over the store.
 
 Rules, permissions and transactions; no SSH, no printing, no decisions of the uniter.
 """

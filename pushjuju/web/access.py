@@ -18,7 +18,7 @@ _LEVELS = {Needs.READ: "read", Needs.WRITE: "write", Needs.ADMIN: "admin"}
 def permit(ctx: Context, method: Method, model: str) -> Model | None:
     """Check that a user may call a method now, and return the model of the connection.
 
-    Access is read for each request, so that what was revoked ends at once.
+    Access is read for each request, so that revoked access ends at once.
 
     Raises:
         ApiError: The user is disabled or has too little access, or the model has been removed.

@@ -1,4 +1,4 @@
-"""Admin: Login, and nothing else before. Mirrors: juju apiserver/admin.go (3.6)"""
+"""Admin: Login, the only request before a user has logged in. Mirrors: juju apiserver/admin.go (3.6)"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginRequest:
-    """What a client says of itself."""
+    """The params of Login, by which a client names itself."""
 
     auth_tag: str = ""
     credentials: str = ""
@@ -58,7 +58,7 @@ async def answer(api: Api, connection: Member, model: str, request: messages.Req
 
 
 def _name(tag: str) -> str:
-    """Return the name of the user who logs in; machines and units do not."""
+    """Return the user's name, or an empty name for the tag of a machine or unit, which cannot log in."""
     try:
         return tags.user(tag)
     except NotValid:
@@ -89,7 +89,7 @@ def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, object]:
 
 
 def host_port(host: str, port: int) -> dict[str, object]:
-    """Return an address of the server as clients keep it."""
+    """Return an address of the server in the form that clients store."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

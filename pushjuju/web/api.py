@@ -1,4 +1,4 @@
-"""What all connections of a server share: threads, logins, watched models, and who is connected."""
+"""The state that all connections of a server share: threads, logins, watched models and connected users."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from pushjuju.web.peers import Member
     from pushjuju.web.pool import Pool
 
-_LOOK_S = 1.0  # how often it is looked whether connected users may stay
+_LOOK_S = 1.0  # seconds between checks whether connected users still have access
 
 
 class Api:
     """The state of a running server.
 
     Attributes:
-        addresses: (host, port) of all places where it listens.
+        addresses: (host, port) of all places where the server listens.
         ca: The certificate that clients trust, as PEM.
         public_name: The first name of the operator's certificate, or empty.
     """
@@ -49,11 +49,11 @@ class Api:
         self.logins = Logins(pool, Attempts(time.monotonic), time.monotonic, self._note_refused)
         self.hub = Hub(pool)
         self._work = work
-        self._looking = pool.one_more()  # the version of a store is that of one connection
+        self._looking = pool.one_more()  # each SQLite connection counts versions of its own
         self._guard: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to look after the connections."""
+        """Begin to check that connected users still have access."""
         self._guard = asyncio.create_task(self._look_after())
 
     async def close(self) -> None:
@@ -83,7 +83,7 @@ class Api:
         return Watchers(self.hub, connection)
 
     def changed(self) -> None:
-        """Have the work done that a request has left, and let the watchers look."""
+        """Wake the background work after a request's change, and let the watchers read the store."""
         self._work()
         self.hub.look()
 
@@ -95,7 +95,7 @@ class Api:
         return len(self.connections) < limits.MOST_CONNECTIONS and waiting < limits.MOST_OF_ADDRESS
 
     def enter(self, connection: Member, entered: LoggedIn) -> None:
-        """Note who a connection belongs to.
+        """Record the user of a connection.
 
         Raises:
             ApiError: The user has too many connections.
@@ -106,7 +106,7 @@ class Api:
         connection.entered = entered
 
     async def _look_after(self) -> None:
-        """End the connections of users who may not stay, within a second of the change."""
+        """End the connections of users who have lost their access, within a second of the change."""
         seen: tuple[int, int] | None = None
         while True:
             await asyncio.sleep(_LOOK_S)

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 _HIDDEN = re.compile("passw|secret|credential|content|data|attr|key|token|macaroon|config|options|param|yaml")
 _MIB = 1024 * 1024
-_LONGEST = 256  # letters of a name that somebody made up
+_LONGEST = 256  # characters of a refused user's name that are logged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speaker:
-    """Who asks, on which connection: what the first line of a conversation says."""
+    """The user, the command and the model of a connection, for the first line of a conversation."""
 
     user: str
     what: str = ""
@@ -41,7 +41,7 @@ class Speaker:
 
 
 class AuditLog:
-    """The log of a server. Threads may write at one time."""
+    """The audit log of a server. Several threads may write at the same time."""
 
     def __init__(self, ctx: Context) -> None:
         config: dict[str, Any] = {key: item.default for key, item in SETTINGS.items()}
@@ -63,17 +63,17 @@ class AuditLog:
         return Conversation(self, speaker)
 
     def refused(self, user: str) -> None:
-        """Note a login with a wrong name or password."""
+        """Write a line about a login with a wrong name or password."""
         made = self.conversation(Speaker(user=user[:_LONGEST]))
         made.asked(0, "Admin.Login", 3, {})
         made.answered(0, {"message": "invalid entity name or password", "code": "unauthorized access"})
 
     def notes(self, method: str) -> bool:
-        """Return True when calls of `Facade.Method` are noted."""
+        """Return True when the log has lines about calls of `Facade.Method`."""
         return self._enabled and method not in self._excluded
 
     def arguments(self, params: Mapping[str, Any]) -> dict[str, str]:
-        """Return the params as the log keeps them: not at all, or without what may be secret."""
+        """Return the params for the log, with secrets masked; empty when the log has no params."""
         return {"args": messages.dumped(_masked(params))} if self._capture else {}
 
     def when(self) -> str:
@@ -92,7 +92,7 @@ class AuditLog:
 
 
 class Conversation:
-    """What a connection asks; its first line comes with the first request that changes something."""
+    """The lines of a connection; the first line is written with the first request that changes something."""
 
     def __init__(self, log: AuditLog, speaker: Speaker) -> None:
         self._log = log
@@ -101,7 +101,7 @@ class Conversation:
         self._begun = False
 
     def asked(self, number: int, method: str, version: int, params: Mapping[str, Any]) -> None:
-        """Note a request; `method` is `Facade.Method`."""
+        """Write a line about a request; `method` is `Facade.Method`."""
         if not self._log.notes(method):
             return
         if not self._begun:
@@ -117,14 +117,14 @@ class Conversation:
         self._log.write("conversation", {**line, "model-uuid": said.model, **self._ids})
 
     def answered(self, number: int, error: Mapping[str, Any] | None = None) -> None:
-        """Note how a request ended; None stands for success."""
+        """Write a line about the end of a request; None stands for success."""
         if self._begun:
             line = {**self._ids, "request-id": number, "when": self._log.when()}
             self._log.write("errors", {**line, "errors": [dict(error)] if error else None})
 
 
 class _Private(RotatingFileHandler):
-    """A file that only its owner reads."""
+    """A log file that only its owner may read."""
 
     def _open(self) -> Any:
         path = Path(self.baseFilename)
@@ -133,7 +133,7 @@ class _Private(RotatingFileHandler):
 
 
 def _masked(value: Any, name: str = "") -> Any:
-    """Return a value without what may be secret, judged by the names of its fields."""
+    """Return a value with `***` in the fields whose names suggest a secret."""
     if name and _HIDDEN.search(name.lower()) and not isinstance(value, (bool, int)):
         return "***"
     if isinstance(value, dict):

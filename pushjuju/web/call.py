@@ -1,4 +1,4 @@
-"""One request as facades see it: the user who asks, the model of the connection, and what the user may do."""
+"""One request as facades see it: the calling user, the model of the connection, and what the user may do."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SUPERUSER = users.LEVELS[Kind.CONTROLLER][-1]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request that was let through.
+    """A request that has passed the check of access.
 
     Attributes:
-        ctx: The controller, as the user who asks.
+        ctx: The controller, as the calling user.
         model: The model of the connection, or None on a controller connection.
         version: The version of the facade.
         object: The id of a watcher, or empty.
@@ -45,13 +45,13 @@ class Call:
 
 
 def is_superuser(ctx: Context) -> bool:
-    """Return True when the user who asks is a superuser of the controller."""
+    """Return True when the calling user is a superuser of the controller."""
     with ctx.store.read() as tx:
         return users.effective_level(tx, ctx.user, Kind.CONTROLLER) == SUPERUSER
 
 
 def require_superuser(ctx: Context) -> None:
-    """Check that the user who asks is a superuser.
+    """Check that the calling user is a superuser.
 
     Raises:
         ApiError: Permission denied.
@@ -61,7 +61,7 @@ def require_superuser(ctx: Context) -> None:
 
 
 def require_self(ctx: Context, user: str) -> None:
-    """Check that a user asks about itself, or is a superuser.
+    """Check that the caller names itself, or is a superuser.
 
     Raises:
         ApiError: Permission denied.
@@ -71,20 +71,20 @@ def require_self(ctx: Context, user: str) -> None:
 
 
 def require_unblocked(ctx: Context, model: str, act: str) -> None:
-    """Check that no disabled set of commands forbids an act in a model.
+    """Check that no disabled set of commands forbids a change in a model.
 
     Raises:
-        Blocked: The act is disabled.
+        Blocked: The change is disabled.
     """
     with ctx.read(model) as tx:
         blocks.require(tx, act)
 
 
 def require_cloud_admin(ctx: Context, cloud: str) -> None:
-    """Check that the user who asks administers a cloud.
+    """Check that the calling user administers a cloud.
 
     Raises:
-        ApiError: Permission denied; a cloud that is not there reads alike.
+        ApiError: Permission denied; the message is the same for an unknown cloud.
     """
     with ctx.store.read() as tx:
         if users.effective_level(tx, ctx.user, Kind.CLOUD, cloud) != users.LEVELS[Kind.CLOUD][-1]:
@@ -92,7 +92,7 @@ def require_cloud_admin(ctx: Context, cloud: str) -> None:
 
 
 def require_add_model(ctx: Context, cloud: str) -> None:
-    """Check that the user who asks may add models to a cloud; an empty name is the controller's own cloud.
+    """Check that the calling user may add models to a cloud; an empty name is the controller's own cloud.
 
     Raises:
         ApiError: Permission denied.
@@ -104,10 +104,10 @@ def require_add_model(ctx: Context, cloud: str) -> None:
 
 
 def reach(ctx: Context, uuid: str, level: str = "read") -> Model:
-    """Return a model that the user who asks has a level of access to.
+    """Return a model that the calling user has a level of access to.
 
     Raises:
-        ApiError: The user has not, or there is no such model: the two read alike.
+        ApiError: The user has no such access, or the model does not exist; the message is the same.
     """
     with ctx.store.read() as tx:
         found = tx.find(Model, "model_by_uuid", uuid=uuid)
@@ -117,11 +117,11 @@ def reach(ctx: Context, uuid: str, level: str = "read") -> Model:
 
 
 def reach_offer(ctx: Context, url: OfferUrl, level: str) -> Model:
-    """Return the model of an offer that the user who asks has a level of access to.
+    """Return the model of an offer that the calling user has a level of access to.
 
     Raises:
-        ApiError: The access is too little, or the offer is of another controller.
-        NotFound: There is no such offer, or the user may not see it: the two read alike.
+        ApiError: The access is too low, or the offer belongs to another controller.
+        NotFound: The offer does not exist, or the user may not see it; the message is the same.
     """
     if url.controller not in ("", ctx.controller.name):
         raise errors.not_supported("offers of other controllers are not supported")
@@ -133,7 +133,7 @@ def reach_offer(ctx: Context, url: OfferUrl, level: str) -> Model:
 
 
 def each(act: Callable[..., object], *arguments: object) -> errors.ErrorResult:
-    """Carry out one part of a bulk call, and return its place in the results."""
+    """Carry out one item of a bulk call, and return the item's result: empty, or with an error."""
     try:
         act(*arguments)
     except PushjujuError as error:

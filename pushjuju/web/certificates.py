@@ -1,7 +1,7 @@
 """The certificates of the API: a CA of the controller, and a server certificate that it signs.
 
-Both are in `api/` of the controller's directory, readable by its owner alone, and are made at the first
-start. The server certificate is renewed when two thirds of its time have passed, or when an address is new.
+Both are in `api/` of the controller's directory, readable by the owner alone, and are made at the first
+start. The server certificate is renewed after two thirds of its time, or when the server gets an address.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class Certificates:
 
     @property
     def server_key(self) -> Path:
-        """Its key."""
+        """The key of the server's certificate."""
         return self.folder / "server-key.pem"
 
 
 def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:
-    """Return the certificates of a controller; what is missing or too old is made.
+    """Return the certificates of a controller; make those that are missing or too old.
 
     Args:
-        folder: Where they are kept.
-        names: Host names and addresses of the server, beside Juju's own names.
+        folder: The folder of the certificates.
+        names: Host names and addresses of the server, in addition to Juju's own names.
     """
     found = Certificates(folder)
     private_dir(folder)
@@ -70,10 +70,10 @@ def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:
 
 
 def server_context(found: Certificates, own: OwnCertificate | None = None) -> ssl.SSLContext:
-    """Return what a server needs for TLS 1.2 and 1.3.
+    """Return the SSL context of a server, for TLS 1.2 and 1.3.
 
     Args:
-        own: The operator's certificate, for the names that it has.
+        own: The operator's certificate, which serves its own DNS names, or None.
 
     Raises:
         NotValid: The operator's certificate cannot be used.
@@ -93,7 +93,7 @@ def _context() -> ssl.SSLContext:
 
 
 def fingerprint(found: Certificates) -> str:
-    """Return the SHA-256 of the CA's certificate, as people compare it."""
+    """Return the SHA-256 of the CA's certificate, in the form that users compare."""
     digest = x509.load_pem_x509_certificate(found.ca.read_bytes()).fingerprint(hashes.SHA256())
     return digest.hex(":").upper()
 
@@ -163,7 +163,7 @@ def _general(name: str) -> x509.GeneralName:
 
 
 def _serves(found: Certificates, names: Iterable[str], now: datetime) -> bool:
-    """Return True when the server certificate is of this CA, young enough, and for all names."""
+    """Return True when this CA signed the server certificate, which is young enough and has all names."""
     if not (found.server.exists() and found.server_key.exists()):
         return False
     made = x509.load_pem_x509_certificate(found.server.read_bytes())

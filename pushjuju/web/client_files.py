@@ -28,7 +28,7 @@ def write(ctx: Context, folder: Path, listen: Sequence[Address], user: str) -> N
     """Write the files for a user, with a new password.
 
     Raises:
-        AlreadyExists: The folder has such files already.
+        AlreadyExists: The folder already has files of a client.
     """
     if (folder / "controllers.yaml").exists():
         raise AlreadyExists(f"{folder} has files of a Juju client already", hint="name a new folder")
@@ -78,7 +78,7 @@ def _controller(ctx: Context, endpoints: list[str], ca: str) -> dict[str, Any]:
 
 
 def _models(ctx: Context, user: str) -> dict[str, Any]:
-    """Return the models that the user has access to; libjuju needs the entry, also an empty one."""
+    """Return the controller's entry of models.yaml: the user's models. libjuju needs even an empty entry."""
     with ctx.store.read() as tx:
         seen = [model for model in models.listed(tx) if model_access.level(tx, user, model)]
     found: dict[str, Any] = {"models": {m.qualified: {"uuid": m.uuid, "type": "iaas"} for m in seen}}

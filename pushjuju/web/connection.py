@@ -1,7 +1,7 @@
 """One websocket connection: its login, its requests, and the order of what is sent.
 
-Requests of a connection run at once, up to a limit; those that change something run in their order. No
-watcher tells of a change before the answer to the request that made the change has been sent.
+Requests of a connection run in parallel, up to a limit; those that change something run in order. No
+watcher reports a change before the answer to the request that made the change has been sent.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Connection:
 
     Attributes:
         model: The UUID of the connection's model, or empty.
-        entered: The user, after Login.
-        what: The command that the client runs, as it says itself.
+        entered: The user, or None before Login.
+        what: The command that the client runs, as the client gives it.
     """
 
     def __init__(self, api: Api, socket: web.WebSocketResponse, *, peer: str, model: str = "") -> None:
@@ -61,7 +61,7 @@ class Connection:
     # --- reading ------------------------------------------------------------------------------------------
 
     async def serve(self) -> None:
-        """Read requests until the client goes, or breaks a rule."""
+        """Read requests until the client disconnects, or breaks a rule."""
         try:
             while await self._read():
                 pass
@@ -88,7 +88,7 @@ class Connection:
         return await self._take(message.data)
 
     async def _take(self, text: str) -> bool:
-        """Begin to answer a request; return False when the connection was closed because of it."""
+        """Begin to answer a request; return False when a wrong request has closed the connection."""
         try:
             request = messages.read_request(text)
         except messages.BadMessage as error:
@@ -102,7 +102,7 @@ class Connection:
         task = asyncio.create_task(self._answer(request))
         self._tasks[request.id] = task
         task.add_done_callback(lambda _: self._finished(request.id))
-        if self.entered is None:  # nothing else is read before the answer to Login
+        if self.entered is None:  # no other message is read before the answer to Login
             await asyncio.wait({task})
         return True
 
@@ -140,7 +140,7 @@ class Connection:
             )
 
     def _facade(self, ctx: Context, method: Method, request: messages.Request) -> registry.Facade:
-        """Return the facade for a request that the user may make; in a thread."""
+        """Return the facade for a request, after the check of access; runs in a thread."""
         assert self.entered is not None, "checked before"
         ctx = replace(ctx, user=self.entered.user)
         model = access.permit(ctx, method, self.model)
@@ -158,7 +158,7 @@ class Connection:
     def _carry_out(
         self, ctx: Context, method: Method, request: messages.Request, params: tuple[Any, ...]
     ) -> str:
-        """Return the message that answers a request; in a thread."""
+        """Return the message that answers a request; runs in a thread."""
         try:
             made = self._facade(ctx, method, request)
             return messages.answer(request.id, getattr(made, method.attribute)(*params))
@@ -168,7 +168,7 @@ class Connection:
     def _carry_out_noted(
         self, ctx: Context, method: Method, request: messages.Request, params: tuple[Any, ...]
     ) -> str:
-        """Do the same, and note it in the audit log; before and after, so that nothing goes unseen."""
+        """Do the same as `_carry_out`, with lines in the audit log before and after the request."""
         noted = self._conversation = self._conversation or self._begin(ctx)
         noted.asked(request.id, f"{request.facade}.{request.method}", request.version, request.params)
         error: errors.Error | None = {"message": "internal error", "code": ""}
@@ -221,7 +221,7 @@ class Connection:
         except TimeoutError:
             await self.close(WSCloseCode.INTERNAL_ERROR, "the client reads too slowly")
         except ConnectionError:
-            pass  # the reader sees the end too
+            pass  # `_read` sees the end of the connection, too
         finally:
             self._unsent -= size
 

@@ -1,4 +1,4 @@
-"""Params of requests as values: frozen dataclasses whose fields are named as on the wire, with `_` for `-`.
+"""Decodes params into frozen dataclasses whose fields are named as on the wire, with `_` for `-`.
 
 A field with another name on the wire has `field(metadata={"wire": NAME})`. A missing field keeps its default,
 an unknown key is ignored, and a value of another type is an error that names the field. The function that
@@ -79,7 +79,7 @@ def _flag(value: Any, where: str) -> bool:
 def _int(value: Any, where: str) -> int:
     if value is None:
         return 0
-    if isinstance(value, float) and value.is_integer():  # JavaScript has one kind of number
+    if isinstance(value, float) and value.is_integer():  # JavaScript writes whole numbers as floats, too
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not -_MOST <= value < _MOST:
         raise _wrong(where, "int", value)

@@ -56,7 +56,7 @@ class Error(TypedDict):
 
 
 class ErrorResult(TypedDict):
-    """One result of a bulk call that answers nothing but errors."""
+    """One result of a bulk call: empty, or an error."""
 
     error: NotRequired[Error]
 
@@ -68,17 +68,17 @@ class ErrorResults(TypedDict):
 
 
 def denied() -> ApiError:
-    """Return the refusal of a caller without the needed access."""
+    """Return the error for a caller without the needed access."""
     return ApiError("permission denied", UNAUTHORIZED)
 
 
 def refused_login() -> ApiError:
-    """Return the one refusal of all wrong names and passwords."""
+    """Return the error for a wrong name or password, the same for both."""
     return ApiError("invalid entity name or password", UNAUTHORIZED)
 
 
 def not_supported(text: str) -> ApiError:
-    """Return the refusal of a method that has no meaning without agents or a controller machine."""
+    """Return the error of a method that has no meaning without agents or a controller machine."""
     return ApiError(text, NOT_SUPPORTED)
 
 
@@ -90,7 +90,7 @@ def code_of(error: PushjujuError) -> str:
 
 
 def told(error: BaseException) -> Error:
-    """Return an error as a client gets it; of a bug only an id, whose trace goes to the log of the server."""
+    """Return an error in the form of the wire; of a bug only an id, with the trace in the server's log."""
     if isinstance(error, PushjujuError):
         return {"message": error.full_text, "code": code_of(error)}
     bug = new_uuid()[:8]

@@ -8,24 +8,24 @@ from collections.abc import Callable
 LARGEST_MESSAGE = 16 * 1024 * 1024
 LARGEST_BEFORE_LOGIN = 64 * 1024
 LOGIN_WITHIN_S = 10.0
-IDLE_S = 600.0  # without any frame or pong
-MOST_UNDER_WAY = 64  # requests of one connection
-MOST_UNSENT = 64 * 1024 * 1024  # bytes of one connection
+IDLE_S = 600.0  # the longest time without a frame or pong
+MOST_UNDER_WAY = 64  # the most requests of one connection at a time
+MOST_UNSENT = 64 * 1024 * 1024  # the most unsent bytes of one connection
 SEND_WITHIN_S = 60.0
 MOST_CONNECTIONS = 2000
-MOST_OF_ADDRESS = 50  # before Login
+MOST_OF_ADDRESS = 50  # connections before Login
 MOST_OF_USER = 200
-MOST_WATCHERS = 100  # of one connection
+MOST_WATCHERS = 100  # the most watchers of one connection
 _TRIES, _WINDOW_S = 10, 60.0
 _MOST_NAMES = 10_000
 
 
 class Attempts:
-    """Counts wrong passwords of an address and of a user: ten in a minute, then one in six seconds."""
+    """Counts wrong passwords of an address and of a user: ten in a minute, then one try in six seconds."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._failed: OrderedDict[str, tuple[float, float]] = OrderedDict()  # key -> (tries left, when)
+        self._failed: OrderedDict[str, tuple[float, float]] = OrderedDict()  # key -> (tries left, time)
 
     def _left(self, key: str) -> float:
         left, when = self._failed.get(key, (float(_TRIES), self._now()))

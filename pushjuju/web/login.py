@@ -1,4 +1,4 @@
-"""Login: the password, the limits of wrong passwords, and what a client hears then.
+"""Login: checks passwords, limits wrong passwords, and keeps facts about the user who has logged in.
 
 Mirrors: juju apiserver/admin.go (3.6)
 """
@@ -24,7 +24,7 @@ from pushjuju.web import errors
 from pushjuju.web.limits import Attempts
 from pushjuju.web.pool import Pool
 
-_HASHES = 2  # at once
+_HASHES = 2  # hashes computed at the same time
 _REMEMBERED_S = 300.0
 _MOST_REMEMBERED = 1000
 
@@ -34,11 +34,11 @@ class LoggedIn:
     """A user who has logged in.
 
     Attributes:
-        generation: Of the password; another one in the store ends the connection.
+        generation: Of the password; another generation in the store ends the connection.
         controller_access: `login`, `superuser` or empty.
         model: The model of the connection, or None on a controller connection.
         model_access: `read`, `write`, `admin` or empty.
-        last_connection: The time of the login before, or None.
+        last_connection: The time of the previous login, or None.
     """
 
     user: str
@@ -52,23 +52,23 @@ class LoggedIn:
 
 @dataclass(slots=True)
 class Remembered:
-    """Right passwords of the last minutes, as digests under a key of this process."""
+    """The correct passwords of the last five minutes, as digests with a key of this process."""
 
     now: Callable[[], float]
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     known: dict[bytes, float] = field(default_factory=dict)
 
     def digest(self, kept: str, password: str) -> bytes:
-        """Return what is kept of a password that matches a hash; another hash has another digest."""
+        """Return the digest of a password and its stored hash, so that a new hash has another digest."""
         text = f"{kept}\0{password}".encode("utf-8", "surrogatepass")
         return hmac.new(self.key, text, hashlib.sha256).digest()
 
     def knows(self, digest: bytes) -> bool:
-        """Return True when that password was right a short while ago."""
+        """Return True when the digest was added in the last five minutes."""
         return self.known.get(digest, 0.0) > self.now()
 
     def add(self, digest: bytes) -> None:
-        """Remember a right password."""
+        """Remember the digest of a correct password."""
         if len(self.known) >= _MOST_REMEMBERED:
             self.known.clear()
         self.known[digest] = self.now() + _REMEMBERED_S
@@ -84,10 +84,10 @@ class Logins:
         now: Callable[[], float],
         refused: Callable[[Context, str], None],
     ) -> None:
-        """Prepare.
+        """Make the checks for a server.
 
         Args:
-            refused: Called in a thread with the name of each login that had a wrong password.
+            refused: Called in a thread with the user's name after a wrong password.
         """
         self._pool = pool
         self.refused = refused
@@ -96,7 +96,7 @@ class Logins:
         self._hashing = asyncio.Semaphore(_HASHES)
 
     async def check(self, name: str, password: str, *, peer: str, model: str = "") -> LoggedIn:
-        """Return the user, who may use the controller, or the model of the connection.
+        """Check a password, and the user's access to the connection's controller or model; return the user.
 
         Args:
             name: The user's name, without `user-`.

@@ -1,4 +1,4 @@
-"""Messages of the API: bounded JSON in, compact JSON out.
+"""Messages of the API: reads JSON within limits, and writes compact JSON.
 
 A request is `{"request-id", "type", "version", "id", "request", "params"}`. Keys are matched without regard
 to case, and null means absent, as in Go. Mirrors: juju rpc/jsoncodec/codec.go (3.6)
@@ -16,13 +16,13 @@ from typing import Any
 from pushjuju.core.errors import NotValid
 
 DEEPEST = 64  # levels of nested objects and lists
-MOST_KEYS = 10_000  # of one object
-MOST_ITEMS = 10_000  # of one list
+MOST_KEYS = 10_000  # the most keys of an object
+MOST_ITEMS = 10_000  # the most items of a list
 _LONE = re.compile("[\ud800-\udfff]")
 
 
 class BadMessage(NotValid):
-    """A message that is no request; the connection cannot go on."""
+    """A message that is not a request; the server closes the connection."""
 
     message = "the message is not valid"
 
@@ -61,7 +61,7 @@ def parse(text: str) -> Any:
     """Return the value of a JSON text within the limits.
 
     Raises:
-        BadMessage: The text is no JSON, or goes beyond a limit.
+        BadMessage: The text is not JSON, or exceeds a limit.
     """
     try:
         value = json.loads(text, parse_float=_finite, parse_constant=_no_constant)
@@ -71,7 +71,7 @@ def parse(text: str) -> Any:
 
 
 def _within_limits(value: Any, *, scrub: bool, depth: int = 1) -> Any:
-    """Return a value whose texts can be encoded; refuse what is too deep or too large."""
+    """Return a value whose texts can be encoded; refuse a value that is too deep or too large."""
     if isinstance(value, str):
         return _LONE.sub("\ufffd", value) if scrub else value
     if not isinstance(value, (dict, list)):
@@ -97,7 +97,7 @@ def read_request(text: str) -> Request:
     """Return the request of a message.
 
     Raises:
-        BadMessage: The message is no request.
+        BadMessage: The message is not a request.
     """
     value = parse(text)
     if not isinstance(value, dict):
@@ -121,20 +121,20 @@ def _is_count(value: Any) -> bool:
 
 
 class Encoded(str):
-    """A response that is JSON already."""
+    """A response that is already encoded as JSON."""
 
     __slots__ = ()
 
 
 def answer(number: int, response: Any) -> str:
-    """Return the message that answers a request; a method without a result answers an empty object."""
+    """Return the message that answers a request; without a result, the response is an empty object."""
     if isinstance(response, Encoded):
         return f'{{"request-id":{number},"response":{response}}}'
     return dumped({"request-id": number, "response": {} if response is None else response})
 
 
 def failure(number: int, error: Mapping[str, Any]) -> str:
-    """Return the message that refuses a request; libjuju reads `response` there too.
+    """Return the message that refuses a request; libjuju reads `response` in this message, too.
 
     Args:
         error: `message`, `code` and perhaps `info`, as `errors.told` returns them.

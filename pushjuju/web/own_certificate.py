@@ -1,6 +1,6 @@
-"""A certificate that the operator brings, for clients that know no private CA: browsers, a public name.
+"""The operator's own certificate with a public name, for clients that know no private CA, like browsers.
 
-Clients that ask for one of its names get it; all others get the certificate of the controller's CA.
+Clients that name a host of this certificate get it; others get the certificate of the controller's CA.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class OwnCertificate:
         """Return the DNS names of the certificate, in lower case.
 
         Raises:
-            NotValid: The file is no certificate with names.
+            NotValid: The file is not a certificate with DNS names.
         """
         try:
             found = x509.load_pem_x509_certificate(self.certificate.read_bytes())
@@ -48,7 +48,7 @@ class OwnCertificate:
             raise NotValid(f"{self.certificate} and {self.key} are no certificate and its key") from error
 
     def serve_beside(self, usual: ssl.SSLContext, own: ssl.SSLContext) -> None:
-        """Let a context serve clients that ask for a name of the certificate with another context."""
+        """Make `usual` hand clients that ask for a name of this certificate over to `own`."""
         names = self.names()
         self.load(own)
 

@@ -1,4 +1,4 @@
-"""What the parts of the API see of each other: the connection and the server, without their modules."""
+"""Protocols for the connection and the server, so that parts of the API need not import each other."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class OwnWatchers(Protocol):
         """Begin to wait for changes, and return the id of the watcher."""
 
     async def next(self, kind: str, name: str) -> messages.Encoded:
-        """Return what is new since the last call, as JSON."""
+        """Return the changes since the last call, as JSON."""
 
     def stop(self, kind: str, name: str) -> None:
         """End a watcher."""

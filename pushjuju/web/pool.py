@@ -1,4 +1,4 @@
-"""Threads with a store each: facades are plain functions, and the event loop never waits for SQLite."""
+"""Threads that open the store: facades are plain functions, and the event loop never waits for SQLite."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Job = Callable[[Context], None]
 
 
 class Pool:
-    """Threads that run functions of a context; each opens the controller for itself."""
+    """Threads that run functions with a context; each thread opens the controller for itself."""
 
     def __init__(self, opened: Callable[[], Context], threads: int = 4) -> None:
         self._opened = opened
@@ -28,7 +28,7 @@ class Pool:
             thread.start()
 
     def one_more(self) -> Pool:
-        """Return a pool of one thread, whose functions all have the same store."""
+        """Return another pool, with one thread, whose functions all share one open store."""
         return Pool(self._opened, threads=1)
 
     def _run(self) -> None:
@@ -41,7 +41,7 @@ class Pool:
             ctx.close()
 
     async def run(self, function: Callable[[Context], T]) -> T:
-        """Return what a function returns that runs in one of the threads."""
+        """Run a function in one of the threads, and return the function's result."""
         return await asyncio.wrap_future(self._submit(function))
 
     def _submit(self, function: Callable[[Context], T]) -> Future[T]:
@@ -59,7 +59,7 @@ class Pool:
         return future
 
     async def close(self) -> None:
-        """Let the threads end what they do."""
+        """End the threads after the functions that are already queued."""
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:

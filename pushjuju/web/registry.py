@@ -1,6 +1,6 @@
-"""The facades: which there are, in which versions, on which connections, and what each method needs.
+"""The registry of facades: their versions and kinds of connections, and the access that a method needs.
 
-A facade is a class with methods; `@facade` and `@method` say what Juju's clients know of them. A method takes
+A facade is a class with methods; `@facade` and `@method` register both for Juju's clients. A method takes
 the params as a dataclass and returns a TypedDict whose keys are those of the wire.
 Mirrors: juju apiserver/facade/registry.go, apiserver/restrict_*.go (3.6)
 """
@@ -68,7 +68,7 @@ class Method:
 
 
 class Facade:
-    """The base of all facades: one object for one request."""
+    """The base of all facades; an instance serves one request."""
 
     name: str
     versions: tuple[int, ...]
@@ -115,7 +115,7 @@ def method(
 
 
 def facade(name: str, *, versions: Iterable[int], on: On) -> Callable[[C], C]:
-    """Register a facade with the versions that are announced."""
+    """Register a facade with the versions that Login announces."""
 
     def register(kind: C) -> C:
         kind.name, kind.versions, kind.on = name, tuple(versions), on
@@ -141,7 +141,7 @@ def _method(kind: type[Facade], function: Any) -> Method:
 
 
 def announced(on: On) -> list[dict[str, object]]:
-    """Return what Login tells of the facades that a kind of connection may use."""
+    """Return the names and versions of facades that Login announces on a kind of connection."""
     return [
         {"name": name, "versions": list(kind.versions)}
         for name, kind in sorted(FACADES.items())
@@ -153,7 +153,7 @@ def find(name: str, version: int, request: str, on: On) -> Method:
     """Return the method that a request names.
 
     Raises:
-        ApiError: There is no such facade, version or method on this kind of connection; the texts are Juju's.
+        ApiError: This kind of connection has no such facade, version or method; the texts are Juju's.
     """
     kind = FACADES.get(name)
     if kind is None and not version:

@@ -31,23 +31,23 @@ from pushjuju.web.pool import Pool
 PORT = 17070
 _HANDSHAKE_S = 10.0
 _TLS_BUFFER = 16 * 1024
-_END_S = 5.0  # for requests under way when the server ends
+_END_S = 5.0  # seconds that the end of the server waits for requests
 _API: web.AppKey[Api] = web.AppKey("api", Api)
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place to listen at: an address or a name, and a port; port 0 is any free one."""
+    """An address to listen on: a host name or IP address, and a port; port 0 stands for any free port."""
 
     host: str
     port: int = PORT
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read `HOST`, `HOST:PORT`, `[V6]:PORT` or `:PORT`, which is every address.
+        """Read `HOST`, `HOST:PORT`, `[V6]:PORT` or `:PORT`, which means all addresses.
 
         Raises:
-            NotValid: The text is none of these.
+            NotValid: The text has none of these forms.
         """
         parts = urlsplit(f"//{text}")
         try:
@@ -60,7 +60,7 @@ class Address:
 
     @property
     def is_every(self) -> bool:
-        """True for an address that stands for every address of the host."""
+        """True for an address that stands for all addresses of the host."""
         try:
             return ipaddress.ip_address(self.host).is_unspecified
         except ValueError:
@@ -77,11 +77,11 @@ class Server:
         work: Callable[[], None],
         own: OwnCertificate | None = None,
     ) -> None:
-        """Prepare a server.
+        """Make a server that does not listen yet.
 
         Args:
             ctx: The controller; the server opens stores of its own.
-            work: Called after each change: it must get the work done.
+            work: Called after each change, to wake the background work.
         """
         self._ctx = ctx
         self._listen = listen
@@ -92,10 +92,10 @@ class Server:
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
-        """Listen.
+        """Listen on all addresses, and serve requests.
 
         Raises:
-            OSError: An address cannot be listened at.
+            OSError: The server cannot listen on an address.
         """
         _use_small_buffers()
         names = names_of(self._listen)
@@ -122,7 +122,7 @@ class Server:
         self.api.start()
 
     def _reachable(self) -> list[tuple[str, int]]:
-        """Return where clients reach the server; for every address of the host, its name and loopback."""
+        """Return the addresses for clients; a wildcard address becomes loopback and the host's name."""
         found: list[tuple[str, int]] = []
         for address, server in zip(self._listen, self._servers, strict=True):
             port = server.sockets[0].getsockname()[1]
@@ -152,7 +152,7 @@ def _reopened(ctx: Context) -> Context:
 
 
 def names_of(listen: Sequence[Address]) -> list[str]:
-    """Return the names and addresses that the server certificate is for."""
+    """Return the names and addresses that the server certificate needs."""
     hosts = [address.host for address in listen if not address.is_every]
     return sorted({"127.0.0.1", "::1", sockets.gethostname(), *hosts})
 
@@ -177,7 +177,7 @@ async def _health(_request: web.Request) -> web.Response:
 
 
 async def _connect(request: web.Request) -> web.StreamResponse:
-    """Serve a websocket; a path of a model that does not exist is accepted like any other."""
+    """Serve a websocket; Login refuses a model that does not exist."""
     api, peer = request.app[_API], request.remote or ""
     require_room(api, request)
     socket = web.WebSocketResponse(max_msg_size=limits.LARGEST_MESSAGE, compress=False, timeout=_END_S)

@@ -1,4 +1,4 @@
-"""What a watcher waits for: the deltas of models, or a sign that something else has changed."""
+"""The news of watchers: deltas of models, or a signal that something else has changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Texts = dict[Key, str]
 
 
 class Watch:
-    """What one watcher has not told yet."""
+    """The changes that a watcher has not reported yet."""
 
     def __init__(self) -> None:
         self.news = asyncio.Event()
@@ -31,7 +31,7 @@ class Watch:
         self.news.set()
 
     async def take(self) -> messages.Encoded | None:
-        """Return what is to be told, or None when there is nothing after all."""
+        """Return the unreported changes as JSON, or None when there are no such changes."""
         raise NotImplementedError
 
 
@@ -47,26 +47,26 @@ class Subscription(Watch):
 
     def __init__(self) -> None:
         super().__init__()
-        self._unseen: list[Whole] = []  # pictures of which nothing was told
+        self._unseen: list[Whole] = []  # pictures that no answer has reported
         self._pending: dict[tuple[str, Key], str] = {}
         self.news.set()  # the first Next answers even for an empty model
 
     def begin(self, picture: Whole) -> None:
-        """Tell of all entities of a model with the next answer."""
+        """Report all entities of a model with the next answer."""
         self._unseen.append(picture)
         self.news.set()
 
     def add(self, model: str, picture: Whole, deltas: Mapping[Key, str]) -> None:
-        """Take in what has changed in a model."""
+        """Add changes of a model for the next answer."""
         if picture in self._unseen:
-            return  # the next answer has all of it
+            return  # the next answer has all entities of this model
         for key, delta in deltas.items():
-            self._pending.pop((model, key), None)  # the newest state comes in its place of the order
+            self._pending.pop((model, key), None)  # the entity moves to the end of the order
             self._pending[model, key] = delta
         self.news.set()
 
     async def take(self) -> messages.Encoded:
-        """Return what is to be told."""
+        """Return the unreported deltas as JSON."""
         told = [text for picture in self._unseen if (text := picture.first())]
         told += self._pending.values()
         self._unseen, self._pending = [], {}
@@ -75,20 +75,20 @@ class Subscription(Watch):
 
 
 Read = Callable[["Context", Collection[str] | None], messages.Encoded | None]
-"""Returns what is to be told of some models (None: of any), or None when that is nothing."""
+"""Returns the answer about some models (None for all), or None when nothing has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a signal waits for.
+    """The changes that a signal waits for.
 
     Attributes:
-        facade: The facade whose `Next` tells it.
+        facade: The facade whose `Next` returns the answer.
         model: The model, or empty for all models.
-        read: Runs in a thread, after a change that counts.
-        kinds: Of the journal of changes; none are all.
-        entities: The entities of these kinds that count; none are all.
-        writes: Any write to the store counts, also one that the journal does not name.
+        read: Returns the answer after a matching change; runs in a thread.
+        kinds: Kinds of entities in the journal of changes; empty for all.
+        entities: Names of entities of these kinds; empty for all.
+        writes: True to match any write to the store, even without an entry in the journal.
     """
 
     facade: str
@@ -100,7 +100,7 @@ class Wanted:
 
 
 class Signal(Watch):
-    """A change of certain kinds, in a model or in any; the answer is read when `Next` asks for it."""
+    """A change of certain kinds, in one model or all; the answer is read when `Next` asks for it."""
 
     def __init__(self, wanted: Wanted, run: Callable[[Job], Awaitable[messages.Encoded | None]]) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class Signal(Watch):
         self.news.set()  # the first Next answers at once
 
     def see(self, changed: Mapping[str, Collection[Key]] | None) -> None:
-        """Look whether a change counts; None is one that is not known."""
+        """Check whether changes match; None stands for unknown changes, which always match."""
         if changed is None or self.wanted.writes:
             self._models = None
             self.news.set()
@@ -126,7 +126,7 @@ class Signal(Watch):
         return (not kinds or kind in kinds) and (not entities or entity in entities)
 
     async def take(self) -> messages.Encoded | None:
-        """Return what is to be told, or None when there is nothing after all."""
+        """Return the unreported changes as JSON, or None when there are no such changes."""
         models, self._models = self._models, set()
         self.news.clear()
         return await self._run(lambda ctx: self.wanted.read(ctx, models))

@@ -25,7 +25,7 @@ def kind_of(tag: str) -> str:
     """Return the kind of a tag: `unit` of `unit-web-0`.
 
     Raises:
-        NotValid: The text is no tag.
+        NotValid: The text is not a tag.
     """
     kind, dash, name = tag.partition("-")
     if not dash or not name or kind not in _READ:
@@ -37,7 +37,7 @@ def name_of(tag: str) -> str:
     """Return the name of any entity that a tag names.
 
     Raises:
-        NotValid: The text is no tag.
+        NotValid: The text is not a tag.
     """
     return _READ[kind_of(tag)](tag)
 
@@ -56,7 +56,7 @@ def model(tag: str) -> str:
 
 
 def model_to_reach(tag: str) -> str:
-    """Return the UUID in a tag of a model; a text that is no tag reads like a model without access."""
+    """Return the UUID in a tag of a model; the error for a wrong tag is that for missing access."""
     try:
         return model(tag)
     except NotValid:
@@ -82,7 +82,7 @@ def machine(tag: str) -> str:
 
 
 def storage(tag: str) -> str:
-    """Return the id in a tag of storage; libjuju sends `storage-data/0`, which is one for Juju too."""
+    """Return the id in a tag of storage; libjuju sends `storage-data/0`, a form that Juju accepts, too."""
     name, dash, number = _split(tag, "storage").rpartition("-")
     found = f"{name}/{number}" if dash else number
     if not is_storage(found):

@@ -8,10 +8,10 @@ NEVER = "0001-01-01T00:00:00Z"
 
 
 def text(moment: datetime) -> str:
-    """Return a moment as clients read it."""
+    """Return a moment in the form of the wire."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def stored(since: str) -> str:
-    """Return a time of the store as clients read it; the store keeps it so."""
+    """Return a time of the store in the form of the wire, which is the form of the store."""
     return since

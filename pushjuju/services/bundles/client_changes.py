@@ -52,7 +52,7 @@ def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
 
 
 def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:
-    """Return the charm of an application with what the bundle says about it; no store is asked."""
+    """Return the charm of an application, from the bundle alone; no request is sent to a store."""
     revision = -1 if app.revision is None else app.revision
     base = bases.application_base(bundle, app)
     return ResolvedCharm(name=app.charm_name, base=base, channel=app.channel, revision=revision)

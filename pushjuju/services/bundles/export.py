@@ -27,7 +27,7 @@ __all__ = ["Request", "as_text", "export", "write"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """How a model is exported.
+    """The options of an export.
 
     Attributes:
         defaults: True to also write options that have their default value.
@@ -59,7 +59,7 @@ def export(ctx: Context, model: str, request: Request) -> tuple[Fields, Fields |
 
 
 def as_text(ctx: Context, model: str, request: Request) -> str:
-    """Return the bundle as YAML, with its overlay, if it has one, as a second document."""
+    """Return the bundle as YAML; an overlay becomes a second document."""
     bundle, overlay = export(ctx, model, request)
     text = format_yaml(document(bundle))
     return f"{text}{OVERLAY}{format_yaml(document(overlay))}" if overlay else text

@@ -26,7 +26,7 @@ from pushjuju.services.supply.store_charms import cached, suggested
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A charm to mirror; `resources` (name -> revision) come in addition to those of the charm's revision."""
+    """A charm to mirror; `resources` (name -> revision) are mirrored too, besides the charm's own."""
 
     name: str
     channel: str = ""

@@ -99,7 +99,7 @@ class Prepared:
 
 
 def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepared:
-    """Return the plan that makes a model what a bundle describes, or raise an error with all faults."""
+    """Return the plan that makes a model like a bundle, or raise an error with all faults."""
     require_trust(loaded, wishes)
     bundle = loaded.bundle
     if not wishes.trust:
@@ -166,7 +166,7 @@ def _ask_store(
 ) -> stored_charms.Resolved:
     """Return the store's revisions for a bundle; ignore an error of the store when the bundle has faults."""
     without = local_charms.unclear(loaded)
-    if loaded.bundle.type == "kubernetes":  # `bundle_needs.check` refuses this bundle
+    if loaded.bundle.type == "kubernetes":  # `needs.check` refuses this bundle
         return stored_charms.Resolved()
     try:
         return stored_charms.resolve(ctx, model, loaded.bundle, facts, force=wishes.force, without=without)
@@ -239,7 +239,7 @@ def _planned(
 
 
 def _untrusting(app: Application) -> Application:
-    """Return an application without trust: `--force` without `--trust` lets it deploy, but untrusted."""
+    """Return an application without trust, as `--force` without `--trust` deploys applications."""
     options = {key: value for key, value in app.options.items() if key != "trust"}
     return replace(app, trust=False, options=options)
 
@@ -250,10 +250,10 @@ def _untrusting(app: Application) -> Application:
 def with_removals(
     prepared: Prepared, *, prune: bool, destroy_storage: bool = False
 ) -> tuple[Prepared, list[str]]:
-    """Add the removals of what the bundle does not have to a plan, when `prune` is True.
+    """Add removals to a plan when `prune` is True, for entities that the bundle does not have.
 
     Returns:
-        The plan, and one line for each thing that the bundle does not have and that stays.
+        The plan, and a line for each entity that stays although the bundle does not have it.
     """
     mapping = machines.parse(prepared.wishes.map_machines)
     removed = removals(
@@ -344,7 +344,7 @@ def same_model(digest: str) -> Callable[[ModelTx], None]:
 def _packed(
     ctx: Context, model: str, prepared: Prepared
 ) -> Iterator[tuple[dict[str, PackedCharm], stored_charms.Fetched]]:
-    """Pack or fetch each charm once; yield step that uses a charm -> charm, and what the store sent."""
+    """Pack or fetch each charm once; yield `{step: its charm}`, and the charms that came from the store."""
 
     found: dict[str, PackedCharm] = {}
     uploads = {
@@ -408,7 +408,7 @@ def _resource_files(prepared: Prepared) -> dict[str, dict[str, str]]:
         application = str(change.args["application"])
         for name, value in change.args.get("resources", {}).items():
             if isinstance(value, int):
-                if application not in {**prepared.origins, **prepared.resources}:  # no store has it
+                if application not in {**prepared.origins, **prepared.resources}:  # no store
                     found.setdefault(application, {})[name] = str(value)
                 continue
             found.setdefault(application, {})[name] = apply_changes.file_of(prepared.folder, value)

@@ -1,4 +1,4 @@
-"""The steps of `apply --prune`, which remove what a bundle does not have.
+"""The steps of `apply --prune`, which remove entities that a bundle does not have.
 
 Each step does what the command of the same name does: units run their hooks before they end, and storage
 stays unless the user asked to destroy it.
@@ -42,18 +42,18 @@ def remove_relation(tx: ModelTx, args: Mapping[str, Any]) -> None:
 
 
 def remove_unit(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Remove a unit, with its storage if the user asked for that."""
+    """Remove a unit, with its storage if the user asked to destroy it."""
     removal.destroy_unit(tx, units.get(tx, args["unit"]), destroy_storage=bool(args.get("destroy-storage")))
 
 
 def remove_application(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Remove an application, with its storage if the user asked for that."""
+    """Remove an application, with its storage if the user asked to destroy it."""
     application = applications.get(tx, args["application"])
     removal.destroy_application(tx, application, destroy_storage=bool(args.get("destroy-storage")))
 
 
 def remove_machine(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Remove a machine that hosts no unit, with its storage if the user asked for that."""
+    """Remove a machine that hosts no unit, with its storage if the user asked to destroy it."""
     machine = machines.get(tx, args["machine"])
     if machine.life == Life.ALIVE and not machines.units_on(tx, machine.id):
         if args.get("destroy-storage"):

@@ -67,7 +67,7 @@ class Order:
 
 @dataclass(slots=True)
 class _Work:
-    """The transaction of a plan, and what its steps have made so far."""
+    """The transaction of a plan, and the entities that its steps have made so far."""
 
     ctx: Context
     tx: ModelTx
@@ -214,7 +214,7 @@ def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:
 def _needs(
     work: _Work, change: Change, args: Mapping[str, Any], deployed: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Base, dict[str, object]]:
-    """Return base and constraints of a new machine; by default those of the application it is for."""
+    """Return base and constraints of a new machine; by default those of the machine's first application."""
     owner = str(change.args.get("application", "")) or _first_on(work, change)
     base, constraints = "", ""
     if owner in deployed:

@@ -60,8 +60,8 @@ class ApplyOptions(BundleOptions):
     """What a user asks `apply` for.
 
     Attributes:
-        prune: True to remove what the bundle does not have.
-        destroy_storage: True to destroy the storage of what is removed.
+        prune: True to remove entities that the bundle does not have.
+        destroy_storage: True to destroy the storage of removed entities.
         plan: The saved plan that must equal the new one, or None when the user gave no saved plan.
         save_plan: The file to write the plan to, or None.
     """
@@ -74,12 +74,12 @@ class ApplyOptions(BundleOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What a bundle changes in a model.
+    """The changes of a model that a bundle asks for.
 
     Attributes:
         applications: The applications of the bundle, and those that the changes are about.
         fixed: One line for each key of the bundle that cannot be changed in the model.
-        left: One line for each thing that the bundle does not have and that stays.
+        left: A line for each entity that stays although the bundle does not have it.
     """
 
     changes: Sequence[Change]
@@ -147,7 +147,7 @@ def apply(
     precheck: Precheck = unchecked,
     agree: Agree = always,
 ) -> Applied:
-    """Make a model equal to a bundle; what the bundle does not have stays, unless `options.prune` is True.
+    """Make a model equal to a bundle; with `options.prune`, remove entities that the bundle does not have.
 
     Raises:
         PushjujuError: The bundle, a charm, the cloud or the model does not allow it; nothing is changed.

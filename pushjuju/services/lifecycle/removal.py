@@ -80,7 +80,7 @@ def destroy_unit(
 
 
 def _ever_ran(tx: ModelTx, unit: Unit) -> bool:
-    """Return True when a unit has run, or has storage or subordinates; others can be deleted at once."""
+    """Return True when a unit has run, or has storage or subordinates; other units can be deleted at once."""
     agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     busy = agent is not None and agent.status != Agent.ALLOCATING
     return busy or bool(unit.storage) or bool(subordinates(tx, unit))
@@ -259,7 +259,7 @@ def destroy_machine(
         plural = "units" if len(staying) > 1 else "unit"
         names = ", ".join(f'"{name}"' for name in staying)
         raise NotValid(f"{subject} has {plural} {names} assigned", subject=subject)
-    # Data of a machine is destroyed only when a user asked for that.
+    # Data of a machine is destroyed only at a user's request.
     if not force and (kept := _kept(tx, machine)):
         names = ", ".join(f'"{name}"' for name in kept)
         raise Conflict(

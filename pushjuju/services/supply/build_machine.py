@@ -176,7 +176,7 @@ class BuildMachine:
                 await asyncio.sleep(0.2)
 
     def _hand_over(self, settings: PipSettings) -> None:
-        """Copy the user's pip settings to the machine, and make their package folders reachable there."""
+        """Copy the user's pip settings to the machine, which can reach the package folders that they name."""
         port = self._loop.run_until_complete(self._share(settings))
         self._run(["install", "-d", "-m", "700", pip_settings.FOLDER])
         for path, content in settings.files(port).items():

@@ -106,7 +106,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _copy_plain(folder: Path, source: str, target: str) -> None:
-    """Copy a regular file with its mode; a link that replaces the file meanwhile is not followed."""
+    """Copy a regular file with its mode, but not through a link that has replaced the file."""
     name = str(Path(source).relative_to(folder))
     with tree.open_plain(folder, name) as stream, Path(target).open("wb") as out:
         shutil.copyfileobj(stream, out)

@@ -43,7 +43,7 @@ class Acquired:
     """A charm that was brought to this computer.
 
     Attributes:
-        origin: The store's answer for the charm, or None for a charm of no store.
+        origin: The store's answer for the charm, or None for a charm without a store.
         resources: Name -> the store's resource.
         files: Name -> path of the file that the user names.
         revisions: Name -> revision that the user names.

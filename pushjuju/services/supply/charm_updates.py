@@ -36,12 +36,12 @@ class Question:
 
 
 def next_look(now: datetime, random: Random) -> datetime:
-    """Return when to ask the store next: in one to two days, by chance."""
+    """Return the time of the next request to the store: a random time in one to two days."""
     return now + EVERY * (1 + random.random())
 
 
 def watch(ctx: Context, tx: ModelTx) -> None:
-    """Schedule the loop that asks the model's store; a time that is earlier already is kept."""
+    """Schedule the loop that asks the model's store; an earlier due time is kept."""
     now = ctx.clock.now()
     touch(tx, model_key(tx.model, LOOP), next_look(now, ctx.random), "newer charms are looked for")
 

@@ -1,4 +1,4 @@
-"""Limits the user's cache of charms: files that were not used for longest are deleted first.
+"""Limits the user's cache of charms: the least recently used files are deleted first.
 
 A file's modification time is its last use, and the newest file of a folder stands for the present time. Files
 that were used within the last hour are kept at any size, because another process may be about to read them.
@@ -70,7 +70,7 @@ def prune_trees(folder: Path, most: int = TREES) -> list[str]:
 
 
 def _entries(folder: Path) -> list[tuple[float, int, Path]]:
-    """Return (last use, size, path) of everything in a folder, without what disappears meanwhile."""
+    """Return (last use, size, path) of each entry of a folder; skip entries that are being deleted."""
     found = []
     with contextlib.suppress(OSError):
         for path in folder.iterdir():

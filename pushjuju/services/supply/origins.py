@@ -16,12 +16,12 @@ from pushjuju.store.tx import ModelTx, Tx
 
 
 def find(tx: ModelTx, application: str) -> ApplicationOrigin | None:
-    """Return the origin of an application's charm, or None for a charm of no store."""
+    """Return the origin of an application's charm, or None for a charm without a store."""
     return tx.find(ApplicationOrigin, "origin_get", application=application)
 
 
 def put(tx: ModelTx, application: Application, origin: StoreOrigin | None) -> None:
-    """Record the origin of an application's charm, or with None that the charm is of no store."""
+    """Record the origin of an application's charm, or None for a charm without a store."""
     if origin is None:
         tx.run("origin_delete", application=application.name)
         tx.run("resource_latest_clear", application=application.name)
@@ -36,7 +36,7 @@ def put(tx: ModelTx, application: Application, origin: StoreOrigin | None) -> No
 
 
 def follow(tx: Tx, known: ApplicationOrigin, channel: Channel) -> None:
-    """Let an application follow another channel, with its present charm."""
+    """Record another channel for an application, which keeps its present charm."""
     record = replace(known, channel=str(channel), latest_url="", latest_revision=-1, looked=None)
     tx.run("origin_put", **asdict(record))
 
@@ -54,7 +54,7 @@ def held(known: ApplicationOrigin) -> Held:
 def latest(
     tx: ModelTx, known: ApplicationOrigin, url: str, revision: int, found: Iterable[StoreResource]
 ) -> None:
-    """Record a store's newest revisions for an application, unless the application has changed meanwhile."""
+    """Record a store's newest revisions for an application, unless its charm or channel has changed."""
     newer = revision > known.revision
     tx.run(
         "origin_latest", application=known.application, url=url if newer else "",

@@ -1,7 +1,7 @@
 """Hands the user's settings of pip to a build machine: indexes, proxies and certificates.
 
 Passwords reach the machine through the standard input of a command, and are written to files that only root
-reads. What only this computer can reach is reached through the SSH connection: folders of packages by
+reads. The SSH connection leads to sources that only this computer can reach: folders of packages by
 `local_packages`, servers on the loopback address by a forwarded port.
 """
 

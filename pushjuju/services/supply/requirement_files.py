@@ -125,7 +125,7 @@ def _lines(root: Path, name: str, seen: set[Path] | None = None) -> list[str]:
     """Return the lines of a file and of the files that it includes, each file once."""
     path, seen = (root / name).resolve(), set() if seen is None else seen
     if path in seen or not path.is_relative_to(root.resolve()) or not path.is_file():
-        return []  # `Copies` reports such a path
+        return []  # `Copies` reports a path that is out of the tree or missing
     seen.add(path)
     found: list[str] = []
     for line in path.read_text("utf-8", "replace").splitlines():

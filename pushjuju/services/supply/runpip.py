@@ -15,7 +15,7 @@ _MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64el": "ppc64le", "armhf
 _GLIBC = ("2_28", "2_17", "2_5")
 _PIP_S = 900.0
 
-# pip takes --python-version only for wheels; markers like `python_version < "3.11"` need this patch.
+# pip uses --python-version only for wheels; markers like `python_version < "3.11"` need this patch.
 _CROSS = """
 import json, sys
 from pip._vendor.packaging import markers

@@ -93,7 +93,7 @@ class CharmRequest:
 
 
 class OtherKind(HubError):
-    """The store has a bundle of the name where a charm is wanted, or a charm where a bundle is wanted."""
+    """The name is that of a bundle where a charm is wanted, or of a charm where a bundle is wanted."""
 
 
 # --- the store --------------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ class Sources:
     _tools: dict[tuple[str, ...], list[Path]] = field(default_factory=dict)
 
     def fetch(self, line: str) -> bool:
-        """Download and take the sources of a requirement; return False when that fails or is done already."""
+        """Download and take the sources of a requirement; return False on failure, or for known sources."""
         folder = self._folder()
         limits = json.dumps(requirement_files.limits(line, self.named))
         markers = json.dumps(self.target.markers)

@@ -35,7 +35,7 @@ class About(NamedTuple):
 
 
 def about(ctx: Context, model: str, name: str) -> About:
-    """Return these facts of an application."""
+    """Return the facts of an application."""
     with ctx.read(model) as tx:
         found = applications.get(tx, name)
         origin = origins.find(tx, name)

@@ -1,7 +1,7 @@
-"""What is new in a model since a number of the journal of changes: only what has changed is read.
+"""Reads the entities of a model that have changed since an entry of the journal of changes.
 
-The journal (`store/migrations/0023_change.sql`) names entities; what watchers see of them may depend on their
-neighbours, so a machine that changes brings its units along.
+The journal (`store/migrations/0023_change.sql`) names entities. Data of an entity may depend on its
+neighbours, so after a change of a machine, the machine's units are read too.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 """(kind, id) of an entity, as the journal and `entity_picture` name it."""
 
-_OF_OTHERS = ("relation", "application", "remote", "offer")  # an offer counts its relations
+_OF_OTHERS = ("relation", "application", "remote", "offer")  # an offer has the number of its relations
 _JOURNAL = {"remote": "remoteApplication", "offer": "applicationOffer"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """What the journal has after a number.
+    """The entries of the journal after an entry, which is known by its number.
 
     Attributes:
-        number: The newest number.
-        changed: Model -> what has changed there; None when it is not known: too much has happened.
+        number: The number of the newest entry.
+        changed: Model -> its changed entities; None when old entries were already deleted.
     """
 
     number: int
@@ -50,11 +50,11 @@ class Journal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What is new in a model.
+    """The changes of a model.
 
     Attributes:
-        entities: What has changed and is there.
-        gone: What may have been there, and is not there now.
+        entities: The changed entities that exist.
+        gone: The changed entities that do not exist now, and may never have existed.
     """
 
     entities: Picture = field(default_factory=dict)
@@ -62,7 +62,7 @@ class News:
 
 
 def newest(ctx: Context) -> int:
-    """Return the newest number of the journal."""
+    """Return the number of the newest entry in the journal."""
     with ctx.store.read() as tx:
         return _number(tx)
 
@@ -72,7 +72,7 @@ def _number(tx: Tx) -> int:
 
 
 def journal(ctx: Context, after: int) -> Journal:
-    """Return what has changed after a number, in all models."""
+    """Return the entries after the entry with a number, of all models."""
     with ctx.store.read() as tx:
         number = _number(tx)
         oldest = int(tx.scalar("change_oldest") or 0)
@@ -85,7 +85,7 @@ def journal(ctx: Context, after: int) -> Journal:
 
 
 def news(ctx: Context, model: str, changed: Iterable[Key]) -> News | None:
-    """Return what is new where something has changed; None for a model that was removed."""
+    """Return the changed entities as they are now; None for a model that was removed."""
     named: dict[str, set[str]] = {}
     for kind, entity in changed:
         named.setdefault(kind, set()).add(entity)
@@ -102,14 +102,14 @@ def news(ctx: Context, model: str, changed: Iterable[Key]) -> News | None:
 
 
 def _units_of(tx: ModelTx, named: Mapping[str, Collection[str]]) -> set[str]:
-    """Return the units that look different because of their machine or application."""
+    """Return the units whose data changes with their machine or application."""
     rows = [row for name in named.get("machine", ()) for row in tx.rows("unit_seats", machine=name)]
     rows += [row for app in named.get("units", ()) for row in tx.rows("unit_of_application", application=app)]
     return {row["name"] for row in rows}
 
 
 def _of_others(tx: ModelTx, named: Mapping[str, Collection[str]]) -> set[str]:
-    """Return the applications, remote ones too, on which depends what the model consumes and offers."""
+    """Return the consumed and offered applications, when the changes may concern them."""
     if not _tells_others(named) or not tx.scalar("crossmodel_any"):
         return set()
     consumed = {item.name for item in tx.list(RemoteApplication, "remote_application_list")}
@@ -121,7 +121,7 @@ def _tells_others(named: Mapping[str, Collection[str]]) -> bool:
 
 
 def _part(tx: ModelTx, named: Mapping[str, Collection[str]], applications: Iterable[str]) -> Part:
-    """Read what watchers see beside the rows of status."""
+    """Read the data for watchers that the rows of status do not have."""
     numbers = [int(name) for name in named.get("relation", ())]
     found = [tx.find(Relation, "relation_get", id=number) for number in numbers]
     apps = [tx.find(Application, "application_get", name=name) for name in applications]

@@ -44,14 +44,14 @@ _NEVER = "0001-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What watchers see of a model beside its rows of status: all of it, or what has changed.
+    """The data for watchers that the rows of status do not have, of all or of the changed entities.
 
     Attributes:
         applications: The applications of the rows, by name.
-        model: Tell of the model itself.
-        others: Tell of what the model consumes and offers.
-        notes: Tell of annotations.
-        blocks: Tell of disabled commands.
+        model: True to include the model itself.
+        others: True to include consumed applications and offers.
+        notes: True to include annotations.
+        blocks: True to include disabled commands.
     """
 
     charms: Sequence[CharmRecord] = ()
@@ -76,7 +76,7 @@ def picture(ctx: Context, model: str) -> Picture:
 
 
 def whole(tx: ModelTx) -> Part:
-    """Read what a whole picture needs beside the rows of status."""
+    """Read the data for a whole picture that the rows of status do not have."""
     return Part(
         charms=tx.list(CharmRecord, "charm_list"),
         applications={item.name: item for item in tx.list(Application, "application_list")},

@@ -142,7 +142,7 @@ def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
 def _stuck(
     found: Reason, wanted: Wanted | None, mine: Operation | None, stuck: Trouble, item: WorkItem | None
 ) -> Reason:
-    """Return what a unit on an unusable machine would do, why it cannot, and when it is tried again."""
+    """Return the next work of a unit on an unusable machine, the obstacle, and the time of the next try."""
     what = found.reason
     if mine is not None:
         what = f"{mine.name} was started there, and its result is unknown"
@@ -159,7 +159,7 @@ def _stuck(
 
 
 def _attended(found: Reason, by: Hands | None) -> Reason:
-    """Add which process works on an entity later, or that no process does."""
+    """Add the process that will work on an entity later, or that there is no such process."""
     if by is None:
         return found
     return replace(found, attended_by="" if by.working else by.waiting, unattended=by.none)
@@ -262,7 +262,7 @@ def _machine(tx: ModelTx, seen: Seen, name: str) -> Reason:
 
 
 def _resting(seen: Seen, machine: Machine, found: Reason) -> Reason:
-    """Add to an idle machine why it is checked again at its due time."""
+    """Add the reason why an idle machine is checked again at its due time."""
     if machine.life != Life.ALIVE or not machine.instance_id or found.doing != "waiting":
         return found
     if found.reason or found.attempts:

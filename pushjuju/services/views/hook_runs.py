@@ -32,8 +32,7 @@ class HookRun:
         operation: The id of the operation, which `replay` takes.
         kind: `hook`, `charm` for bringing a charm to the machine, `action` or `commands`.
         result: `ok`, `missing` (the charm does not have the hook), `failed`, `killed`, `running`, or
-            `planned`
-            when it was sent ahead and the operation before it is not committed yet.
+            `planned` when it was sent ahead and the operation before it is not committed yet.
         exit_status: The exit status of the program; None when no program ran, or a signal ended it.
         started: The time by the machine's clock, limited to the time between preparation and commit.
         took_s: Seconds on the machine; None while it runs, or when the machine did not report the times.
@@ -128,14 +127,14 @@ def _run(row: Row) -> HookRun:
 
 
 def _within(seconds: float | None, begun: datetime, over: datetime | None) -> datetime:
-    """Return when a hook began; a wrong clock of the machine cannot move it out of the known limits."""
+    """Return when a hook began; a machine's clock is trusted only between preparation and commit."""
     if seconds is None or over is None:
         return begun
     return min(max(datetime.fromtimestamp(seconds, UTC), begun), over)
 
 
 def _seconds(result: Mapping[str, Any], longest: timedelta | None) -> float | None:
-    """Return how long a hook ran in seconds, limited because a clock may have jumped meanwhile; or None."""
+    """Return how many seconds a hook ran, at most until its commit, as a clock may have jumped; or None."""
     started, ended = result.get("started"), result.get("ended")
     if started is None or ended is None:
         return None

@@ -28,7 +28,7 @@ class FailedUnit:
         waits: True when a failed hook waits for `resolved`.
         machine: The id of its machine, or empty.
         is_dying: True when the unit is being removed.
-        dying_application: The name of its application when that is being removed, or empty.
+        dying_application: The name of the unit's application when the application is being removed, or empty.
     """
 
     waits: bool

@@ -52,8 +52,8 @@ class OfferDetails:
 
     Attributes:
         endpoints: (name in the offer, endpoint).
-        users: User -> access level; users who are no administrators of the offer see only themselves.
-        connections: The relations to the offer; empty for users who are no administrators of the offer.
+        users: User -> access level; a user who does not administer the offer sees only itself.
+        connections: The relations to the offer; empty for a user who does not administer the offer.
     """
 
     model: Model
@@ -70,7 +70,7 @@ def named(ctx: Context, url: OfferUrl) -> OfferDetails:
     """Return the details of the offer that a URL names.
 
     Raises:
-        NotFound: The offer does not exist, or the user may not see it; the messages are equal.
+        NotFound: The offer does not exist, or the user may not see it; the message is the same.
     """
     with ctx.store.read() as tx:
         model, item, _ = offers.visible(ctx, tx, url)

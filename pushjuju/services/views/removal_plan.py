@@ -55,7 +55,7 @@ def unit_lines(ctx: Context, model: str, names: Sequence[str], *, destroy_storag
 
 
 class StorageFate(NamedTuple):
-    """What becomes of the storage of units that go: the ids of what is destroyed, and of what is kept."""
+    """The ids of the storage of removed units that is destroyed, and of the storage that is kept."""
 
     destroyed: list[str]
     detached: list[str]
@@ -64,13 +64,13 @@ class StorageFate(NamedTuple):
 def storage_fate(
     ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False
 ) -> StorageFate:
-    """Return what becomes of the storage of units that are removed."""
+    """Return which storage of removed units is destroyed, and which is kept."""
     with ctx.read(model) as tx:
         return _fate(tx, [units.get(tx, name) for name in names], destroy=destroy_storage)
 
 
 def _fate(tx: ModelTx, units_: Sequence[Unit], *, destroy: bool) -> StorageFate:
-    """Return what becomes of the storage of units that go: it stays, unless it was to go already."""
+    """Return the fate of the units' storage, which is kept unless it is already being removed."""
     with_storage = [unit for unit in units_ if unit.storage]
     found = [
         storage_instances.get(tx, row.storage)

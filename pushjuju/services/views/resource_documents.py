@@ -166,7 +166,7 @@ def content(ctx: Context, model: str, application: str, name: str) -> tuple[Path
     """Return the file of an application's resource, and the resource.
 
     Raises:
-        NotFound: There is no such resource, or no content of the resource is here.
+        NotFound: The resource does not exist, or the controller does not have its content.
     """
     with ctx.read(model) as tx:
         found = resources.of_application(tx, applications.get(tx, application))
@@ -177,7 +177,7 @@ def content(ctx: Context, model: str, application: str, name: str) -> tuple[Path
 
 
 def _updates(tx: ModelTx, application: str, known: Iterable[Resource]) -> list[Update]:
-    """Return the newer revisions that the store had when it was last asked; uploaded resources have none."""
+    """Return the newer revisions in the store's last answer, which leaves out uploaded resources."""
     latest = {
         row.name: row for row in tx.list(ResourceLatest, "resource_latest_list", application=application)
     }

@@ -143,7 +143,7 @@ def operations(
 
 
 def _chosen(tx: ModelTx, wanted: Filter) -> list[WithTasks]:
-    """Return the operations that a filter takes with their tasks, oldest first."""
+    """Return the operations that match a filter, with their tasks, oldest first."""
     by_operation: dict[int, list[Task]] = {}
     for task in tx.list(Task, "task_list"):
         by_operation.setdefault(task.operation, []).append(task)
@@ -158,7 +158,7 @@ def _chosen(tx: ModelTx, wanted: Filter) -> list[WithTasks]:
 def records(
     ctx: Context, model: str, wanted: Filter, *, limit: int, offset: int
 ) -> tuple[list[WithTasks], bool]:
-    """Return the operations that a filter takes as records, oldest first; True when others follow."""
+    """Return a page of the operations that match a filter, oldest first, and True when more follow."""
     with ctx.read(model) as tx:
         found = _chosen(tx, wanted)
     return found[offset : offset + limit], len(found) > offset + limit
@@ -168,7 +168,7 @@ def record(ctx: Context, model: str, number: int) -> WithTasks:
     """Return an operation and its tasks as records.
 
     Raises:
-        NotFound: There is no such operation.
+        NotFound: The operation does not exist.
     """
     with ctx.read(model) as tx:
         found = tx.find(ActionOperation, "action_operation_get", id=number)
@@ -182,7 +182,7 @@ def _status(tasks: Sequence[Task]) -> str:
 
 
 def unfinished(tx: ModelTx, numbers: Iterable[int], deadline: datetime | None = None) -> list[Task]:
-    """Return the tasks among some that have not ended, or that had not ended at the deadline."""
+    """Return those of the given tasks that have not ended, or that ended after the deadline."""
     found = [actions.get_task(tx, number) for number in numbers]
     return [task for task in found if not TaskStatus(task.status).over or _late(task, deadline)]
 

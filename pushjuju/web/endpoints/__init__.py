@@ -1,1 +1,1 @@
-"""HTTP endpoints beside the websocket: files that come and go, and registrations."""
+"""HTTP endpoints besides the websocket: uploads and downloads of files, and registrations of users."""

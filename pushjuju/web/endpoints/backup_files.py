@@ -1,4 +1,4 @@
-"""HTTP endpoint of backups: a superuser reads a copy. Mirrors: juju apiserver/backup.go (3.6)"""
+"""HTTP endpoint of backups: a superuser downloads a backup. Mirrors: juju apiserver/backup.go (3.6)"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST = 4096  # bytes of a request
 
 
 class BackupFiles:
-    """Hands out the copies that stay with the controller."""
+    """Sends the backups that the controller keeps."""
 
     def __init__(self, transfers: Transfers) -> None:
         self._transfers = transfers

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pushjuju.web.endpoints.transfers import Transfers
     from pushjuju.web.login import LoggedIn
 
-_LARGEST = 1024  # bytes of a message from the client, which has nothing to say
-_ALIVE_S = 30.0  # between pings
+_LARGEST = 1024  # the most bytes of a client's message, which is ignored
+_ALIVE_S = 30.0  # seconds between pings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class _Stream:
 
     Attributes:
         entered: The user, after the check of name and password.
-        what: The command that the client runs; a stream does not say.
+        what: The command that the client runs, which is unknown for a stream.
     """
 
     def __init__(self, transfers: Transfers, socket: web.WebSocketResponse, peer: str) -> None:
@@ -118,7 +118,7 @@ class _Stream:
             await self._socket.close(code=code, message=reason.encode())
 
     async def serve(self, request: web.Request) -> None:
-        """Send the log until the client goes, or all that it asked for was sent."""
+        """Send the log until the client disconnects, or has all requested lines."""
         try:
             options = await self._enter(request)
         except PushjujuError as error:
@@ -141,13 +141,13 @@ class _Stream:
         return options
 
     async def _until_gone(self) -> None:
-        async for _ in self._socket:  # what the client sends has no meaning
+        async for _ in self._socket:  # messages of the client are ignored
             pass
 
     # --- sending ------------------------------------------------------------------------------------------
 
     async def _stream(self, options: LogOptions) -> None:
-        """Send the backlog, then new lines whenever something was written to the store."""
+        """Send the backlog, then new lines after each write to the store."""
         self._left = options.limit or -1
         hub = self._transfers.api.hub
         signal = await hub.listen(Wanted(facade="Log", model=self._model, read=_nothing, writes=True))
@@ -160,7 +160,7 @@ class _Stream:
                 if not options.follow or self._left == 0 or signal.stopped:
                     return
                 await signal.news.wait()
-        except PushjujuError:  # the model is gone, or the access
+        except PushjujuError:  # the model was removed, or the user has lost access
             return
         finally:
             hub.unlisten(signal)
@@ -170,7 +170,7 @@ class _Stream:
         return await self._transfers.run(self.entered, read)
 
     def _backlog(self, ctx: Context, options: LogOptions) -> Sequence[Record]:
-        """Return the newest lines, the oldest of them first; the stream goes on after them."""
+        """Return the newest lines, oldest first, after which the stream continues."""
         if options.backlog is None:
             return []
         self._last = logs.newest(ctx.store, self._model)
@@ -179,7 +179,7 @@ class _Stream:
         return [*islice((item for item in found if item.id <= self._last), options.backlog)][::-1]
 
     def _page(self, ctx: Context, options: LogOptions) -> Sequence[Record]:
-        """Return the next lines that are to be sent; an empty list when there is none."""
+        """Return the next lines to send; empty without new lines."""
         reach(ctx, self._model)
         shown = options.selection.predicate()
         for page in logs.pages_after(ctx.store, self._model, self._last, _among(options)):
@@ -196,18 +196,18 @@ class _Stream:
             await self._send(_frame(item))
 
     async def _send(self, text: str) -> None:
-        """Send a frame; a client that does not read in time is left."""
+        """Send a frame; close the connection of a client that does not read in time."""
         try:
             async with asyncio.timeout(limits.SEND_WITHIN_S):
                 await self._socket.send_str(text)
         except TimeoutError:
             await self.close(WSCloseCode.INTERNAL_ERROR, "the client reads too slowly")
         except ConnectionError:
-            pass  # the reader sees the end, too
+            pass  # `_until_gone` sees the end of the connection, too
 
 
 def _nothing(_ctx: Context, _models: object) -> None:
-    """Return no news: a stream reads the log itself."""
+    """Return no answer, because a stream reads the log itself."""
 
 
 def _among(options: LogOptions) -> logs.Among:

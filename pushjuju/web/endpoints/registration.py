@@ -1,7 +1,7 @@
 """HTTP endpoint of `register`: a user who has a secret key chooses a password.
 
-Request and answer are sealed with the key (NaCl's secretbox), so that neither needs to trust the other's
-certificate before. Mirrors: juju apiserver/registration.go (3.6)
+Request and answer are sealed with the key (NaCl's secretbox), so that neither side has to trust a
+certificate first. Mirrors: juju apiserver/registration.go (3.6)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LONGEST = 16 * 1024  # bytes of a request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretKeyLogin:
-    """A request: `cipher-text` is the sealed payload, in base64 as the nonce is."""
+    """A request: `cipher-text` is the sealed payload, in base64 like the nonce."""
 
     user: str = ""
     nonce: str = ""
@@ -42,7 +42,7 @@ class SecretKeyLogin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """What is sealed in a request."""
+    """The sealed part of a request."""
 
     password: str = ""
 
@@ -87,7 +87,7 @@ class Registration:
         return self._sealed(box)
 
     def _record(self, ctx: Context, name: str, key: bytes, payload: Payload) -> None:
-        """Set the password, and note that in the audit log."""
+        """Set the password, and write a line in the audit log."""
         noted = self._api.audit(ctx).conversation(Speaker(user=name))
         noted.asked(0, "UserManager.Register", 0, {})
         passwords.register(ctx, name, key, payload.password)

@@ -1,4 +1,4 @@
-"""HTTP endpoints of resources: files that come and go. Mirrors: juju apiserver/resources.go (3.6)"""
+"""HTTP endpoints of resources: upload and download of files. Mirrors: juju apiserver/resources.go (3.6)"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PATH = "/model/{model}/applications/{application}/resources/{resource}"
 
 
 class ResourceFiles:
-    """Takes and hands out the files of resources."""
+    """Receives and sends the files of resources."""
 
     def __init__(self, transfers: Transfers) -> None:
         self._transfers = transfers

@@ -1,6 +1,7 @@
-"""What HTTP endpoints have in common: Basic authentication, access, and bodies that go to a file.
+"""The common work of HTTP endpoints: Basic authentication, access, and bodies that are written to a file.
 
-A body is hashed and bounded as it comes. Mirrors: juju apiserver/charms.go, resources.go (3.6)
+A body is hashed, and its size checked, while the server reads it.
+Mirrors: juju apiserver/charms.go, resources.go (3.6)
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_AT_ONCE = 4  # uploads of one user
-_SLOWEST, _WITHIN_S = 1024, 60.0  # bytes in that time
+_SLOWEST, _WITHIN_S = 1024, 60.0  # bytes that a client must send at least in that time
 _STATUS = {
     errors.UNAUTHORIZED: 401, errors.NO_CREDENTIALS: 401, errors.NOT_FOUND: 404, errors.MODEL_NOT_FOUND: 404,
     errors.BAD_REQUEST: 400, errors.FORBIDDEN: 403, errors.TRY_AGAIN: 429, "operation is blocked": 400,
@@ -42,7 +43,7 @@ _STATUS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """The body of a request in a file that is gone after the block; the digests are in hex."""
+    """The body of a request in a file that is deleted after the block; the digests are in hex."""
 
     path: Path
     sha256: str
@@ -50,7 +51,7 @@ class Received:
 
 
 class Transfers:
-    """Lets users in to HTTP endpoints, and takes their files."""
+    """Checks the users of HTTP endpoints, and receives their files."""
 
     def __init__(self, api: Api) -> None:
         self.api = api
@@ -67,11 +68,11 @@ class Transfers:
         return await self.api.logins.check(name, password, peer=request.remote or "", model=model)
 
     async def run(self, entered: LoggedIn, act: Callable[[Context], T]) -> T:
-        """Return what a function returns that runs in a thread, as a user."""
+        """Run a function in a thread with the rights of a user, and return the function's result."""
         return await self.api.pool.run(lambda ctx: act(replace(ctx, user=entered.user)))
 
     async def change(self, entered: LoggedIn, name: str, act: Callable[[Context], T]) -> T:
-        """Do the same for a function that changes something, and note the change in the audit log."""
+        """Do the same as `run` for a function that changes something, with lines in the audit log."""
         model = entered.model.uuid if entered.model else ""
 
         def noted(ctx: Context) -> T:
@@ -87,7 +88,7 @@ class Transfers:
         """Return the UUID of the path's model, to which the user must have a level of access.
 
         Raises:
-            ApiError: The user has not.
+            ApiError: The user has no such access.
             Blocked: The commands that change the model are disabled, and the level is not `read`.
         """
         assert entered.model is not None, "the path names a model"
@@ -103,11 +104,11 @@ class Transfers:
 
     @asynccontextmanager
     async def received(self, request: web.Request, user: str, largest: int) -> AsyncIterator[Received]:
-        """Receive the body of a request; the file is gone after the block.
+        """Receive the body of a request in a file, which is deleted after the block.
 
         Raises:
             ApiError: The user has too many uploads under way.
-            HTTPException: The body is too large, or comes too slowly.
+            HTTPException: The body is too large, or the client sends too slowly.
         """
         if self._under_way[user] >= MOST_AT_ONCE:
             raise errors.ApiError("too many uploads at once", errors.TRY_AGAIN)
@@ -123,7 +124,7 @@ def require_room(api: Api, request: web.Request) -> None:
     """Check that a websocket may be opened.
 
     Raises:
-        HTTPException: A page of another origin asks (browsers say where a page comes from), or there are
+        HTTPException: A web page of another origin opens the websocket, as its `Origin` shows, or there are
             too many connections.
     """
     origin = request.headers.get("Origin")
@@ -137,7 +138,7 @@ def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: 
     """Return the answer to a request that is refused.
 
     Args:
-        invalid: The status of what is not valid.
+        invalid: The HTTP status for an error `NotValid`.
     """
     found = errors.told(error)
     status = invalid if found["code"] == "not valid" else _STATUS.get(found["code"], 500)

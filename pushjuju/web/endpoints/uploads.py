@@ -1,4 +1,4 @@
-"""HTTP endpoints of charms: uploads, and their files. Mirrors: juju apiserver/charms.go (3.6)"""
+"""HTTP endpoints of charms: upload and download. Mirrors: juju apiserver/charms.go (3.6)"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Uploads:
-    """Takes charms for the models of a server, and hands them out."""
+    """Receives and sends the charms of models."""
 
     def __init__(self, transfers: Transfers) -> None:
         self._transfers = transfers
@@ -46,7 +46,7 @@ class Uploads:
         return await self._take(request, "")
 
     async def _put(self, request: web.Request) -> web.StreamResponse:
-        """Take a charm whose path says how the SHA-256 of the archive begins."""
+        """Receive a charm; the request's path has the beginning of the archive's SHA-256."""
         found = _OBJECT.fullmatch(request.match_info["object"])
         return await self._take(request, found[2] if found else "-")
 
@@ -93,7 +93,7 @@ class Uploads:
         return web.json_response({"files": names})
 
     async def _get_object(self, request: web.Request) -> web.StreamResponse:
-        """Return the archive that the name of a charm and the beginning of its SHA-256 mean."""
+        """Return the archive of a charm, found by the charm's name and the beginning of the SHA-256."""
         entered = await self._transfers.enter(request)
         model = await self._transfers.permit(entered, "read")
         found = _OBJECT.fullmatch(request.match_info["object"])

@@ -1,4 +1,4 @@
-"""The facades of the API, a module each. They read params, call requests and views, and shape the answer."""
+"""The facades of the API, a module each. They read params, call requests and views, and make the results."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class RunParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationQueryArgs:
-    """Which operations to list: one entry of each list that is not empty must match."""
+    """Conditions of operations to list: of each list that is not empty, one entry must match."""
 
     applications: list[str] = field(default_factory=list)
     units: list[str] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Action(Facade):
 
     @method(Needs.READ)
     def actions(self, params: Entities) -> Results:
-        """Return tasks with what came of them."""
+        """Return tasks with their status and results."""
         return {"results": [self._task(item.tag) for item in params.entities]}
 
     def _task(self, tag: str) -> dict[str, object]:
@@ -88,7 +88,7 @@ class Action(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def enqueue_operation(self, params: Actions) -> dict[str, object]:
-        """Ask for actions."""
+        """Enqueue actions on units as one operation."""
         found: list[dict[str, object]] = []
         operation = 0
         for item in params.actions:
@@ -180,7 +180,7 @@ class Action(Facade):
 
     @method(Needs.READ)
     async def watch_actions_progress(self, params: Entities) -> Results:
-        """Begin to watch what actions log; the answer has what they have logged already."""
+        """Begin to watch the messages of actions; the answer has the messages logged so far."""
         return {"results": [await self._watch(item.tag) for item in params.entities]}
 
     async def _watch(self, tag: str) -> dict[str, object]:
@@ -256,6 +256,6 @@ def _result(task: Task, log: Sequence[Any] = ()) -> dict[str, object]:
 
 
 def _output(results: dict[str, Any]) -> dict[str, object]:
-    """Return what a task set; its exit status is a number."""
+    """Return the results that a task has set, with the exit status as a number."""
     code = results.get(_RETURN_CODE)
     return {**results, _RETURN_CODE: int(code)} if code is not None else results

@@ -1,4 +1,4 @@
-"""Annotations: notes at entities. Mirrors: juju apiserver/facades/client/annotations (3.6)"""
+"""Annotations: key and value pairs of entities. Mirrors: juju apiserver/facades/client/annotations (3.6)"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pushjuju.web.shapes.common import Entities, Results
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityAnnotations:
-    """Notes of an entity; an empty value takes its key away."""
+    """Annotations of an entity; an empty value removes its key."""
 
     entity: str = ""
     annotations: dict[str, str] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class EntityAnnotations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationsSet:
-    """Notes of entities."""
+    """Annotations of entities."""
 
     annotations: list[EntityAnnotations] = field(default_factory=list)
 
@@ -39,11 +39,11 @@ def _named(tag: str) -> tuple[Kind, str]:
 
 @facade("Annotations", versions=[2], on=On.MODEL)
 class Annotations(Facade):
-    """The notes of the model."""
+    """The annotations of the model and its entities."""
 
     @method(Needs.READ)
     def get(self, params: Entities) -> Results:
-        """Return notes of entities."""
+        """Return the annotations of entities."""
         return {"results": [self._get(item.tag) for item in params.entities]}
 
     def _get(self, tag: str) -> dict[str, object]:
@@ -55,7 +55,7 @@ class Annotations(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set(self, params: AnnotationsSet) -> ErrorResults:
-        """Note values."""
+        """Set annotations of entities."""
         return {"results": [each(self._set, item) for item in params.annotations]}
 
     def _set(self, item: EntityAnnotations) -> None:

@@ -1,4 +1,4 @@
-"""ApplicationOffers: what is offered to other models.
+"""ApplicationOffers: the endpoints that models offer to other models.
 
 Mirrors: juju apiserver/facades/client/applicationoffers (3.6)
 """
@@ -23,7 +23,7 @@ from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import offers as shapes
 
-_UNSIGNED = "0" * 64  # clients want a signature of this length
+_UNSIGNED = "0" * 64  # clients expect a signature of this length
 _ICON = "rest/1.0/remote-application/{}/icon"
 
 
@@ -102,7 +102,7 @@ class ApplicationOffers(Facade):
 
     @method(Needs.LOGIN)
     def remote_application_info(self, params: shapes.OfferURLs) -> shapes.RemoteApplicationInfoResults:
-        """Return what there is to know of offered applications."""
+        """Return the details of offered applications."""
         return {"results": [self._remote(url) for url in params.offer_urls]}
 
     def _remote(self, url: str) -> shapes.RemoteApplicationInfoResult:
@@ -124,7 +124,7 @@ class ApplicationOffers(Facade):
 
     @method(Needs.LOGIN)
     def get_consume_details(self, params: shapes.ConsumeOfferDetailsArg) -> shapes.ConsumeOfferDetailsResults:
-        """Return what a client hands to Consume."""
+        """Return the offer details that a client passes to Consume."""
         user = tags.user(params.user_tag) if params.user_tag else self.user
         require_self(self.ctx, user)
         return {"results": [self._consumable(user, url) for url in params.offer_urls.offer_urls]}
@@ -154,7 +154,7 @@ class ApplicationOffers(Facade):
 
     @method(Needs.LOGIN, changes=True)
     def destroy_offers(self, params: shapes.DestroyApplicationOffers) -> ErrorResults:
-        """Take back offers of models that the caller administers."""
+        """Remove offers of models that the caller administers."""
         force = Force() if params.force else None
         return {"results": [each(self._destroy, url, force) for url in params.offer_urls]}
 
@@ -175,5 +175,5 @@ class ApplicationOffers(Facade):
 
 
 def _macaroon(found: OfferDetails) -> shapes.Macaroon:
-    """Return a macaroon without any meaning: libjuju reads one, and Consume judges the user instead."""
+    """Return a macaroon that grants nothing: libjuju expects the field, and Consume checks the user."""
     return {"location": "", "identifier": found.offer.uuid, "signature": _UNSIGNED, "caveats": []}

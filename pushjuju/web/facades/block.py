@@ -18,7 +18,7 @@ _NAMES = {"BlockDestroy": DESTROY, "BlockRemove": REMOVE, "BlockChange": CHANGE}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSwitch:
-    """A set of commands, by Juju's name of its block."""
+    """A set of commands, named by its block in Juju."""
 
     type: str = ""
     message: str = ""
@@ -30,7 +30,7 @@ class Block(Facade):
 
     @method(Needs.READ)
     def list(self) -> Results:
-        """Return the sets that are disabled."""
+        """Return the disabled sets of commands."""
         found: list[dict[str, object]] = []
         for entry in listing.of_model(self.ctx, self.model):
             name = block_name(entry["command-set"])

@@ -1,4 +1,4 @@
-"""Bundle: the model as a bundle, and what clients do for a bundle.
+"""Bundle: exports the model as a bundle, and returns the steps of a deploy.
 
 Mirrors: juju apiserver/facades/client/bundle, core/bundle/changes GUIArgs (3.6)
 """
@@ -34,7 +34,7 @@ _ORDER: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportBundleParams:
-    """How the model is written."""
+    """Options of the export."""
 
     include_charm_defaults: bool = False
     include_series: bool = False
@@ -50,7 +50,7 @@ class BundleChangesParams:
 
 @facade("Bundle", versions=[6], on=On.BOTH)
 class Bundle(Facade):
-    """Bundles of the connection's model; what clients do for a bundle does not depend on the model."""
+    """Bundles of the connection's model; the steps of a deploy do not depend on the model."""
 
     @method(Needs.READ)
     def export_bundle(self, params: ExportBundleParams) -> StringResult:

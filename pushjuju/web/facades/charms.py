@@ -71,7 +71,7 @@ class CharmURLAndOrigins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmPlacements:
-    """Applications with the charms that they shall have."""
+    """Applications and the charms that they are to get."""
 
     placements: list[Any] = field(default_factory=list)
 
@@ -85,7 +85,7 @@ class Charms(Facade):
 
     @method(Needs.READ)
     def charm_info(self, params: CharmURL) -> dict[str, object]:
-        """Return what a charm declares."""
+        """Return the metadata, options and actions of a charm."""
         found, revision = listing.find(self.ctx, self.model, params.url)
         return {
             "url": params.url,
@@ -98,12 +98,12 @@ class Charms(Facade):
 
     @method(Needs.READ)
     def resolve_charms(self, params: ResolveCharmsParams) -> dict[str, object]:
-        """Return which revisions of the store clients mean."""
+        """Return the store revisions for the charms that clients name."""
         return {"Results": [self._resolved(item) for item in params.resolve]}
 
     def _resolved(self, item: ResolveCharm) -> dict[str, object]:
         try:
-            name, _ = store_name(item.reference)  # a newer revision than that of the reference is asked for
+            name, _ = store_name(item.reference)  # the reference's revision is left out, to find the newest
             found = self._find(name, item.charm_origin)
         except PushjujuError as error:
             return {"url": item.reference, "charm-origin": {}, **self._bases(()), "error": errors.told(error)}
@@ -117,7 +117,7 @@ class Charms(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_charm(self, params: AddCharm) -> dict[str, object]:
-        """Return the origin of a charm with what the store says of it; its archive comes when it is used."""
+        """Return a charm's origin with the store's revision; a deploy fetches the archive when needed."""
         return {"charm-origin": _origin(self._find(params.url, params.charm_origin), params.charm_origin)}
 
     def _find(self, reference: str, origin: CharmOriginParams) -> StoreOrigin:
@@ -135,7 +135,7 @@ class Charms(Facade):
 
     @method(Needs.READ)
     def get_download_infos(self, params: CharmURLAndOrigins) -> dict[str, object]:
-        """Return where the store of the model has charms and bundles."""
+        """Return the URLs of the archives of charms and bundles in the model's store."""
         return {"results": [self._download(item) for item in params.entities]}
 
     def _download(self, item: CharmURLAndOrigin) -> dict[str, object]:
@@ -159,7 +159,7 @@ class Charms(Facade):
 
     @method(Needs.READ)
     def check_charm_placement(self, params: CharmPlacements) -> Results:
-        """Return no error: a model has machines of one kind."""
+        """Return no errors: pushjuju does not check the placement of charms."""
         return {"results": [{} for _ in params.placements]}
 
     @method(Needs.READ, until=6)

@@ -28,7 +28,7 @@ _STORAGE_SINCE = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusParams:
-    """Which part of the status is wanted."""
+    """Patterns for the wanted part of the status."""
 
     patterns: list[str] = field(default_factory=list)
     include_storage: bool = False
@@ -36,7 +36,7 @@ class StatusParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryFilter:
-    """Which entries: the newest, those since a date, or those of the last nanoseconds."""
+    """Which history entries to return: the newest, those since a date, or those of the last nanoseconds."""
 
     size: Count = 0
     date: str | None = None
@@ -71,7 +71,7 @@ class Client(Facade):
 
     @method(Needs.READ)
     def full_status(self, params: StatusParams) -> dict[str, object]:
-        """Return the status of the model, or of what the patterns name."""
+        """Return the status of the model, or of the entities that match the patterns."""
         with self.ctx.read(self.model) as tx:
             found = models.get(tx)
             rows = status_rows.read(self.ctx, tx, found, str)
@@ -85,7 +85,7 @@ class Client(Facade):
         return {**status, **storage_details.every(stored if left is None else left.get("storage", {}))}
 
     def _filtered(self, patterns: Sequence[str]) -> Mapping[str, Any]:
-        """Return what patterns leave of the document of the model."""
+        """Return the part of the model's document that matches the patterns."""
         with self.ctx.read(self.model) as tx:
             found = models.get(tx)
         left, _ = status_filter.filter_status(document.document(self.ctx, found, str), patterns)
@@ -98,7 +98,7 @@ class Client(Facade):
 
     @method(Needs.READ)
     def status_history(self, params: HistoryRequests) -> dict[str, object]:
-        """Return what statuses were."""
+        """Return the status histories of entities."""
         return {"results": [self._history(item) for item in params.requests]}
 
     def _history(self, item: HistoryRequest) -> dict[str, object]:

@@ -14,12 +14,12 @@ from pushjuju.workers.machine import credentials
 
 
 def sides_of(ctx: Context) -> Sides:
-    """Return the controller alone: the files of the host's owner are not written over the API."""
+    """Return the controller alone: the API never writes the client files of the host's owner."""
     return Sides(folder=ctx.datadir, host=PluginHost(environ=ctx.environ), client=False, ctx=ctx)
 
 
 def trial_of(ctx: Context) -> Trial:
-    """Return what asks the cloud of a model whether a credential will do."""
+    """Return the function that asks a model's cloud whether a credential works."""
     host = PluginHost(environ=ctx.environ)
 
     def problems(ctx: Context, model: Model, name: str, item: StoredCredential) -> Sequence[str]:

@@ -47,7 +47,7 @@ class ControllerConfigSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveBlocks:
-    """Whether the blocks of all models are removed."""
+    """Params of RemoveBlocks; `all` must be True."""
 
     all: bool = False
 
@@ -83,7 +83,7 @@ class Controller(Facade):
 
     @method(Needs.LOGIN, name="ControllerAPIInfoForModels")
     def api_info(self, params: Entities) -> shapes.ControllerAPIInfoResults:
-        """Return the addresses of the controllers of models: its own."""
+        """Return the addresses of the controllers of models, which are this controller's addresses."""
         return {"results": [self._api_info(item.tag) for item in params.entities]}
 
     def _api_info(self, tag: str) -> shapes.ControllerAPIInfo:
@@ -96,7 +96,7 @@ class Controller(Facade):
 
     @method(Needs.LOGIN)
     def get_controller_access(self, params: Entities) -> UserAccessResults:
-        """Return what users may do to the controller."""
+        """Return the access of users to the controller."""
         return {"results": [self._access(item.tag) for item in params.entities]}
 
     def _access(self, tag: str) -> UserAccessResult:
@@ -121,12 +121,12 @@ class Controller(Facade):
 
     @method(Needs.LOGIN)
     def model_status(self, params: Entities) -> dict[str, object]:
-        """Return what is in models that the caller administers."""
+        """Return the contents of models that the caller administers: machines, applications and storage."""
         return {"models": [model_shapes.status_of(self.ctx, item.tag) for item in params.entities]}
 
     @method(Needs.SUPERUSER)
     def hosted_model_configs(self) -> dict[str, object]:
-        """Return the settings of all models, without what opens their clouds."""
+        """Return the settings of all models, without credentials."""
         with self.ctx.store.read() as tx:
             listed = [model for model in models.listed(tx) if not models.is_controller(model)]
         return {

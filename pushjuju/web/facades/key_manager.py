@@ -25,7 +25,7 @@ class ListSSHKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyUserSSHKeys:
-    """Keys to add, or what names keys to delete."""
+    """Keys to add; or keys to delete, by key, fingerprint or comment."""
 
     user: str = ""
     ssh_keys: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class ModifyUserSSHKeys:
 
 @facade("KeyManager", versions=[1], on=On.MODEL)
 class KeyManager(Facade):
-    """The keys that may log in to the machines of the model."""
+    """The SSH keys of users who may log in to the model's machines."""
 
     @method(Needs.READ)
     def list_keys(self, params: ListSSHKeys) -> Results:
@@ -55,7 +55,7 @@ class KeyManager(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.REMOVE)
     def delete_keys(self, params: ModifyUserSSHKeys) -> ErrorResults:
-        """Delete keys, named by themselves, their fingerprints or comments."""
+        """Delete keys, which the client names by key, fingerprint or comment."""
         hidden = {
             word
             for key in listing.listed(self.ctx, self.model)

@@ -90,7 +90,7 @@ class UpdateChannels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeMessagesOf:
-    """The machine whose upgrade is followed."""
+    """A machine whose upgrade messages to return."""
 
     entity: Entity = field(default_factory=Entity)
     watcher_id: str = ""
@@ -98,7 +98,7 @@ class UpgradeMessagesOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeMessages:
-    """The machines whose upgrades are followed."""
+    """The machines whose upgrade messages to return."""
 
     params: list[UpgradeMessagesOf] = field(default_factory=list)
 
@@ -182,14 +182,14 @@ class MachineManager(Facade):
 
     @method(Needs.READ)
     def instance_types(self) -> None:
-        """Refuse: clouds are not asked for their types of instances."""
+        """Refuse: pushjuju does not query clouds for their instance types."""
         raise errors.not_supported("instance types are not listed")
 
     # --- upgrades of a machine's base ---------------------------------------------------------------------
 
     @method(Needs.WRITE, until=10)
     def upgrade_series_validate(self, params: UpdateChannels) -> dict[str, object]:
-        """Return the units that upgrades of machines concern."""
+        """Return the units on machines that are to be upgraded."""
         return {"Results": [self._concerned(item) for item in params.args]}
 
     def _concerned(self, item: UpdateChannel) -> dict[str, object]:
@@ -204,7 +204,7 @@ class MachineManager(Facade):
 
     @method(Needs.WRITE, until=10, blocked_by=blocks.CHANGE)
     def upgrade_series_prepare(self, params: UpdateChannel) -> ErrorResult:
-        """Lock a machine, and let its units get ready for another base."""
+        """Lock a machine, and run its units' hooks that prepare for another base."""
         return each(self._prepare, params)
 
     def _prepare(self, item: UpdateChannel) -> None:
@@ -213,7 +213,7 @@ class MachineManager(Facade):
 
     @method(Needs.WRITE, until=10, blocked_by=blocks.CHANGE)
     def upgrade_series_complete(self, params: UpdateChannel) -> ErrorResult:
-        """Let the units of a machine go on with its new base."""
+        """End the upgrade of a machine's base; the units run their hooks for the new base."""
         return each(self._complete, params)
 
     def _complete(self, item: UpdateChannel) -> None:
@@ -221,7 +221,7 @@ class MachineManager(Facade):
 
     @method(Needs.READ, until=10)
     def get_upgrade_series_messages(self, params: UpgradeMessages) -> Results:
-        """Return what the upgrades of machines have said."""
+        """Return the messages of the upgrades of machines."""
         return {"results": [self._messages(item.entity.tag) for item in params.params]}
 
     def _messages(self, tag: str) -> StringsResult:

@@ -31,7 +31,7 @@ class ModelSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelUnset:
-    """Settings to take back."""
+    """Settings to reset to their defaults."""
 
     keys: list[str] = field(default_factory=list)
 
@@ -55,7 +55,7 @@ class ModelConfig(Facade):
 
     @method(Needs.READ)
     def model_get(self) -> ModelConfigResults:
-        """Return all settings with where they come from."""
+        """Return all settings with their sources."""
         found = self._model()
         own = {"name": found.name, "uuid": found.uuid, "type": found.cloud_type}
         shown = {key: {"value": value, "source": "model"} for key, value in own.items()}
@@ -69,7 +69,7 @@ class ModelConfig(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def model_unset(self, params: ModelUnset) -> None:
-        """Take settings back."""
+        """Reset settings to their defaults."""
         model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(reset=params.keys))
 
     @method(Needs.READ)
@@ -84,12 +84,12 @@ class ModelConfig(Facade):
 
     @method(Needs.READ)
     def sequences(self) -> dict[str, object]:
-        """Return the numbers that come next: of machines, and of the units of applications."""
+        """Return the next numbers of machines and of the units of applications."""
         return {"sequences": settings.sequences(self.ctx, self._model().uuid)}
 
     @method(Needs.READ, name="SLALevel")
     def sla_level(self) -> StringResult:
-        """Return that no service level is sold."""
+        """Return the service level `unsupported`, which every model has."""
         return {"result": "unsupported"}
 
     @method(Needs.SUPERUSER, name="SetSLALevel")

@@ -1,4 +1,4 @@
-"""The part of ModelManager about the credential of models, and what new models take."""
+"""The part of the facade ModelManager about credentials of models and defaults of new models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pushjuju.web.shapes.remote_settings import checked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCredential:
-    """A model, and the credential with which it is worked from now on."""
+    """A model and its new credential."""
 
     model_tag: str = ""
     credential_tag: str = ""
@@ -37,7 +37,7 @@ class ChangeModelCredentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefaultValues:
-    """New defaults of a cloud, or of one of its regions; without a cloud those of the controller."""
+    """New defaults of a cloud, or of one of its regions; without a cloud, defaults of the controller."""
 
     cloud_tag: str = ""
     cloud_region: str = ""
@@ -53,7 +53,7 @@ class SetDefaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsetKeys:
-    """Defaults to take back."""
+    """Defaults to remove."""
 
     cloud_tag: str = ""
     cloud_region: str = ""
@@ -62,7 +62,7 @@ class UnsetKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsetDefaults:
-    """Defaults to take back."""
+    """Defaults to remove."""
 
     keys: list[UnsetKeys] = field(default_factory=list)
 
@@ -72,7 +72,7 @@ class Defaults(Facade):
 
     @method(Needs.LOGIN, changes=True)
     def change_model_credential(self, params: ChangeModelCredentials) -> ErrorResults:
-        """Work models with other credentials; the credentials are the superusers'."""
+        """Change the credentials of models; only superusers have credentials."""
         require_superuser(self.ctx)
         return {"results": [each(self._change_credential, item) for item in params.model_credentials]}
 
@@ -83,7 +83,7 @@ class Defaults(Facade):
 
     @method(Needs.LOGIN)
     def model_defaults_for_clouds(self, params: Entities) -> Results:
-        """Return what new models of clouds take."""
+        """Return the defaults for new models of clouds."""
         return {"results": [self._defaults(item.tag) for item in params.entities]}
 
     def _defaults(self, tag: str) -> dict[str, object]:
@@ -96,7 +96,7 @@ class Defaults(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def set_model_defaults(self, params: SetDefaults) -> ErrorResults:
-        """Change what new models take."""
+        """Set defaults for new models."""
         return {"results": [each(self._set_defaults, item) for item in params.config]}
 
     def _set_defaults(self, item: DefaultValues) -> None:
@@ -104,7 +104,7 @@ class Defaults(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def unset_model_defaults(self, params: UnsetDefaults) -> ErrorResults:
-        """Take back what new models take."""
+        """Remove defaults for new models."""
         return {"results": [each(self._unset_defaults, item) for item in params.keys]}
 
     def _unset_defaults(self, item: UnsetKeys) -> None:

@@ -1,4 +1,4 @@
-"""ModelManager: makes, lists, shows, destroys. Mirrors: juju apiserver/facades/client/modelmanager (3.6)"""
+"""ModelManager: the models of a controller. Mirrors: juju apiserver/facades/client/modelmanager (3.6)"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ModelManager(Defaults):
 
     @method(Needs.LOGIN, changes=True)
     def create_model(self, params: shapes.ModelCreateArgs) -> shapes.ModelInfo:
-        """Make a model, for the caller unless a superuser names another owner."""
+        """Make a model; the caller is the owner, unless a superuser names another user."""
         owner = tags.user(params.owner_tag) if params.owner_tag else self.user
         require_self(self.ctx, owner)
         cloud = tags.cloud(params.cloud_tag) if params.cloud_tag else ""
@@ -85,7 +85,7 @@ class ModelManager(Defaults):
 
     @method(Needs.LOGIN)
     def model_info(self, params: Entities) -> shapes.ModelInfoResults:
-        """Return what there is to know of models."""
+        """Return the details of models."""
         return {"results": [self._info(item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> shapes.ModelInfoResult:
@@ -97,7 +97,7 @@ class ModelManager(Defaults):
 
     @method(Needs.LOGIN)
     def model_status(self, params: Entities) -> dict[str, object]:
-        """Return what is in models that the caller administers; `not found` for one that is gone."""
+        """Return the contents of models that the caller administers; `not found` for a removed model."""
         return {"models": [model_shapes.status_of(self.ctx, item.tag) for item in params.entities]}
 
     @method(Needs.LOGIN, changes=True)
@@ -111,7 +111,7 @@ class ModelManager(Defaults):
 
     @method(Needs.SUPERUSER)
     def dump_models(self) -> None:
-        """Refuse: models are copied with their controller."""
+        """Refuse: a backup copies all models of a controller together."""
         raise errors.not_supported("models are not dumped: pushjuju create-backup copies the controller")
 
     @method(Needs.SUPERUSER, name="DumpModelsDB")
@@ -120,14 +120,14 @@ class ModelManager(Defaults):
         raise errors.not_supported("models are not dumped: there is no MongoDB")
 
 
-_NOT_OURS = ("type", "uuid", "name", KEYS)  # clients repeat them among the settings
+_NOT_OURS = ("type", "uuid", "name", KEYS)  # keys that clients repeat among the settings
 
 
 def change(made: Facade, kind: Kind, action: str, level: str, user: str, names: tuple[str, ...] = ()) -> None:
     """Grant or revoke access.
 
     Raises:
-        PushjujuError: There is no such action, level or user, or nothing to change.
+        PushjujuError: The action, level or user does not exist, or nothing would change.
     """
     if action not in _ACTS:
         raise errors.ApiError(f'unknown action "{action}"', errors.BAD_REQUEST)

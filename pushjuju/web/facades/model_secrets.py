@@ -1,4 +1,4 @@
-"""Secrets: those of the model itself. Mirrors: juju apiserver/facades/client/secrets (3.6)"""
+"""Secrets: the user secrets of the model. Mirrors: juju apiserver/facades/client/secrets (3.6)"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CreateSecrets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateSecret:
-    """What changes of a secret, which its URI or its label names."""
+    """Changes of a secret, which the client names by URI or label."""
 
     uri: str = ""
     existing_label: str = ""
@@ -101,14 +101,14 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListSecrets:
-    """Which secrets to list, and whether with their content."""
+    """A filter of secrets to list, and whether to show their content."""
 
     show_secrets: bool = False
     filter: Filter = field(default_factory=Filter)
 
 
 def _content(params: ContentParams) -> Content | None:
-    """Return the content that a client sends, or None for no content; no error shows any of it."""
+    """Return the content that a client sends, or None for no content; errors never quote the content."""
     try:
         for value in params.data.values():
             base64.b64decode(value, validate=True)
@@ -123,7 +123,7 @@ class Secrets(Facade):
 
     @method(Needs.READ)
     def list_secrets(self, params: ListSecrets) -> Results:
-        """Return secrets; their content is for administrators of the model."""
+        """Return secrets; only administrators of the model get the content."""
         if params.show_secrets:
             reach(self.ctx, self.model, "admin")
         chosen = params.filter
@@ -188,7 +188,7 @@ class Secrets(Facade):
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
     def revoke_secret(self, params: GrantSecret) -> ErrorResults:
-        """Take grants back; an application that is not there has none."""
+        """Revoke grants; an application that does not exist is ignored."""
         return self._each_application(user_secrets.revoke, params, missing_ok=True)
 
     def _each_application(

@@ -1,4 +1,4 @@
-"""Models as ModelManager and Controller tell of them."""
+"""Models in the form of the wire, for the facades ModelManager and Controller."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _summary(
 
 
 def _basis(entry: dict[str, Any], model: Model) -> dict[str, object]:
-    """Return what summary and description of a model have in common."""
+    """Return the fields that the summary and the description of a model share."""
     found = {
         "name": model.name,
         "uuid": model.uuid,
@@ -135,7 +135,7 @@ def info(ctx: Context, model: Model, version: int) -> shapes.ModelInfo:
 
 
 def users_of(ctx: Context, model: Model) -> list[shapes.ModelUser]:
-    """Return the users of a model: all for its administrators, else the one who asks."""
+    """Return the users of a model: all for administrators, else only the caller."""
     with ctx.store.read() as tx:
         every = model_access.may(tx, ctx.user, model, "admin")
     return _users(ctx, model, every=every)
@@ -176,7 +176,7 @@ def _machine(item: Machine) -> shapes.ModelMachine:
 
 
 def status_of(ctx: Context, tag: str) -> dict[str, object]:
-    """Return what is in a model that the caller administers; `not found` for a model that is gone."""
+    """Return the contents of a model that the caller administers; `not found` for a removed model."""
     try:
         uuid = tags.model_to_reach(tag)
         if is_superuser(ctx) and not models.exists(ctx, uuid):
@@ -187,7 +187,7 @@ def status_of(ctx: Context, tag: str) -> dict[str, object]:
 
 
 def status(ctx: Context, model: Model) -> dict[str, object]:
-    """Return what is in a model, as who destroys it asks for."""
+    """Return the contents of a model, which clients show before they destroy the model."""
     found = destroy_model.contents(ctx, model.uuid)
     return {
         "model-tag": f"model-{model.uuid}",

@@ -1,4 +1,4 @@
-"""Storage: what units keep, and the pools that storage comes from.
+"""Storage: the storage of units, and the pools that provide storage.
 
 Mirrors: juju apiserver/facades/client/storage (3.6)
 """
@@ -50,13 +50,13 @@ class Storage(Facade):
 
     @method(Needs.READ)
     def list_filesystems(self, params: shapes.MachineFilters) -> Results:
-        """Return filesystems, those of some machines or all."""
+        """Return all filesystems, or those of some machines."""
         found = shapes.filesystems(self._document())
         return {"results": [{"result": _at(found, item)} for item in params.filters]}
 
     @method(Needs.READ)
     def list_volumes(self, params: shapes.MachineFilters) -> Results:
-        """Return volumes, those of some machines or all."""
+        """Return all volumes, or those of some machines."""
         found = shapes.volumes(self._document())
         return {"results": [{"result": _at(found, item)} for item in params.filters]}
 
@@ -65,7 +65,7 @@ class Storage(Facade):
 
     @method(Needs.READ)
     def list_pools(self, params: shapes.StoragePoolFilters) -> Results:
-        """Return pools, also those that every model has."""
+        """Return the pools of the model, with the built-in pools."""
         return {"results": [self._pools(item) for item in params.filters]}
 
     def _pools(self, item: shapes.StoragePoolFilter) -> dict[str, object]:
@@ -121,7 +121,7 @@ class Storage(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def detach_storage(self, params: shapes.StorageDetachment) -> ErrorResults:
-        """Take storage from units."""
+        """Detach storage from units."""
         return {"results": [each(self._detach, item, params) for item in params.ids.ids]}
 
     def _detach(self, item: shapes.StorageAttachmentId, params: shapes.StorageDetachment) -> None:
@@ -141,7 +141,7 @@ class Storage(Facade):
 
     @method(Needs.WRITE, name="Import", blocked_by=blocks.CHANGE)
     def take_in(self, params: shapes.BulkImportStorageParams) -> Results:
-        """Take in filesystems that the cloud has already."""
+        """Import filesystems that exist in the cloud."""
         return {"results": [self._import(item) for item in params.storage]}
 
     def _import(self, item: shapes.ImportStorageParams) -> dict[str, object]:
@@ -157,11 +157,11 @@ class Storage(Facade):
 
 
 def _silent(_text: str) -> None:
-    """Warnings of providers are for the log of the server's own commands."""
+    """Drop a provider's warning: the API does not return warnings."""
 
 
 def _require_done(answers: Iterable[Answer]) -> None:
-    """Raise what the first of some answers was refused for."""
+    """Raise the error of the first answer that has an error."""
     for answer in answers:
         if answer.error is not None:
             raise answer.error
@@ -172,7 +172,7 @@ def _texts(attributes: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _at(found: list[shapes.Details], wanted: shapes.MachineFilter) -> list[shapes.Details]:
-    """Return those that are attached to one of some machines."""
+    """Return the items that are attached to one of the filter's machines; all without machines."""
     names = set(wanted.machines)
     return [item for item in found if not names or names & _machines(item)]
 

@@ -1,4 +1,4 @@
-"""Pinger: says that both sides are there. Mirrors: juju apiserver/pinger.go (3.6)"""
+"""Pinger: answers pings, which keep a connection open. Mirrors: juju apiserver/pinger.go (3.6)"""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class Pinger(Facade):
 
     @method(Needs.LOGIN)
     def ping(self) -> None:
-        """Answer."""
+        """Return an empty answer."""
 
     @method(Needs.LOGIN)
     def stop(self) -> None:
-        """Answer; users have no pinger that could end them."""
+        """Return an empty answer; the server runs no pinger that could be stopped."""

@@ -1,4 +1,4 @@
-"""Resources: files beside the charms. Mirrors: juju apiserver/facades/client/resources (3.6)"""
+"""Resources: the files that charms need. Mirrors: juju apiserver/facades/client/resources (3.6)"""
 
 from __future__ import annotations
 

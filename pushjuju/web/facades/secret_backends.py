@@ -67,7 +67,7 @@ class UpdateSecretBackends:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveSecretBackend:
-    """A backend to forget; by force although content is in it."""
+    """A backend to remove; `force` removes a backend that has content, too."""
 
     name: str = ""
     force: bool = False
@@ -75,7 +75,7 @@ class RemoveSecretBackend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveSecretBackends:
-    """Backends to forget."""
+    """Backends to remove."""
 
     args: list[RemoveSecretBackend] = field(default_factory=list)
 
@@ -86,7 +86,7 @@ class SecretBackends(Facade):
 
     @method(Needs.LOGIN)
     def list_secret_backends(self, params: ListSecretBackends) -> Results:
-        """Return backends; each is asked whether it is there."""
+        """Return backends with their status: each backend is contacted."""
         if params.reveal:
             require_superuser(self.ctx)
         listed = (self._listed(name, reveal=params.reveal) for name in params.names or [""])
@@ -105,7 +105,7 @@ class SecretBackends(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def add_secret_backends(self, params: AddSecretBackends) -> ErrorResults:
-        """Add backends, which must answer."""
+        """Add backends; a backend that does not answer is refused."""
         return {"results": [each(self._add, item) for item in params.args]}
 
     def _add(self, item: AddSecretBackend) -> None:
@@ -125,7 +125,7 @@ class SecretBackends(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def remove_secret_backends(self, params: RemoveSecretBackends) -> ErrorResults:
-        """Forget backends."""
+        """Remove backends from the controller."""
         return {"results": [each(self._remove, item) for item in params.args]}
 
     def _remove(self, item: RemoveSecretBackend) -> None:

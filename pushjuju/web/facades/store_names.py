@@ -1,4 +1,4 @@
-"""Names of charms of a store, as clients write them: never a path of this host."""
+"""Parses names of charms in a store, as clients write them; a path of this host is refused."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _REVISION = re.compile(r"-([0-9]{1,9})$")
 
 
 def store_name(text: str) -> tuple[str, int]:
-    """Return name and revision of `NAME` or `ch:ARCH/SERIES/NAME-REVISION`; -1 without a revision.
+    """Return the name and the revision, or -1, of `NAME` or `ch:ARCH/SERIES/NAME-REVISION`.
 
     Raises:
-        NotValid: The text is none of these.
+        NotValid: The text has neither form.
     """
     number = _REVISION.search(text) if text.startswith("ch:") else None
     name = text[: number.start()] if number else text

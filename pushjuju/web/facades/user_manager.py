@@ -55,7 +55,7 @@ class AddUsers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserInfoRequest:
-    """Which users to show; without names all of them."""
+    """The users to show; without names, all users."""
 
     entities: list[Entity] = field(default_factory=list)
     include_disabled: bool = False
@@ -82,7 +82,7 @@ class UserManager(Facade):
 
     @method(Needs.LOGIN)
     def user_info(self, params: UserInfoRequest) -> UserInfoResults:
-        """Return users: the caller, or for a superuser those who are named, or all."""
+        """Return users: the named ones, or all; a caller who is not a superuser sees only itself."""
         if not params.entities:
             mine = is_superuser(self.ctx)
             listed = listing.documents(self.ctx, disabled=params.include_disabled)
@@ -98,7 +98,7 @@ class UserManager(Facade):
             name = tags.user(tag)
             require_self(self.ctx, name)
             return {"result": _info(listing.document(self.ctx, name))}
-        except NotFound:  # as for those who may not ask; libjuju reads "no such user" in it
+        except NotFound:  # libjuju takes this error for "no such user"
             return {"error": errors.told(errors.denied())}
         except PushjujuError as error:
             return {"error": errors.told(error)}
@@ -131,7 +131,7 @@ class UserManager(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def enable_user(self, params: Entities) -> ErrorResults:
-        """Let users in again."""
+        """Enable users, who may log in again."""
         return {"results": [each(self._enable, item.tag) for item in params.entities]}
 
     def _enable(self, tag: str) -> None:
@@ -139,7 +139,7 @@ class UserManager(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def disable_user(self, params: Entities) -> ErrorResults:
-        """Let users in no more."""
+        """Disable users, who can no longer log in."""
         return {"results": [each(self._disable, item.tag) for item in params.entities]}
 
     def _disable(self, tag: str) -> None:
@@ -147,7 +147,7 @@ class UserManager(Facade):
 
     @method(Needs.LOGIN, changes=True)
     def set_password(self, params: EntityPasswords) -> ErrorResults:
-        """Set passwords: the caller's own; a superuser may set those of every user."""
+        """Set passwords: the caller's own, or those of all users for a superuser."""
         return {"results": [each(self._set_password, item) for item in params.changes]}
 
     def _set_password(self, item: EntityPassword) -> None:
@@ -157,7 +157,7 @@ class UserManager(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def reset_password(self, params: Entities) -> AddUserResults:
-        """Take passwords away; users choose others with the secret keys."""
+        """Remove passwords; users choose new passwords with the returned secret keys."""
         return {"results": [self._reset(item.tag) for item in params.entities]}
 
     def _reset(self, tag: str) -> AddUserResult:

@@ -1,4 +1,4 @@
-"""The facades of watchers: what has changed since the last call.
+"""The facades of watchers, which return the changes since the last call.
 
 Mirrors: juju apiserver/watcher.go, apiserver/facades/client/allwatcher (3.6)
 """
@@ -21,11 +21,11 @@ class _Watcher(Facade):
 
 @facade("AllWatcher", versions=[3], on=On.MODEL)
 class AllWatcher(_Watcher):
-    """A watcher of all that is in a model."""
+    """A watcher of all entities of a model."""
 
     @method(Needs.READ)
     async def next(self) -> messages.Encoded:
-        """Return what has changed; the first call returns all entities."""
+        """Return the changed entities; the first call returns all entities."""
         return await self._next()
 
     @method(Needs.READ)
@@ -40,7 +40,7 @@ class AllModelWatcher(_Watcher):
 
     @method(Needs.SUPERUSER)
     async def next(self) -> messages.Encoded:
-        """Return what has changed; the first call returns all entities."""
+        """Return the changed entities; the first call returns all entities."""
         return await self._next()
 
     @method(Needs.SUPERUSER)
@@ -55,7 +55,7 @@ class ModelSummaryWatcher(_Watcher):
 
     @method(Needs.LOGIN)
     async def next(self) -> messages.Encoded:
-        """Return the summaries that are new; the first call returns all."""
+        """Return the changed summaries; the first call returns all."""
         return await self._next()
 
     @method(Needs.LOGIN)
@@ -66,11 +66,11 @@ class ModelSummaryWatcher(_Watcher):
 
 @facade("NotifyWatcher", versions=[1], on=On.BOTH)
 class NotifyWatcher(_Watcher):
-    """A watcher that says no more than that something has changed."""
+    """A watcher that reports only that something has changed."""
 
     @method(Needs.LOGIN)
     async def next(self) -> messages.Encoded:
-        """Return when something has changed; the first call returns at once."""
+        """Wait until something has changed, then return; the first call returns at once."""
         return await self._next()
 
     @method(Needs.LOGIN)
@@ -85,7 +85,7 @@ class StringsWatcher(_Watcher):
 
     @method(Needs.READ)
     async def next(self) -> messages.Encoded:
-        """Return the texts that are new."""
+        """Return the new texts."""
         return await self._next()
 
     @method(Needs.READ)

@@ -13,7 +13,7 @@ from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StoragePa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmOriginParams:
-    """Where a charm comes from."""
+    """The origin of a charm: its store, revision, channel and base."""
 
     source: str = ""
     type: str = ""
@@ -28,14 +28,14 @@ class CharmOriginParams:
 
     @property
     def channel(self) -> str:
-        """The channel as one text; empty without a risk."""
+        """The channel as text; empty without a risk."""
         parts = [part for part in (self.track, self.risk, self.branch) if part]
         return "/".join(parts) if self.risk else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationDeploy:
-    """An application of a charm that the model has."""
+    """An application to deploy from a charm in the model."""
 
     application: str = ""
     charm_url: str = ""
@@ -62,7 +62,7 @@ class ApplicationsDeploy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployFromRepositoryArg:
-    """An application of a charm of the model's store."""
+    """An application to deploy from a charm in the model's store."""
 
     application_name: str = field(default="", metadata={"wire": "ApplicationName"})
     attach_storage: list[str] = field(default_factory=list, metadata={"wire": "AttachStorage"})
@@ -92,7 +92,7 @@ class DeployFromRepositoryArgs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSetCharm:
-    """Another charm for an application."""
+    """A refresh of an application to another charm or revision."""
 
     application: str = ""
     charm_url: str = ""
@@ -156,7 +156,7 @@ class DestroyApplications:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationGet:
-    """One application by its name."""
+    """An application, by its name."""
 
     application: str = ""
 
@@ -179,7 +179,7 @@ class ConfigSetArgs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationUnset:
-    """Settings of an application to take back."""
+    """Settings of an application to reset to their defaults."""
 
     application: str = ""
     options: list[str] = field(default_factory=list)
@@ -187,7 +187,7 @@ class ApplicationUnset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationConfigUnsetArgs:
-    """Settings of applications to take back."""
+    """Settings of applications to reset to their defaults."""
 
     args: list[ApplicationUnset] = field(default_factory=list)
 
@@ -220,7 +220,7 @@ class DestroyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSuspendedArg:
-    """A relation to suspend, or to let go on."""
+    """A relation to suspend or resume."""
 
     relation_id: int = 0
     suspended: bool = False
@@ -229,14 +229,14 @@ class RelationSuspendedArg:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSuspendedArgs:
-    """Relations to suspend, or to let go on."""
+    """Relations to suspend or resume."""
 
     args: list[RelationSuspendedArg] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedEndpointParams:
-    """From where an endpoint may be reached."""
+    """The spaces and networks that may reach an endpoint."""
 
     expose_to_spaces: list[str] = field(default_factory=list)
     expose_to_cidrs: list[str] = field(default_factory=list)
@@ -244,7 +244,7 @@ class ExposedEndpointParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationExpose:
-    """What to expose of an application."""
+    """An application to expose, or some of its endpoints."""
 
     application: str = ""
     exposed_endpoints: dict[str, ExposedEndpointParams] = field(default_factory=dict)
@@ -252,7 +252,7 @@ class ApplicationExpose:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationUnexpose:
-    """What not to expose any more."""
+    """An application to unexpose, or some of its endpoints."""
 
     application: str = ""
     exposed_endpoints: list[str] = field(default_factory=list)
@@ -260,7 +260,7 @@ class ApplicationUnexpose:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitsResolved:
-    """Units in error whose hook is to be tried again or passed over."""
+    """Units in error whose failed hook is to be retried or skipped."""
 
     tags: Entities = field(default_factory=Entities)
     retry: bool = False
@@ -292,7 +292,7 @@ class ApplicationMergeBindingsArgs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateChannelArg:
-    """Another base for an application: the channel of Ubuntu."""
+    """A new base for an application: the channel of Ubuntu."""
 
     tag: Entity = field(default_factory=Entity)
     channel: str = ""
@@ -300,7 +300,7 @@ class UpdateChannelArg:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateChannelArgs:
-    """Other bases for applications."""
+    """New bases for applications."""
 
     args: list[UpdateChannelArg] = field(default_factory=list)
 
@@ -322,7 +322,7 @@ class ApplicationStorageUpdates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleApplications:
-    """Applications of Kubernetes."""
+    """Kubernetes applications to scale."""
 
     applications: list[Any] = field(default_factory=list)
 

@@ -84,7 +84,7 @@ class UpdateClouds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListClouds:
-    """Whose clouds to list; `all` is for superusers."""
+    """The user whose clouds to list; only superusers may list `all`."""
 
     user_tag: str = ""
     all: bool = False
@@ -92,7 +92,7 @@ class ListClouds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyCloudAccess:
-    """Access to grant or revoke."""
+    """Access to clouds to grant or revoke."""
 
     user_tag: str = ""
     cloud_tag: str = ""
@@ -102,7 +102,7 @@ class ModifyCloudAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyCloudAccessRequest:
-    """Access to grant or revoke."""
+    """Access to clouds to grant or revoke."""
 
     changes: list[ModifyCloudAccess] = field(default_factory=list)
 
@@ -111,7 +111,7 @@ def definition_of(name: str, given: CloudParams) -> Definition:
     """Return the cloud that a client defines.
 
     Raises:
-        NotValid: The name or the definition is wrong, or leads to a file or a socket of this host.
+        NotValid: The name or definition is wrong, or the definition names a file or socket of this host.
     """
     places: list[CloudParams | RegionParams] = [given, *given.regions]
     for place in places:

@@ -9,7 +9,7 @@ from pushjuju.web.decoding import Count, wire_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """Constraints; what is None is not set. Sizes are MiB."""
+    """Constraints; None stands for a constraint that is not set. Sizes are in MiB."""
 
     allocate_public_ip: bool | None = None
     arch: str | None = None
@@ -29,6 +29,6 @@ class Value:
 
 
 def known(value: Value) -> dict[str, object]:
-    """Return what is set, under the names that services use."""
+    """Return the constraints that are set, under the names that services use."""
     found = {wire_name(item): getattr(value, item.name) for item in fields(value)}
     return {key: item for key, item in found.items() if item is not None}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudCredential:
-    """What opens a cloud."""
+    """The type and the attributes of a credential."""
 
     auth_type: str = ""
     attrs: dict[str, str] = field(default_factory=dict, repr=False)
@@ -23,14 +23,14 @@ class TaggedCredential:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedCredentials:
-    """Credentials to keep or to try."""
+    """Credentials to store or to check."""
 
     credentials: list[TaggedCredential] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateCredentials:
-    """Credentials to keep; by force although models cannot use them."""
+    """Credentials to store; `force` stores credentials that fail for a model, too."""
 
     credentials: list[TaggedCredential] = field(default_factory=list)
     force: bool = False
@@ -38,7 +38,7 @@ class UpdateCredentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevokeCredential:
-    """A credential to remove; by force although models use it."""
+    """A credential to remove; `force` removes a credential that models use, too."""
 
     tag: str = ""
     force: bool = False
@@ -53,7 +53,7 @@ class RevokeCredentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserCloud:
-    """A cloud, and the user whose credentials of it to list."""
+    """A cloud, and the user whose credentials for the cloud to list."""
 
     user_tag: str = ""
     cloud_tag: str = ""
@@ -61,14 +61,14 @@ class UserCloud:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserClouds:
-    """Clouds of users."""
+    """Pairs of user and cloud whose credentials to list."""
 
     user_clouds: list[UserCloud] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialName:
-    """A credential by the names of its cloud and its own."""
+    """A credential, by the names of cloud and credential."""
 
     cloud_name: str = ""
     credential_name: str = ""
@@ -76,7 +76,7 @@ class CredentialName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialNames:
-    """Credentials to show, or all."""
+    """Credentials to show; all when the list is empty."""
 
     credentials: list[CredentialName] = field(default_factory=list)
     include_secrets: bool = False

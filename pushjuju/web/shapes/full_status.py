@@ -21,7 +21,7 @@ from pushjuju.web.times import text as moment_text
 
 
 class Kept(NamedTuple):
-    """What a filter leaves of a model; None leaves everything."""
+    """The entities that match the patterns of a request; in place of `Kept`, None stands for all entities."""
 
     machines: Collection[str]
     applications: Collection[str]
@@ -36,8 +36,8 @@ def full_status(
     Args:
         rows: The model, with times as texts.
         joined: Relation -> its status.
-        others: What ties the model to other models, as `document.other_models` returns it.
-        kept: What the patterns of the request leave.
+        others: Offers and consumed offers, from `document.other_models`.
+        kept: The entities that match the patterns, or None for all.
     """
     return {
         "model": _model(rows),
@@ -62,7 +62,7 @@ def full_status(
 
 
 def _remote(item: Mapping[str, Any]) -> dict[str, object]:
-    """Return what the model consumes under a name."""
+    """Return a consumed offer (SAAS) in the form of the wire."""
     shown = item["application-status"]
     seen = Seen(shown["current"], shown.get("message", ""), since=shown.get("since"))
     return {
@@ -76,7 +76,7 @@ def _remote(item: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _offer(name: str, item: Mapping[str, Any]) -> dict[str, object]:
-    """Return what the model offers under a name."""
+    """Return an offer of the model in the form of the wire."""
     return {
         "offer-name": name,
         "application-name": item["application"],
@@ -92,7 +92,7 @@ def _ends(endpoints: Mapping[str, Any]) -> dict[str, dict[str, object]]:
 
 
 def detailed(seen: Seen, *, life: str = document.ALIVE, version: bool = False) -> dict[str, object]:
-    """Return a status."""
+    """Return a status in the form of the wire."""
     return {
         "status": seen.status,
         "info": seen.message,

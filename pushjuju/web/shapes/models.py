@@ -1,4 +1,4 @@
-"""Shapes of ModelManager and of what Controller says of models."""
+"""Shapes of ModelManager, and of models in Controller."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DestroyModels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummariesRequest:
-    """Whose models to list."""
+    """The user whose models to list, or all models."""
 
     user_tag: str = ""
     all: bool = False

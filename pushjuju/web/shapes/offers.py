@@ -1,4 +1,4 @@
-"""Shapes of offers: the facade ApplicationOffers, and what consumes offers."""
+"""Shapes of offers: for the facade ApplicationOffers, and for the methods that consume offers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pushjuju.web.shapes.common import EntityStatus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddApplicationOffer:
-    """Endpoints of an application to offer: their names in the offer -> their own."""
+    """An offer to make; `endpoints` is name in the offer -> the application's endpoint."""
 
     model_tag: str = ""
     offer_name: str = ""
@@ -31,7 +31,7 @@ class AddApplicationOffers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointFilter:
-    """An endpoint that an offer is to have."""
+    """An endpoint that a matching offer has."""
 
     interface: str = ""
     name: str = ""
@@ -40,7 +40,7 @@ class EndpointFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferFilter:
-    """Which offers are wanted; what is empty does not narrow the search."""
+    """Conditions that an offer must meet; empty fields are no conditions."""
 
     owner_name: str = ""
     model_name: str = ""
@@ -53,7 +53,7 @@ class OfferFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferFilters:
-    """Filters; an offer is to fit at least one."""
+    """Filters; an offer must match at least one filter."""
 
     filters: list[OfferFilter] = field(default_factory=list)
 
@@ -67,7 +67,7 @@ class OfferURLs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeOfferDetailsArg:
-    """Offers that somebody wants to consume; a superuser may ask for another user."""
+    """Offers to consume, and the user; a superuser may name another user."""
 
     offer_urls: OfferURLs = field(default_factory=OfferURLs)
     user_tag: str = ""
@@ -75,7 +75,7 @@ class ConsumeOfferDetailsArg:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyApplicationOffers:
-    """Offers to take back."""
+    """Offers to remove."""
 
     offer_urls: list[str] = field(default_factory=list)
     force: bool = False
@@ -100,7 +100,7 @@ class ModifyOfferAccessRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumeApplicationArg:
-    """An offer to consume; of what GetConsumeDetails told the client, the URL alone is read."""
+    """An offer to consume; pushjuju reads only the URL of the details."""
 
     offer_url: str = ""
     application_alias: str = ""
@@ -115,7 +115,7 @@ class ConsumeApplicationArgs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyConsumedApplication:
-    """An offer to consume no more; the wait is in nanoseconds."""
+    """A consumed offer to remove; the wait is in nanoseconds."""
 
     application_tag: str = ""
     force: bool = False
@@ -124,7 +124,7 @@ class DestroyConsumedApplication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyConsumedApplications:
-    """Offers to consume no more."""
+    """Consumed offers to remove."""
 
     applications: list[DestroyConsumedApplication] = field(default_factory=list)
 
@@ -212,7 +212,7 @@ RemoteApplicationInfoResults = TypedDict(
 
 
 def ends(endpoints: Iterable[tuple[str, Endpoint]]) -> list[RemoteEndpoint]:
-    """Return endpoints of an offer."""
+    """Return the endpoints of an offer."""
     return [
         {"name": name, "role": str(end.role), "interface": end.interface, "limit": end.limit}
         for name, end in endpoints
@@ -220,7 +220,7 @@ def ends(endpoints: Iterable[tuple[str, Endpoint]]) -> list[RemoteEndpoint]:
 
 
 def offer(found: OfferDetails) -> ApplicationOffer:
-    """Return an offer as those who consume offers see it."""
+    """Return an offer in the form for consumers."""
     return {
         "source-model-tag": f"model-{found.model.uuid}",
         "offer-uuid": found.offer.uuid,
@@ -236,7 +236,7 @@ def offer(found: OfferDetails) -> ApplicationOffer:
 
 
 def admin_offer(found: OfferDetails) -> ApplicationOfferAdmin:
-    """Return an offer with its application, and, for administrators, the relations to it."""
+    """Return an offer with its application, and with its relations, which only administrators see."""
     return {
         **offer(found),
         "application-name": found.offer.application,

@@ -1,4 +1,4 @@
-"""Bases, places of machines and storage on the wire. No place may name a file of this host."""
+"""Bases, places of machines and storage on the wire. No param may name a file of this host."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BaseParams:
 
     @property
     def value(self) -> CoreBase | None:
-        """The base, or None when the client named none."""
+        """The base, or None when the client named no base."""
         if not self.name or not self.channel:
             return None
         return CoreBase.parse(f"{self.name}@{self.channel.partition('/')[0]}")
@@ -33,7 +33,7 @@ class BaseParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementParams:
-    """One place: a scope and what it means there."""
+    """A placement: a scope, such as a type of container, and a directive for the scope."""
 
     scope: str = ""
     directive: str = ""
@@ -41,7 +41,7 @@ class PlacementParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageParams:
-    """Wanted storage; the size is MiB."""
+    """A storage directive; the size is in MiB."""
 
     pool: str = ""
     size: Count = 0
@@ -49,26 +49,26 @@ class StorageParams:
 
 
 def directives(wanted: Mapping[str, StorageParams]) -> dict[str, Directive]:
-    """Return what units are to get: name of the charm's storage -> directive."""
+    """Return name of the charm's storage -> directive."""
     return {name: directive(item) for name, item in wanted.items()}
 
 
 def directive(item: StorageParams) -> Directive:
-    """Return what a unit is to get of one storage of its charm."""
+    """Return the directive for a storage of the charm; the count is at least 1."""
     return Directive(pool=item.pool, size=item.size, count=item.count or 1)
 
 
 def places(wanted: Sequence[PlacementParams], model: str) -> list[Placement]:
-    """Return the places that a client names.
+    """Return the placements that a client names.
 
     Raises:
-        NotValid: A scope is unknown, or of another model.
+        NotValid: A scope is unknown, or names another model.
     """
     return [place(item, model) for item in wanted]
 
 
 def place(item: PlacementParams, model: str) -> Placement:
-    """Return one place; see `places`."""
+    """Return one placement; see `places`."""
     scope, words = item.scope, item.directive
     if scope == _MACHINE:
         if not is_machine(words):

@@ -1,4 +1,4 @@
-"""Settings that come over the API: none may lead to a file of this host."""
+"""Checks settings that come over the API: no setting may name a file of this host."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _WEB = ("http://", "https://", "mirror+http://", "mirror+https://")
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return settings; a store of charms in a folder is for commands on the host.
+    """Return the settings; a charm store in a local folder can be set only by commands on the host.
 
     Raises:
-        NotValid: An address is none of the web.
+        NotValid: A URL is not an address of the web.
     """
     for key, value in values.items():
         if key.endswith("url") and value and not str(value).startswith(_WEB):

@@ -10,7 +10,7 @@ from pushjuju.web.times import NEVER
 
 
 def declared(item: Shown) -> dict[str, object]:
-    """Return a resource as its charm and its store tell of it."""
+    """Return the fields of a resource that come from its charm and its store."""
     return {
         "name": item.name,
         "type": item.type,
@@ -24,7 +24,7 @@ def declared(item: Shown) -> dict[str, object]:
 
 
 def in_store(item: StoreResource) -> dict[str, object]:
-    """Return a resource of a charm of a store."""
+    """Return a resource of a charm in a store."""
     return {
         "name": item.name,
         "type": item.type,

@@ -29,7 +29,7 @@ class StorageFilters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFilter:
-    """Machines that the filesystems or volumes are attached to; none stands for all."""
+    """Machines that the filesystems or volumes are attached to; empty lists stand for all."""
 
     machines: list[str] = field(default_factory=list)
 
@@ -43,7 +43,7 @@ class MachineFilters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePoolFilter:
-    """Pools by their names and types; none stands for all."""
+    """Pools by their names and types; empty lists stand for all."""
 
     names: list[str] = field(default_factory=list)
     providers: list[str] = field(default_factory=list)
@@ -119,7 +119,7 @@ class StorageAttachmentIds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageDetachment:
-    """Storage to take from units."""
+    """Storage to detach from units."""
 
     ids: StorageAttachmentIds = field(default_factory=StorageAttachmentIds)
     force: bool = False
@@ -144,7 +144,7 @@ class RemoveStorage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportStorageParams:
-    """Storage that the cloud has already."""
+    """Storage of the cloud to import into the model."""
 
     kind: Count = 0
     pool: str = ""
@@ -154,13 +154,13 @@ class ImportStorageParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkImportStorageParams:
-    """Storage that the cloud has already."""
+    """Storage of the cloud to import into the model."""
 
     storage: list[ImportStorageParams] = field(default_factory=list)
 
 
 def every(document: Mapping[str, Any]) -> dict[str, list[Details]]:
-    """Return all storage of a model, as FullStatus has it."""
+    """Return all storage of a model under the keys of FullStatus."""
     return {
         "storage": instances(document),
         "filesystems": filesystems(document),
@@ -227,7 +227,7 @@ def _volume(document: Mapping[str, Any], name: str, item: Mapping[str, Any]) -> 
 
 
 def _behind(document: Mapping[str, Any], item: Mapping[str, Any]) -> Details:
-    """Return what filesystems and volumes have in common."""
+    """Return the fields that filesystems and volumes share."""
     machines = item.get("attachments", {}).get("machines", {})
     found: Details = {
         "life": item["life"],

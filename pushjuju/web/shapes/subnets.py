@@ -1,4 +1,4 @@
-"""Subnets on the wire; a subnet has no id but its CIDR."""
+"""Subnets on the wire; the id of a subnet is its CIDR."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What tells clients of changes: pictures of watched models, and the watchers that read them."""
+"""Reports changes to clients: pictures of watched models, and the watchers that read the pictures."""

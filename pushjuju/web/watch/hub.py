@@ -1,7 +1,7 @@
-"""Looks at the store while there are watchers, and tells them what has changed.
+"""Polls the store while there are watchers, and passes changes on to the watchers.
 
-Other processes write too, so a thread looks at the store's version many times a second. When that has
-changed, the journal of changes tells what to read. One picture serves all watchers of a model.
+Other processes write too, so a thread reads the store's version many times a second. When the version has
+changed, the journal of changes names the entities to read. One picture serves all watchers of a model.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from pushjuju.web.pool import Pool
 from pushjuju.web.subscriptions import Signal, Subscription, Texts, Wanted, Watch
 
 _LOOK_S = 0.03
-_BUSY_S, _BUSY_FOR_S = 0.01, 1.0  # ... after a change
-_LONGEST_S = 1.0  # of a look that finds nothing
-_REST_S = 0.04  # after a change: what comes meanwhile is told together
-_REST = 2.0  # times as long as reading took, when that is more
-_WHOLE_S = 60.0  # a model that changes is read as a whole so often: some of it follows from the time
-_MOST = 500  # changes of a model that are read one by one
+_BUSY_S, _BUSY_FOR_S = 0.01, 1.0  # after a change: the shorter interval, and how long this interval is used
+_LONGEST_S = 1.0  # the longest time that a job of the thread polls
+_REST_S = 0.04  # the pause after a change; changes during the pause are reported together
+_REST = 2.0  # the pause is at least this many times the time of the read
+_WHOLE_S = 60.0  # age at which a changed model is read as a whole, as some values follow from the time
+_MOST = 500  # after more changes, the model is read as a whole
 ANY = ""
-"""In place of a model: all models."""
+"""Stands for all models in place of a model's UUID."""
 
 
 class Fresh(NamedTuple):
-    """What was read of a model: changed or all entities; None for a model that was removed."""
+    """The entities of a model that were read: those that have changed, or all."""
 
     number: int
     whole: bool
@@ -46,12 +46,12 @@ def _texts(entities: entity_picture.Picture) -> Texts:
 
 
 def _whole(ctx: Context, model: str) -> Fresh:
-    number = entity_news.newest(ctx)  # before the picture: what is written between is read twice
+    number = entity_news.newest(ctx)  # read first, so that no write before the picture is missed
     return Fresh(number, whole=True, texts=_texts(entity_picture.picture(ctx, model)))
 
 
 def _fresh(ctx: Context, model: str, journal: Journal, *, whole: bool) -> Fresh | None:
-    """Return what is new in a model, or None for nothing."""
+    """Return the changed entities of a model, or None when nothing has changed."""
     changed = None if journal.changed is None else journal.changed.get(model, ())
     if changed is None or len(changed) > _MOST or (whole and changed):
         return _whole(ctx, model)
@@ -69,7 +69,7 @@ def delta(key: Key, verb: str, text: str) -> str:
 
 
 class Picture:
-    """A watched model: its entities as JSON, up to a number of the journal."""
+    """The entities of a watched model as JSON, at one number of the journal of changes."""
 
     def __init__(self, fresh: Fresh) -> None:
         self.number = fresh.number
@@ -85,7 +85,7 @@ class Picture:
         return self._first
 
     def apply(self, fresh: Fresh) -> dict[Key, str]:
-        """Take in what was read, and return the deltas; what is gone comes last."""
+        """Update the picture with entities that were read, and return the deltas, removals last."""
         self.number = fresh.number
         gone = fresh.gone
         if fresh.whole:
@@ -108,7 +108,7 @@ class Hub:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._eye = pool.one_more()  # the version of a store is that of one connection
+        self._eye = pool.one_more()  # each SQLite connection counts versions of its own
         self._pictures: dict[str, Picture] = {}
         self._everywhere: set[Subscription] = set()
         self._signals: set[Signal] = set()
@@ -120,13 +120,13 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def look(self) -> None:
-        """Look at once: this process has written."""
+        """Read the store at once, after a write of this process."""
         self._nudge.set()
 
     # --- who watches --------------------------------------------------------------------------------------
 
     async def subscribe(self, model: str) -> Subscription:
-        """Begin to watch a model, or all; the first deltas are all of its entities."""
+        """Begin to watch a model, or all models; the first deltas are all entities."""
         made = Subscription()
         if model == ANY:
             self._everywhere.add(made)
@@ -139,7 +139,7 @@ class Hub:
         if model not in self._pictures:
             found = await self._pool.run(lambda ctx: _whole(ctx, model))
             self._pictures.setdefault(model, Picture(found))
-            self._seen = None  # something may have been written since
+            self._seen = None  # another process may have written since the read
         picture = self._pictures[model]
         if subscription not in picture.watching and not subscription.stopped:
             picture.watching.add(subscription)
@@ -155,7 +155,7 @@ class Hub:
                 del self._pictures[model]
 
     async def listen(self, wanted: Wanted) -> Signal:
-        """Begin to tell a signal of changes."""
+        """Add a signal, which waits for changes."""
         made = Signal(wanted, self._pool.run)
         if not self._signals:
             self._number = await self._pool.run(entity_news.newest)
@@ -164,7 +164,7 @@ class Hub:
         return made
 
     def unlisten(self, signal: Signal) -> None:
-        """Tell a signal of nothing more."""
+        """Remove a signal."""
         signal.stop()
         self._signals.discard(signal)
 
@@ -190,7 +190,7 @@ class Hub:
     # --- looking ------------------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
-        """Look until nobody watches any more."""
+        """Poll the store until there are no watchers."""
         while self._pictures or self._signals or self._everywhere:
             try:
                 if await self._eye.run(self._differs):
@@ -202,7 +202,7 @@ class Hub:
                 await asyncio.sleep(_REST_S)
 
     def _differs(self, ctx: Context) -> bool:
-        """Wait in the thread until the store has changed; return False when it has not for a while."""
+        """Wait in the thread until the store has changed; return False after a second without a change."""
         until = time.monotonic() + _LONGEST_S
         while not self._closed and time.monotonic() < until:
             self._nudge.clear()
@@ -244,7 +244,7 @@ class Hub:
                 subscription.add(model, picture, deltas)
 
     async def _join_new(self, changed: Mapping[str, Collection[Key]] | None) -> None:
-        """Let those who watch all models watch those that are new."""
+        """Add new models to the watchers of all models."""
         if not self._everywhere or (changed is not None and changed.keys() <= self._pictures.keys()):
             return
         for model in await self._pool.run(_all_models):
@@ -257,5 +257,5 @@ def _all_models(ctx: Context) -> Iterable[str]:
 
 
 def stopped() -> errors.ApiError:
-    """Return the error that ends a `Next` whose watcher has been stopped; libjuju restarts on its text."""
+    """Return the error that ends a `Next` whose watcher has been stopped; libjuju then watches anew."""
     return errors.ApiError("watcher was stopped", errors.STOPPED)

@@ -1,4 +1,4 @@
-"""What watchers other than those of whole models tell: summaries, the progress of actions, plain signs."""
+"""The answers of watchers that do not watch whole models: summaries, progress of actions, plain signals."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def sign(_ctx: Context, _models: Collection[str] | None) -> messages.Encoded:
-    """Say no more than that something has changed."""
+    """Return an empty answer, which means that something has changed."""
     return messages.Encoded("{}")
 
 
 class Progress:
-    """What an action has logged since the last answer, as texts of JSON."""
+    """The messages that an action has logged since the last answer, as JSON."""
 
     def __init__(self, model: str, task: int) -> None:
         self._model = model
@@ -31,7 +31,7 @@ class Progress:
         self._begun = False
 
     def __call__(self, ctx: Context, _models: Collection[str] | None) -> messages.Encoded | None:
-        """Return the new messages, or None when there are none; the first answer may be empty.
+        """Return the new messages, or None without new messages; the first call always returns an answer.
 
         Raises:
             NotFound: The model has no such action.
@@ -48,7 +48,7 @@ class Progress:
 
 
 class Summaries:
-    """The summaries of the models that a user may see, as far as they differ from the last answer."""
+    """The summaries of the models that a user may see, when they differ from the last answer."""
 
     def __init__(self, user: str, *, every: bool) -> None:
         self._user = user
@@ -56,7 +56,7 @@ class Summaries:
         self._told: dict[str, str] = {}
 
     def __call__(self, ctx: Context, changed: Collection[str] | None) -> messages.Encoded | None:
-        """Return what differs, or None when nothing does; the first answer may be empty."""
+        """Return the changed summaries, or None without changes; the first call always returns an answer."""
         ctx = replace(ctx, user=self._user)
         first, now = changed is None and not self._told, self._read(ctx, changed)
         found = [text for uuid, text in now.items() if self._told.get(uuid) != text]

@@ -1,4 +1,4 @@
-"""The watchers of one connection, by their ids. Nobody else's connection can use them."""
+"""The watchers of one connection, by their ids. No other connection can use these watchers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_ID = 12
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A watcher: the facade that tells what it sees, and how it ends."""
+    """A watcher, the facade that returns its changes, and the function that ends the watcher."""
 
     kind: str
     watch: Watch
@@ -73,10 +73,10 @@ class Watchers:
         return str(self._last)
 
     async def next(self, kind: str, name: str) -> messages.Encoded:
-        """Return what is new since the last call, as JSON; wait until there is anything.
+        """Return the changes since the last call, as JSON; wait until there are changes.
 
         Raises:
-            ApiError: There is no such watcher, it has been stopped, or another call waits for it.
+            ApiError: The watcher does not exist, has been stopped, or another call already waits for changes.
         """
         watch = self._get(kind, name).watch
         if name in self._waiting:
@@ -91,7 +91,7 @@ class Watchers:
         while True:
             await watch.news.wait()
             if not watch.stopped:
-                await self._connection.quiet()  # the answer to a request goes before what it did
+                await self._connection.quiet()  # the answer to a request precedes its changes
             if watch.stopped:
                 raise stopped()
             if (found := await watch.take()) is not None:
@@ -101,14 +101,14 @@ class Watchers:
         """End a watcher.
 
         Raises:
-            ApiError: There is no such watcher.
+            ApiError: The watcher does not exist.
         """
         known = self._get(kind, name)
         del self._known[name]
         known.end()
 
     def stop_all(self) -> None:
-        """End all watchers: the connection is over."""
+        """End all watchers, because the connection has ended."""
         for known in self._known.values():
             known.end()
         self._known = {}

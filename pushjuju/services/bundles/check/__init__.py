@@ -1,1 +1,1 @@
-"""Checks what a bundle asks for against its charms, the store and the model, before anything is changed."""
+"""Checks a bundle against its charms, the store and the model, before anything is changed."""

@@ -1,6 +1,6 @@
 """Checks what `apply` would change in existing applications, before anything is changed.
 
-Like Juju's, `deploy` changes no resources, storage and bindings of existing applications; only `apply` does.
+As in Juju, `deploy` keeps resources, storage and bindings of existing applications; `apply` changes them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def judge(
     storage: Mapping[str, Mapping[str, Directive]],
     without: Collection[str] = (),
 ) -> Judged:
-    """Check what a bundle asks of applications that the model has.
+    """Check the changes of existing applications that a bundle asks for.
 
     Args:
         charms: Application -> its charm once the bundle is applied; `charmcheck` reports options that the
@@ -164,7 +164,7 @@ def fingerprints(loaded: Loaded) -> dict[str, dict[str, str]]:
 
 
 def file_of(folder: Path | None, value: str) -> str:
-    """Return the path of a resource's file, which is relative to its bundle."""
+    """Return the path of a resource's file; a relative path starts at the bundle's folder."""
     return value if folder is None else str(folder / value)
 
 
@@ -200,7 +200,7 @@ def of_store(
     """Look up the store's revisions of resources that applications change to.
 
     Args:
-        origins: Application -> what the store has already answered about its charm.
+        origins: Application -> the store's answer about its charm.
         charms: Application -> its charm.
 
     Returns:

@@ -1,6 +1,6 @@
-"""Checks what a bundle asks of its charms against these charms.
+"""Checks options, endpoints and storage in a bundle against the charms of its applications.
 
-Juju finds these faults in the middle of a deploy; pushjuju reports them before the first change.
+Juju finds such faults in the middle of a deploy; pushjuju reports them before the first change.
 Mirrors: juju/charm v12 bundledata.go VerifyWithCharms (the texts)
 """
 

@@ -146,7 +146,7 @@ def _take(
     *,
     force: bool,
 ) -> None:
-    """Add a charm that was read to `found`, with the base that the application gets."""
+    """Add a charm and the base that its application gets to `found`."""
     known = app.charm.startswith("local:")
     if not known:
         found.paths[app.name] = Path(app.charm)

@@ -1,6 +1,6 @@
 """Checks that what a bundle needs exists: spaces and storage pools of the model, files of resources.
 
-Juju finds what is missing in the middle of a deploy; pushjuju reports it before, with all other faults.
+Juju finds missing things in the middle of a deploy; pushjuju reports them before, with all other faults.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Resolved:
     """The store's revisions of the charms that a bundle names.
 
     Attributes:
-        origins: Application -> what the store answered.
+        origins: Application -> the store's answer.
         lines: The progress lines that name the charms.
         failed: Application -> why the store has no revision for the application; the messages are Juju's.
     """
@@ -215,7 +215,7 @@ def resources_of(
     origins: Mapping[str, StoreOrigin],
     charms: Mapping[str, Charm],
 ) -> dict[str, tuple[StoreResource, ...]]:
-    """Return application -> revisions of its resources; charms in `origins` are not asked for again.
+    """Return application -> revisions of its resources; the store is not asked again for `origins`.
 
     Args:
         asked: Application -> resource -> revision.

@@ -1,1 +1,1 @@
-"""Works out the steps that make a model what a bundle describes. Pure: reads neither store nor files."""
+"""Works out the steps that make a model like a bundle. Pure: reads neither store nor files."""

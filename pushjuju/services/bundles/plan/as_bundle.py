@@ -35,7 +35,7 @@ class Fields(dict[str, object]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a model is exported.
+    """The options of an export.
 
     Attributes:
         defaults: True to write also the options that have their default value.

@@ -24,7 +24,7 @@ class UnitFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferFacts:
-    """An offer of an application; `acl` is user -> access level, without the access that everybody has."""
+    """An offer of an application; `acl` is user -> access level, without `everyone@external`."""
 
     endpoints: tuple[str, ...] = ()
     acl: Mapping[str, str] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class MachineFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """What a plan needs to know of a model.
+    """The facts of a model on which a plan depends.
 
     Attributes:
         relations: Pairs of `app:endpoint`, the requirer first; without peer relations.

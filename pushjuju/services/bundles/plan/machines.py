@@ -115,7 +115,7 @@ def _match(
 def unit_on(
     model: ModelFacts, known: Mapping[str, str], number: str, application: str, container: str
 ) -> str:
-    """Return an application's unit on a machine, or in a container of this kind there; empty without one."""
+    """Return an application's unit on a machine, or in a container of the kind; empty for no unit."""
     machine = known.get(number, number)
     app = model.applications.get(application)
     for unit in app.units if app else ():

@@ -1,4 +1,4 @@
-"""Plans the steps that make a model what a bundle describes. Pure.
+"""Plans the steps that make a model like a bundle. Pure.
 
 Mirrors: juju core/bundle/changes handlers.go (3.6): the order of the steps, the predicted numbers, the texts
 """
@@ -44,7 +44,7 @@ class ResolvedCharm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A bundle, and what else decides about the plan.
+    """A bundle, and the other values on which the plan depends.
 
     Attributes:
         charms: Application -> its charm; existing applications that keep their charm need no entry.
@@ -222,7 +222,7 @@ def _resources(planner: _Planner, app: Application, there: ApplicationFacts) -> 
     if changed:
         args: dict[str, object] = {"application": app.name, "resources": changed}
         if named := {name: files[name] for name in changed if name in files}:
-            args["fingerprints"] = named  # so that a saved plan is refused when a file has changed
+            args["fingerprints"] = named  # `apply` refuses a saved plan when a file has changed
         planner.draft.add(Method.SET_RESOURCES, args, *changes.resource_lines(app.name, changed))
 
 

@@ -1,4 +1,4 @@
-"""Plans the removals of `apply --prune`: what a model has and a bundle does not. Pure."""
+"""Plans the removals of `apply --prune`: entities of a model that a bundle does not have. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def removals(
     store_bundle: str = "",
     start: int = 0,
 ) -> tuple[Change, ...]:
-    """Return the steps that remove what the bundle does not have.
+    """Return the steps that remove entities which the bundle does not have.
 
     Args:
         model: The model before the other steps of the plan.

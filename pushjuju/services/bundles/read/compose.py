@@ -138,7 +138,7 @@ def _map(value: Any) -> dict[Any, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """A document that is being read, and what it is merged into."""
+    """A document that is being read, and the document that it is merged into."""
 
     part: Part
     made: Composed

@@ -24,8 +24,7 @@ class Source:
     Attributes:
         file: The file as the user named it.
         folder: The folder that relative paths in the bundle start at, or None for an archive, whose bundle
-            may
-            name no paths.
+            may name no paths.
     """
 
     file: str

@@ -26,7 +26,7 @@ class Places:
             }
 
     def of(self, container: Any, key: Any) -> Place | None:
-        """Return the place of an item of a list or map, or None when it has none."""
+        """Return the place of an item of a list or map, or None for an item without a place."""
         return self._of.get(id(container), {}).get(key)
 
     def copy(self, container: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -37,7 +37,7 @@ class Places:
         return made
 
     def move(self, source: Any, target: Any, key: Any, *, new: Any = None) -> None:
-        """Give an item of `target` the place of an item of `source`; `new` is its key when it differs."""
+        """Give an item of `target` the place of an item of `source`; `new` is another key in `target`."""
         place = self.of(source, key)
         if id(target) not in self._of:
             self._kept.append(target)

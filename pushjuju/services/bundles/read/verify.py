@@ -115,7 +115,7 @@ def _check_top(checker: _Checker) -> None:
 
 
 def _no_applications(composed: Composed) -> Fault:
-    """Return the fault of a bundle without applications; the old key `services` is explained."""
+    """Return the fault of a bundle without applications, with a hint when it has the old key `services`."""
     old = "services" in composed.root
     more = ("`services` is not read: its name is `applications`",) if old else ()
     key = "services" if old and "applications" not in composed.root else "applications"

@@ -144,7 +144,7 @@ def check(
 def _merge(
     tx: ModelTx, application: Application, endpoints: Sequence[str], wanted: Mapping[str, str], *, force: bool
 ) -> list[str]:
-    """Bind endpoints to the wanted spaces; others stay, or follow a change of the default space."""
+    """Bind endpoints to the wanted spaces; other endpoints stay, or follow a new default space."""
     present = stored(tx, application.name) or {_DEFAULT: network.ALPHA_ID}
     called = {number: quote(name) for number, name in spaces.names(tx).items()}
     old_default = present.get(_DEFAULT, network.ALPHA_ID)

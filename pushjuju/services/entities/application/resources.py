@@ -217,7 +217,7 @@ def refresh(
     declared: Mapping[str, ResourceMeta],
     of_store: Collection[str] = (),
 ) -> None:
-    """Record the resources of a refreshed application: new files, and the new charm's paths for others."""
+    """Record the resources of a refreshed application: new files, and the new charm's paths for the rest."""
     given = {upload.meta.name for upload in files}.union(of_store)
     name = application.name
     known = {row.name for row in tx.list(Resource, "resource_of_application", application=name)}

@@ -1,1 +1,1 @@
-"""What all entities share: context, wakes, statuses, annotations, logs, addresses and users."""
+"""Modules that all entities share: context, wakes, statuses, annotations, logs, addresses and users."""

@@ -30,8 +30,7 @@ class Context:
         environ: The process environment, for plugins.
         random: Source of jitter; tests seed it.
         routine_until: update-status hooks that become due after this time are left to other processes; None
-            to
-            run all of them.
+            to run all of them.
     """
 
     datadir: DataDir
@@ -60,7 +59,7 @@ class Context:
             yield self.of(tx, model)
 
     def of(self, tx: Tx, model: str) -> ModelTx:
-        """Return a transaction that gives its statements this model."""
+        """Return a transaction whose statements are about a model."""
         return ModelTx(tx, model, self.clock.now())
 
     def close(self) -> None:

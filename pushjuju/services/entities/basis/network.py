@@ -155,7 +155,7 @@ def _preferred(addresses: Sequence[Mapping[str, Any]], kind: str) -> str:
 
 
 def addresses_hash(machine: Machine, bindings: Mapping[str, str]) -> str:
-    """Return a hash of a machine's addresses and bindings; a unit runs config-changed when it changes."""
+    """Return a hash of a machine's addresses and bindings; a unit runs config-changed after a change."""
     addresses = sorted(
         (item["value"], item["scope"], *([item["space"]] if "space" in item else []))
         for item in machine.addresses

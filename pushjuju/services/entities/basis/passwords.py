@@ -18,7 +18,7 @@ _COST, _BLOCK, _PARALLEL = 14, 8, 1  # 2 ** 14 rounds: 50 ms and 16 MiB
 _MEMORY = 64 * 1024 * 1024
 _SALT, _SIZE = 16, 32
 LONGEST = 1024
-_KEY = "$key$"  # begins what is kept for a user who has a secret key in place of a password
+_KEY = "$key$"  # begins the stored text of a user who has a secret key in place of a password
 
 
 def hashed(password: str) -> str:
@@ -51,7 +51,7 @@ def login_of(tx: Tx, name: str) -> UserLogin:
 
 
 def hash_of(login: UserLogin) -> str:
-    """Return the hash of a user's password; empty for a user who has none."""
+    """Return the hash of a user's password; empty for a user without a password."""
     return "" if login.password.startswith(_KEY) else login.password
 
 

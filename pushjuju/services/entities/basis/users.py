@@ -67,18 +67,18 @@ def is_external(name: str) -> bool:
 
 
 def exists(tx: Tx, name: str) -> bool:
-    """Return True when there is a user of that name."""
+    """Return True when a user has the name."""
     return name == DEFAULT_USER or tx.find(Person, "person_get", name=name) is not None
 
 
 def require(tx: Tx, name: str) -> None:
-    """Check that there is a user of that name."""
+    """Check that a user has the name."""
     if not exists(tx, name):
         raise not_found("user", name)
 
 
 def require_or_external(tx: Tx, name: str) -> None:
-    """Raise NotFound for a local user who does not exist; external users are not kept, so any name will do.
+    """Raise NotFound for a local user who does not exist; any external name is allowed.
 
     Mirrors: juju state/useraccess.go addUserAccess (3.6)
     """
@@ -122,7 +122,7 @@ def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
         raise NotValid(f'could not revoke {kind} access: user "{person}" does not have "{level}" access')
     below = levels.index(level) - 1
     if below < 0 and kind is Kind.OFFER and person == EVERYONE:
-        tx.run("access_set", kind=kind, target=target, person=person, level="")  # no row would mean `read`
+        tx.run("access_set", kind=kind, target=target, person=person, level="")  # no row means `read`
     elif below < 0:
         tx.run("access_delete", kind=kind, target=target, person=person)
     else:
@@ -151,7 +151,7 @@ def effective_level(tx: Tx, person: str, kind: Kind, target: str = "") -> str:
 
 
 def is_enabled(tx: Tx, name: str) -> bool:
-    """Return True when there is a user of that name who is not disabled."""
+    """Return True when a user has the name and is not disabled."""
     if name == DEFAULT_USER:
         return True
     found = tx.find(Person, "person_get", name=name)

@@ -23,7 +23,7 @@ def profile_name(model: str, application: str, charm_url: str) -> str:
 
 
 def wanted(tx: ModelTx, machine: str = "") -> dict[str, LXDProfile]:
-    """Return name -> profile for the units on a machine, or for all units of the model when it is empty."""
+    """Return name -> profile for the units on a machine, or for all units of the model."""
     name = models.get(tx).name
     rows = tx.rows("profiles_of_units", machine=machine)
     found = {}
@@ -35,13 +35,13 @@ def wanted(tx: ModelTx, machine: str = "") -> dict[str, LXDProfile]:
 
 
 def document(profile: LXDProfile) -> dict[str, Any]:
-    """Return a profile as the document that the store keeps and users see."""
+    """Return a profile as a document for the store and for users."""
     devices = {name: dict(device) for name, device in profile.devices.items()}
     return {"config": dict(profile.config), "description": profile.description, "devices": devices}
 
 
 def as_plugin_sees(tx: ModelTx, machine: str) -> tuple[CharmProfile, ...]:
-    """Return the profiles of the units on a machine, as a provider gets them."""
+    """Return the profiles of the units on a machine, in the form for providers."""
     found = wanted(tx, machine)
     return tuple(CharmProfile(name=name, **document(profile)) for name, profile in found.items())
 
@@ -53,7 +53,7 @@ def applied(tx: ModelTx, machine: Machine) -> tuple[dict[str, object], str]:
 
 
 def note(tx: ModelTx, machine: Machine, profiles: Mapping[str, Any], problem: str = "") -> None:
-    """Record the profiles that a machine has; after a problem, those that it still has."""
+    """Record the profiles that a machine has, and the problem of a change that failed."""
     tx.run("profiles_put", machine=machine.id, profiles=json.dumps(profiles, sort_keys=True), problem=problem)
 
 

@@ -49,7 +49,7 @@ def put_settings(tx: ModelTx, application: str, url: str, settings: Settings) ->
 
 
 def settings_hash(application: str, url: str, settings: Settings) -> str:
-    """Return a hash of the stored settings of a charm; a unit runs config-changed when it changes."""
+    """Return a hash of the stored settings of a charm; a unit runs config-changed after a change."""
     text = json.dumps([application, url, sorted(settings.items())], sort_keys=True)
     return digest(text)
 

@@ -36,7 +36,7 @@ def register(tx: ModelTx, unit: Unit, kind: str, name: str, number: str, labels:
 
 
 def unregister(tx: ModelTx, unit: Unit, name: str, number: str) -> None:
-    """Delete a payload of a unit; a payload that does not exist is no error."""
+    """Delete a payload of a unit; a payload that does not exist causes no error."""
     tx.run("payload_delete", unit=unit.name, payload_class=name, id=number)
 
 

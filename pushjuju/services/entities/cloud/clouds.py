@@ -64,7 +64,7 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
 
 
 def first_name(places: Folders, name: str) -> str:
-    """Return `localhost` for Juju's other name `lxd`, unless a user has defined a cloud of the name."""
+    """Return `localhost` for Juju's other name `lxd`, unless a user has defined a cloud named `lxd`."""
     if any(name in place.clouds() for place in places):
         return name
     return _SECOND_NAMES.get(name, name)

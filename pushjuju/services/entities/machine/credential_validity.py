@@ -37,10 +37,10 @@ def require(tx: ModelTx) -> None:
 
 
 def note(tx: ModelTx, error: PushjujuError) -> list[str]:
-    """Suspend all models with the credential of this model when an error is a refusal; return their UUIDs.
+    """Suspend all models with the model's credential after the cloud refused it; return their UUIDs.
 
-    Models without a credential are not suspended: there is nothing to replace, and the error has the next
-    step.
+    Models without a credential are not suspended: users could not replace the credential, and the
+    error names the next step.
     """
     refusal = _refusal(error)
     if refusal is None:

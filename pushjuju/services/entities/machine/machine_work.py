@@ -62,10 +62,10 @@ def hands(ctx: Context) -> Callable[[WorkItem], Hands]:
 
 
 def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> dict[str, str]:
-    """Return machine -> which process works on it or will try again, for machines whose last work failed.
+    """Return machine whose last work failed -> the process that works on the machine or will try again.
 
     Args:
-        moment: Converts the store's text of a time to what users see.
+        moment: Converts a time from the store's text to the form for users.
     """
     items = tx.list(WorkItem, "work_failing")
     if not items:

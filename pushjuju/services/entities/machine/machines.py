@@ -137,7 +137,7 @@ def list_machines(tx: ModelTx) -> list[Machine]:
 
 
 def sequences(tx: ModelTx) -> dict[str, int]:
-    """Return the numbers that come next: `machine`, and `application-NAME` for the units of NAME."""
+    """Return the next numbers: of machines as `machine`, of the units of NAME as `application-NAME`."""
     found = {"machine": int(tx.scalar("sequence_get", scope=tx.model, name="machine") or 0)}
     for row in tx.rows("sequence_units", scope=tx.model):
         found[f"application-{row['name'].removeprefix('unit-')}"] = int(row["next"])
@@ -150,7 +150,7 @@ def units_on(tx: ModelTx, machine_id: str) -> list[Unit]:
 
 
 def seats_on(tx: ModelTx, machine_id: str) -> list[Seat]:
-    """Return name and machine of a machine's units, in the order of `units_on`; the rows are cached."""
+    """Return name and machine of the units on a machine, in the order of `units_on`; the rows are cached."""
     return tx.list(Seat, "unit_seats", machine=machine_id)
 
 
@@ -191,7 +191,7 @@ def retry_refused(tx: ModelTx) -> list[str]:
 
 
 def see_again(tx: ModelTx, machine_id: str, reason: str) -> None:
-    """Let a machine be contacted at once; a stopped machine is then started, when its cloud can do that."""
+    """Let a machine be contacted at once; a stopped machine is started, when its cloud supports starts."""
     tx.run("machine_see_again", id=machine_id)
     wake.machine(tx, machine_id, reason)
 

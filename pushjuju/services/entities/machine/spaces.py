@@ -34,7 +34,7 @@ class Uses:
     bindings: list[str] = field(default_factory=list)
 
     def lines(self, name: str) -> list[str]:
-        """Return lines about these entities, in Juju's words."""
+        """Return lines about the entities that use the space, in Juju's words."""
         found = []
         if self.constraints:
             found.append(f"- {quote(name)} is used as a constraint on: {', '.join(self.constraints)}")

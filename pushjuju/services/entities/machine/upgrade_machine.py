@@ -75,7 +75,7 @@ def messages(tx: ModelTx, machine_id: str, after: int = 0) -> list[MachineUpgrad
 
 
 def last_message(tx: ModelTx, machine_id: str) -> int:
-    """Return the number of the last message of a machine; 0 for none."""
+    """Return the number of the last message of a machine; 0 without messages."""
     return int(tx.scalar("machine_upgrade_message_last", machine=machine_id))
 
 
@@ -138,7 +138,7 @@ def _check_base(machine_id: str, present: Base, wanted: Base) -> None:
 
 
 def _release(base: Base) -> tuple[int, ...]:
-    """Return the release of an Ubuntu base as numbers, which compare."""
+    """Return the release of an Ubuntu base as numbers, to compare releases."""
     return tuple(int(part) for part in base.track.split(".") if part.isdigit())
 
 

@@ -42,7 +42,7 @@ def for_machine(tx: ModelTx, own: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _conflicts(tx: ModelTx) -> constraint_rules.Conflicts:
-    from pushjuju.plugins.manager import PluginHost  # only where model and machine both speak
+    from pushjuju.plugins.manager import PluginHost  # only when model and machine have constraints
 
     try:
         return PluginHost(environ=os.environ).provider_type(models.get(tx).cloud_type).conflicts

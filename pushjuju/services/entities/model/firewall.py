@@ -246,7 +246,7 @@ def space_subnets(tx: ModelTx) -> Mapping[str, list[str]]:
 
 
 def _mates(tx: ModelTx) -> tuple[str, ...]:
-    """Return the addresses of the model's machines: those of SSH, and those that the machines report.
+    """Return the addresses of the model's machines: the addresses for SSH, and those that machines report.
 
     A machine may report a wrong address, but it could forward traffic from that address anyway.
     """

@@ -1,4 +1,4 @@
-"""Access of users to models: the owner has every access, other users what was granted to them.
+"""Access of users to models: the owner has every access, other users have the granted access.
 
 Mirrors: juju core/permission (3.6)
 """

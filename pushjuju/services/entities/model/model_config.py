@@ -177,7 +177,7 @@ def parse_value(key: str, value: Any) -> Any:
 
 
 def shown_value(key: str, value: Any) -> Any:
-    """Return a value as documents show it: tags are a map there, as in Juju."""
+    """Return a value as documents show it: the text of tags becomes a map, as in Juju."""
     if key != "resource-tags" or not value:
         return value
     return dict(sorted(word.split("=", 1) for word in str(value).split()))
@@ -316,8 +316,7 @@ def effective(
 
     Args:
         inherited: `controller` and `region` -> the defaults for new models there, the nearest last. A value
-            that
-            equals such a default is shown with its source, as in Juju.
+            that equals such a default is shown with its source, as in Juju.
     """
     merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}
     for key, value in stored(tx).items():

@@ -138,7 +138,7 @@ def delete(tx: ModelTx) -> None:
 
 
 def purge(tx: ModelTx) -> None:
-    """Delete a model with everything in it, in whatever state it is."""
+    """Delete a model with everything in it, whatever the model's state."""
     # Foreign keys restrict the deletion of these rows, so they go first, in this order; all others cascade.
     tx.run("model_purge_backing_attachments")
     tx.run("model_purge_backings")

@@ -75,6 +75,6 @@ def ever(tx: ModelTx) -> bool:
 
 
 def written(tx: ModelTx, machine: str, what: list[str]) -> None:
-    """Record that a machine has these keys, unless the model's keys have changed since."""
+    """Record that a machine has the keys that were written, unless the model's keys have changed since."""
     if lines(tx) == what:
         tx.run("keys_written", id=machine)

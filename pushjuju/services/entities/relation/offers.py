@@ -99,7 +99,7 @@ def visible(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer, str]:
     """Return model and offer of a URL, and the user's level of access to the offer.
 
     Raises:
-        NotFound: The offer does not exist, or the user may not see it; the messages are equal.
+        NotFound: The offer does not exist, or the user may not see it; the message is the same.
     """
     try:
         model, offer = resolve(ctx, tx, url)

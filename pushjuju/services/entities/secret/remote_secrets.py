@@ -108,7 +108,7 @@ def may_read(tx: ModelTx, alias: Unit, secret: str) -> bool:
 
 
 def forget_unit(tx: ModelTx, unit: Unit) -> None:
-    """Delete what other models record of a removed unit as a reader of their secrets."""
+    """Delete the records of a removed unit as a reader in other models."""
     for alias in aliases(tx, unit):
         read = [row["secret"] for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name)]
         tx.run("secret_consumer_forget", model=alias.model, unit=alias.name)

@@ -28,8 +28,7 @@ def read(ctx: Context, tx: ModelTx, unit: Unit, mode: str, secret: str, label: s
 
     Args:
         mode: `get` for the revision that the unit tracks, `peek` for the latest revision, or `refresh` to
-            track
-            the latest revision from now on.
+            track the latest revision from now on.
         secret: The id, or `UUID/id` for a secret of another model; empty to find the secret by its label.
         label: The unit's label for the secret; together with an id, a new label.
     """
@@ -91,12 +90,12 @@ def _labelled(tx: ModelTx, unit: Unit, label: str) -> SecretRow:
 
 
 def _call(ctx: Context, tx: ModelTx, unit: Unit, row: SecretRow, label: str) -> tuple[SecretRow, str]:
-    """Set the label of a secret: for all units when the manager sets it, else for this unit only.
+    """Set a secret's label: for all units when the reader manages the secret, else for this unit only.
+
+    A unit that does not manage a secret of its own application cannot set a label.
 
     Returns:
-        The secret, and the label to record for the unit as a reader; empty when there is none to record.
-
-    Units that do not manage a secret of their own application set no label.
+        The secret, and the label to record for the unit as a reader, or an empty text for no label.
     """
     if row.application != unit.application or row.owner_kind == OwnerKind.MODEL:
         return row, label

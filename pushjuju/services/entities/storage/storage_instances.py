@@ -1,7 +1,7 @@
 """Storage instances, with their volumes and filesystems: added, attached, detached, removed.
 
 This module only changes rows. The machine's worker (`workers.machine.storage_worker`) does the work, or a
-loop of the model for storage that is on no machine. Data is destroyed only when a user asked for that, never
+loop of the model for storage that is on no machine. Data is destroyed only at a user's request, never
 because a unit or an application is removed.
 
 Mirrors: juju state/storage.go, state/volume.go, state/filesystem.go (3.6)
@@ -75,7 +75,7 @@ def attachments(tx: ModelTx, instance: StorageInstance) -> list[StorageAttachmen
 
 
 def backings(tx: ModelTx, instance: StorageInstance) -> list[Backing]:
-    """Return what is behind a storage instance: its filesystem, then its volume."""
+    """Return the filesystem, then the volume, of a storage instance."""
     found = tx.list(Backing, "backing_of_storage", storage=instance.id)
     return sorted(found, key=lambda item: item.kind)
 
@@ -181,7 +181,7 @@ def put_directives(tx: Tx, planned: Iterable[StorageDirective]) -> None:
 
 
 def equip(tx: ModelTx, unit: Unit, charm: Charm, attach: Sequence[str] = ()) -> None:
-    """Attach storage to a new unit, and add the instances that its directives ask for beyond that."""
+    """Attach storage to a new unit, and add instances until the unit's directives are fulfilled."""
     for storage in attach:
         attach_one(tx, unit, charm, storage)
     for item in directives(tx, unit.application):
@@ -230,7 +230,7 @@ def _join(tx: ModelTx, instance: StorageInstance, unit: Unit, store: StorageMeta
 
 
 def count_on(tx: ModelTx, unit: str, machine: str | None) -> None:
-    """Update how much storage the rows of a unit and a machine count."""
+    """Update the numbers of storage attachments in the rows of a unit and a machine."""
     if unit:
         tx.run("unit_count_storage", name=unit)
     if machine is not None:
@@ -476,7 +476,7 @@ def doom(tx: ModelTx, instance: StorageInstance, *, destroy: bool) -> None:
 def advance(tx: ModelTx, storage: str) -> None:
     """Continue the removal of a dying instance: its filesystem, then its volume, then the instance.
 
-    Every function that deletes what such an instance waits for calls this function.
+    Each function that deletes a row which such an instance waits for calls this function.
     """
     instance = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if instance is None or instance.life == Life.ALIVE or attachments(tx, instance):
@@ -538,7 +538,7 @@ def forget(tx: ModelTx, storage: str) -> None:
 
 
 def doom_of_unit(tx: ModelTx, unit: Unit) -> None:
-    """Mark the storage of a unit to be destroyed with the unit, because the user asked for that."""
+    """Mark the storage of a unit to be destroyed with the unit, at the user's request."""
     for row in of_unit(tx, unit.name):
         doom(tx, get(tx, row.storage), destroy=True)
 
@@ -558,7 +558,7 @@ def kept_on(tx: ModelTx, machine: str) -> list[str]:
 
 
 def doom_on(tx: ModelTx, machine: str) -> None:
-    """Mark the storage on a machine to be destroyed with the machine, because the user asked for that."""
+    """Mark the storage on a machine to be destroyed with the machine, at the user's request."""
     for name in kept_on(tx, machine):
         doom(tx, get(tx, name), destroy=True)
         advance(tx, name)

@@ -28,7 +28,7 @@ class Pool:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def require(self, kind: Kind) -> None:
-        """Raise NotValid when the pool cannot make this kind; a filesystem may be made on a volume."""
+        """Raise NotValid when the pool cannot make a kind of storage; a filesystem may be on a volume."""
         if kind not in self.type.kinds and not (kind is Kind.FILESYSTEM and Kind.BLOCK in self.type.kinds):
             raise NotValid(f'"{self.type.name}" provider does not support "{kind}" storage')
 

@@ -50,7 +50,7 @@ def add_units(
 
     Raises:
         NotFound: The application or the machine of a placement does not exist.
-        PushjujuError: The cloud or the model refuses one of the units; then none is added.
+        PushjujuError: The cloud or the model refuses one of the units; no unit is added.
     """
     name, count, placements = options.application, options.num_units, options.placements
     with ctx.read(model) as tx:

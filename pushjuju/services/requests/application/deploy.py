@@ -41,8 +41,7 @@ class DeployOptions:
 
     Attributes:
         charm: A path, a URL that a source of charms knows, `local:NAME-N` for a charm of the model, or a
-            charm's
-            name in the model's store.
+            charm's name in the model's store.
         application: The name of the application; empty for the charm's name.
         num_units: The number of units; None for 1, or 0 when the charm is a subordinate.
         least_units: The smallest allowed number of units; 0 for callers that add units afterwards.

@@ -77,7 +77,7 @@ class Deployed:
 
     Attributes:
         charm: The charm's name in its store, which may differ from the name in its metadata.
-        channel: The channel of the store that the application follows; empty for a charm of no store.
+        channel: The channel of the store that the application follows; empty for a charm without a store.
         terms: The terms of the charm.
     """
 
@@ -107,7 +107,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
 
     Raises:
         NotValid: A name, placement or number is wrong.
-        AlreadyExists: An application of the name exists.
+        AlreadyExists: An application with this name exists.
         NotFound: The machine of a placement does not exist.
     """
     check(request)
@@ -209,7 +209,7 @@ def _plan_storage(ctx: Context, tx: ModelTx, request: NewApplication, pools: Poo
     """Record the storage directives for the units of the application.
 
     Raises:
-        NotValid: A directive is wrong, or the charm has no storage of its name.
+        NotValid: A directive is wrong, or names storage that the charm does not have.
         NotFound: A pool does not exist.
     """
     charm = request.packed.charm

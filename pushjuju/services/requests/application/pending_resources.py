@@ -1,7 +1,7 @@
-"""Resources that a client sends before the application that is to have them.
+"""Resources that a client of the API uploads before the deploy of their application.
 
-A pending resource is a folder of the controller, `api/pending/ID`, with what the client said of the resource
-and, after the upload, its file. A deploy takes the resource; what nobody takes is dropped after a day.
+A pending resource is a folder of the controller, `api/pending/ID`, with the resource's description and, after
+the upload, its file. A deploy takes the resource; an unused resource is deleted after a day.
 Mirrors: juju apiserver/facades/client/resources AddPendingResources, apiserver/resources.go (3.6)
 """
 
@@ -23,7 +23,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.files.private import private_dir, replace_text
 
 _KEPT_S = 24 * 60 * 60
-_MOST = 1000  # folders of one controller
+_MOST = 1000  # pending resources of a controller
 _ID = re.compile(r"[0-9a-f-]{36}")
 _SUFFIX = re.compile(r"(\.[A-Za-z0-9_-]{1,30})?")
 _ABOUT = "about.json"
@@ -34,7 +34,7 @@ class Expected:
     """A resource that a client announces.
 
     Attributes:
-        path: The name of the file that the charm declares; its suffix must be that of the upload.
+        path: The name of the file that the charm declares; the uploaded file must have the same suffix.
         origin: `upload`, or `store` for a revision of the store.
     """
 
@@ -47,7 +47,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pending:
-    """What is known of a pending resource."""
+    """The description of a pending resource, as its folder keeps it."""
 
     model: str
     application: str
@@ -55,10 +55,10 @@ class _Pending:
 
 
 def suffix_of(filename: str) -> str:
-    """Return the suffix of a file that another computer names, with its dot; the rest is not used.
+    """Return the suffix of a client's file name, with its dot; the rest of the name is not used.
 
     Raises:
-        NotValid: The suffix has characters that a file of this host must not have.
+        NotValid: The suffix has characters that are not allowed in files of this host.
     """
     suffix = PurePosixPath(filename).suffix
     if not _SUFFIX.fullmatch(suffix):
@@ -70,7 +70,7 @@ def expect(ctx: Context, model: str, application: str, listed: Sequence[Expected
     """Announce resources, and return their ids.
 
     Raises:
-        NotValid: Too many resources wait already.
+        NotValid: Too many resources wait for their applications.
     """
     _drop_old(ctx)
     folder = _folder(ctx)
@@ -94,7 +94,7 @@ def _announce(folder: Path, pending: _Pending) -> str:
 
 
 def fill(ctx: Context, model: str, owner: tuple[str, str], number: str, file: Path, filename: str) -> None:
-    """Take the file of a pending resource; the file itself is moved.
+    """Move an uploaded file to its pending resource.
 
     Args:
         owner: The application, and the name of the resource.
@@ -122,9 +122,9 @@ def _find(ctx: Context, model: str, application: str, name: str, number: str) ->
 
 
 def claim(ctx: Context, model: str, application: str, ids: Mapping[str, str]) -> dict[str, str]:
-    """Return what `--resource` would say: name -> path of the file, or revision of the store.
+    """Return the values for `--resource`: name -> path of the file, or revision of the store.
 
-    Resources of other types than `file` are left out: machines do not take them.
+    Resources of other types than `file` are left out, because machines cannot use them.
 
     Raises:
         NotFound: A resource does not wait for the application, or has no file yet.
@@ -148,7 +148,7 @@ def _content(place: Path, name: str) -> Path:
 
 
 def drop(ctx: Context, ids: Collection[str]) -> None:
-    """Forget pending resources that an application has got."""
+    """Delete pending resources that an application has taken."""
     for number in ids:
         if _ID.fullmatch(number):
             shutil.rmtree(_folder(ctx) / number, ignore_errors=True)

@@ -153,7 +153,7 @@ def _known(ctx: Context, model: str, options: RefreshOptions) -> _Known:
     """Return an application with the origin of its charm.
 
     Raises:
-        NotFound: The application does not exist, or a revision is asked for and its charm is from no store.
+        NotFound: The application does not exist, or the user named a revision, but the charm has no store.
     """
     name = options.application
     with ctx.read(model) as tx:

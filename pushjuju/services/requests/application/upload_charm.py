@@ -16,7 +16,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.application import new_application
 
-_NO_SERIES = "None"  # what python-libjuju sends for a folder when nobody names a base
+_NO_SERIES = "None"  # python-libjuju sends this text for a folder without a base
 _SERIES = re.compile(r"[a-z]{1,20}")
 
 
@@ -24,7 +24,7 @@ def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -
     """Add the charm of an archive to the model, and return the charm's URL there.
 
     Args:
-        series: The series that the URL names, `local:jammy/web-0`; it says nothing of the charm's bases.
+        series: The series that the URL names, `local:jammy/web-0`; the charm's bases do not depend on it.
 
     Raises:
         NotValid: The file is not a charm archive, or the model is being destroyed.

@@ -38,7 +38,7 @@ class ClientRemoval:
     """The removal of a cloud, or of a credential, from the client.
 
     Attributes:
-        unread: Controller -> why it cannot be read; such a controller gets a copy of what is removed.
+        unread: Controller -> why it cannot be read; such a controller gets a copy of the cloud or credential.
     """
 
     outcome: Removed
@@ -50,7 +50,7 @@ class HandedOver:
     """The credential that a controller got together with a cloud.
 
     Attributes:
-        missing: True when the cloud needs a credential and the client has none.
+        missing: True when the cloud needs a credential and the client has no credential.
     """
 
     name: str = ""
@@ -79,7 +79,7 @@ def of_document(host: PluginHost, document: object, name: str, source: str) -> t
 
 
 def check(host: PluginHost, cloud: Cloud) -> list[str]:
-    """Return what to warn of in the definition of a cloud.
+    """Return the warnings about the definition of a cloud.
 
     Raises:
         NotValid: The definition is wrong, or no plugin drives its type.
@@ -104,7 +104,7 @@ def require_free(where: Sides, name: str, *, force: bool = False) -> None:
     """Check that a new cloud does not replace another cloud.
 
     Raises:
-        NotValid: A cloud of the name exists; with `force`, built-in and public clouds do not count.
+        NotValid: A cloud with this name exists; with `force`, built-in and public clouds are ignored.
     """
     files = where.files if where.client else where.controller.controller.cloud_files
     if name in files.clouds():
@@ -217,7 +217,7 @@ def remove_from_client(where: Sides, name: str, open_controller: Open) -> Client
 def controllers_that(
     where: Sides, uses: Callable[[Context], bool], open_controller: Open
 ) -> tuple[list[str], dict[str, PushjujuError]]:
-    """Return the controllers that use something of the client or cannot be read, and why those cannot."""
+    """Return the controllers that `uses` accepts or that cannot be read, and the errors."""
     keepers, unread = [], {}
     for name in where.folder.controllers():
         try:

@@ -49,7 +49,7 @@ class Updated:
     """The outcome for one credential.
 
     Attributes:
-        models: Name of a model that uses the credential -> the problems; empty when there are none.
+        models: Name of a model that uses the credential -> the problems; empty without problems.
         refused: True when the credential was not stored, because of these problems.
     """
 
@@ -159,7 +159,7 @@ def _ready(where: Sides, options: UpdateCredentialsOptions, cloud: str) -> list[
 
 
 def _concerned(where: Sides, open_controller: Open) -> tuple[list[Context], dict[str, PushjujuError]]:
-    """Return the controllers whose models may use the credentials, and why others cannot be read."""
+    """Return the controllers whose models may use the credentials, and errors of unreadable controllers."""
     if where.ctx:
         return [where.ctx], {}
     opened, unread = [], {}
@@ -174,7 +174,7 @@ def _concerned(where: Sides, open_controller: Open) -> tuple[list[Context], dict
 def _tried(
     where: Sides, options: UpdateCredentialsOptions, each: _Ready, opened: Sequence[Context], trial: Trial
 ) -> Updated:
-    """Try a credential on all models that will use it, except on controllers with their own of the name."""
+    """Try a credential on all models that will use it, except on controllers with their own credential."""
     models = {
         model.name: trial(ctx, model, each.name, each.item)
         for ctx in opened

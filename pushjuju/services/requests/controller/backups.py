@@ -37,7 +37,7 @@ BLOBS = "blobs"
 META = "backup.json"
 FILES = "controller"
 FORM = 1
-TRIES = 5  # attempts, because a charm may be removed after the store and before its archive is copied
+TRIES = 5  # attempts: after the store is copied, a charm may be removed before its archive is copied
 _KEPT = ("controller.toml", "secrets.key", "ssh/id_ed25519", "ssh/id_ed25519.pub")
 _LARGEST_FILE = 4 * 1024 * 1024  # bytes, for files other than the store and archives
 _WORK = ".restore-"
@@ -82,20 +82,20 @@ def kept_place(ctx: Context, name: str) -> Path:
 
 
 def kept_name(now: datetime) -> str:
-    """Return the file name of a backup that is made now."""
+    """Return the file name for a backup that is made at a time."""
     return f"{now:juju-backup-%Y%m%d-%H%M%S.tar.gz}"
 
 
 def create_kept(ctx: Context, notes: str = "") -> Backup:
-    """Write a copy of the controller that stays with the controller; as `create`."""
+    """Write a backup into the controller's directory, with the errors of `create`."""
     return create(ctx, kept_place(ctx, kept_name(ctx.clock.now())), notes)
 
 
 def find_kept(ctx: Context, name: str) -> Path:
-    """Return a backup that stays with its controller.
+    """Return the path of a backup in the controller's directory.
 
     Raises:
-        NotFound: There is no such backup; a name that no backup can have reads alike.
+        NotFound: The backup does not exist, or no backup can have this name.
     """
     path = kept_place(ctx, name) if _NAME.fullmatch(name) else None
     if path is None or not path.is_file():
@@ -104,14 +104,14 @@ def find_kept(ctx: Context, name: str) -> Path:
 
 
 def checksum(path: Path) -> str:
-    """Return the SHA-1 of a backup in base64, as Juju tells it."""
+    """Return the SHA-1 of a backup in base64, as in Juju's metadata."""
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.sha1(usedforsecurity=False)).digest()
     return base64.b64encode(digest).decode()
 
 
 def create(ctx: Context, target: Path, notes: str = "") -> Backup:
-    """Write a backup of the controller; other processes may work meanwhile.
+    """Write a backup of the controller; other processes may work at the same time.
 
     Raises:
         StoreError: The store cannot be read, or the file cannot be written.
@@ -299,7 +299,7 @@ def _into_store(found: _Unpacked, controller: ControllerDir, source: Path, clock
 
 
 def _in_place(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> Path | None:
-    """Put a store file where no store is, or a damaged one; no process may use the store meanwhile."""
+    """Put a store file in the place of a missing or damaged store, while no process uses the store."""
     with explained(controller.root):
         for folder in ("", "ssh", "blobs", "known_hosts", "machines", "log"):
             (controller.root / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -330,7 +330,7 @@ def _alone(controller: ControllerDir) -> Iterator[None]:
 
 
 def _before(controller: ControllerDir, clock: Clock) -> Path:
-    """Return a free path for a copy of the store before the restore."""
+    """Return an unused path for a copy of the store as it is before the restore."""
     stamp = to_iso(clock.now()).replace(":", "")
     path, number = controller.store_path.with_name(f"before-restore-{stamp}.db"), 1
     while path.exists():

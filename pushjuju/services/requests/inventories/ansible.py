@@ -165,7 +165,7 @@ def _part(group: Mapping[str, Any], part: str, name: str, faults: Faults) -> Map
 
 
 def from_document(document: Mapping[str, Any], faults: Faults) -> Iterator[Listed]:
-    """Yield the hosts of the output of `ansible-inventory --list`, whose values need no more merging."""
+    """Yield the hosts of the output of `ansible-inventory --list`, where Ansible has merged the values."""
     known = document.get("_meta")
     settings = known.get("hostvars") if isinstance(known, Mapping) else None
     for host, own in (settings if isinstance(settings, Mapping) else {}).items():

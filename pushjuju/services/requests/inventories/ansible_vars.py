@@ -164,7 +164,7 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 
 def _is_read(path: Path) -> bool:
-    """Return True when Ansible reads a file of such a folder: no hidden file, backup or other suffix."""
+    """Return True when Ansible reads a file of group_vars: no hidden file, backup or other suffix."""
     hidden = any(part.startswith(".") or part.endswith("~") for part in path.parts)
     return not hidden and path.suffix in _ENDS
 

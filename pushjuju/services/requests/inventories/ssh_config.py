@@ -67,7 +67,7 @@ def _values(alias: str, reading: _Reading) -> dict[str, str]:
 
 
 def _way(text: str, reading: _Reading) -> str:
-    """Return jump hosts with the file's settings for each; a wrong text is returned unchanged."""
+    """Return jump hosts with each host's settings from the file; return a wrong text unchanged."""
     if text.lower() in ("", "none"):
         return ""
     try:

@@ -132,7 +132,7 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
     """Remove a space; its subnets move to alpha, and with `force` its bindings do too.
 
     Returns:
-        What uses the space; when anything does and `force` is False, nothing is changed.
+        The applications that prevent the removal without `force`; empty after a removal.
     """
     with ctx.write(model) as tx:
         space = spaces.require_removable(tx, name)
@@ -150,7 +150,7 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
 
 
 def plan_removal(ctx: Context, model: str, name: str) -> Uses:
-    """Return what uses a space, or raise when the space may not be removed."""
+    """Return the applications that use a space, or raise when the space may not be removed."""
     with ctx.read(model) as tx:
         return spaces.uses(tx, spaces.require_removable(tx, name))
 

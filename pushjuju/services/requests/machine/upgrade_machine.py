@@ -87,7 +87,7 @@ def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: boo
 
 
 def complete(ctx: Context, model: str, machine_id: str) -> int:
-    """Make the units of a prepared machine run post-series-upgrade; return the last message before that."""
+    """Make the units of a prepared machine run post-series-upgrade; return the last message's number."""
     with ctx.write(model) as tx:
         seen = upgrade_machine.last_message(tx, machine_id)
         machine = machines.get(tx, machine_id)

@@ -53,12 +53,11 @@ def counts(ctx: Context, listed: Sequence[Model]) -> tuple[int, int]:
 def destroy_models(
     ctx: Context, doomed: Sequence[Model], force: removal.Force | None, *, destroy_storage: bool | None
 ) -> bool:
-    """Begin to destroy models, or none when one is refused; return True when they wait for something.
+    """Begin to destroy models, or change nothing when a model is refused; return True when models wait.
 
     Args:
         destroy_storage: True to destroy persistent storage, False to release it, or None to refuse models
-            with
-            such storage.
+            with such storage.
     """
     waits = False
     with ctx.store.write() as tx:

@@ -30,7 +30,7 @@ _LOCAL = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A user of GitHub or Launchpad; `text` is what was typed: `gh:kim`."""
+    """A user of GitHub or Launchpad; `text` is the form that users type: `gh:kim`."""
 
     text: str
     place: str

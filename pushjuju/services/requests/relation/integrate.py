@@ -24,7 +24,7 @@ from pushjuju.store.rows.records import Relation, RelationEndpoint
 from pushjuju.store.tx import ModelTx
 
 _MOST = 2**63 - 1  # the largest number that the store can have
-_DIGITS = 20  # longer texts are no ids; `int` raises for thousands of digits
+_DIGITS = 20  # a longer text is not an id; `int` raises for thousands of digits
 
 
 def integrate(

@@ -84,15 +84,15 @@ def update(
 def _refuse_same_place(ctx: Context, host: PluginHost, name: str, kind: str, backend: SecretBackend) -> None:
     """Refuse a backend that keeps content in the same place as another backend.
 
-    A move of content between the two would delete the content, which is deleted from the old backend after
-    the move.
+    A move of content between two such backends would lose the content, because a move ends with the deletion
+    of the old backend's copy.
     """
     with ctx.store.read() as tx:
         rows = [row for row in tx.list(BackendRow, "secret_backend_list") if row.type == kind]
     others = [row for row in rows if row.name != name]
     if not others:
         return
-    mark = f"{ids.new_uuid()}/same-place-0"  # like the path of a secret, because policies may require that
+    mark = f"{ids.new_uuid()}/same-place-0"  # in the form of a secret's path, as a policy may demand
     backend.save(mark, {"mark": "bWFyaw=="})
     try:
         for row in others:

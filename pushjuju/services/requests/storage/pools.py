@@ -58,7 +58,7 @@ def _made(tx: ModelTx, name: str) -> StoragePool:
 
 
 def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, object]:
-    """Check the attributes that a provider declares; others are kept unchecked, as in Juju."""
+    """Check the attributes that a provider declares; other attributes are stored unchecked, as in Juju."""
     found: dict[str, object] = dict(attributes)
     for attribute in item.attributes:
         value = found.get(attribute.name)

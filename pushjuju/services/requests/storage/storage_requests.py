@@ -145,7 +145,7 @@ def detach(
     """Detach storage from its units; with `force`, without running the charm's hook.
 
     Args:
-        owner: The unit that the storage is to be attached to, or empty for any.
+        owner: The unit to which the storage must be attached; empty to accept all units.
     """
 
     def do(tx: ModelTx, subject: str) -> Answer:

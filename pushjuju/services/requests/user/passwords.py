@@ -37,10 +37,10 @@ def _check(password: str) -> None:
 
 
 def new_key(ctx: Context, name: str) -> bytes:
-    """Take the password of a user away; return the secret key with which the user chooses another one.
+    """Remove the password of a user; return the secret key with which the user chooses a new password.
 
     Raises:
-        NotFound: There is no such user.
+        NotFound: The user does not exist.
     """
     key = secrets.token_bytes(_KEY_SIZE)
     with ctx.store.write() as tx:
@@ -50,7 +50,7 @@ def new_key(ctx: Context, name: str) -> bytes:
 
 
 def secret_key(ctx: Context, name: str) -> bytes | None:
-    """Return the secret key of a user who is let in but has no password yet, or None."""
+    """Return the secret key of an enabled user who has no password yet, or None."""
     with ctx.store.read() as tx:
         if not users.is_name(name) or not users.is_enabled(tx, name):
             return None
@@ -58,10 +58,10 @@ def secret_key(ctx: Context, name: str) -> bytes | None:
 
 
 def register(ctx: Context, name: str, key: bytes, password: str) -> None:
-    """Set the first password of a user; the secret key is used up.
+    """Set the first password of a user; the secret key cannot be used again.
 
     Raises:
-        NotPermitted: The key is that of no user any more.
+        NotPermitted: The key is not the user's secret key, or was used before.
         NotValid: The password is empty or too long.
     """
     _check(password)

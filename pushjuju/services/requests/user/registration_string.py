@@ -1,4 +1,4 @@
-"""Registration strings of Juju's form: what `register` takes to let a user choose a password.
+"""Registration strings in Juju's form, with which a user registers and chooses a password.
 
 Mirrors: juju jujuclient/proxy RegistrationInfo, cmd/juju/user/add.go (3.6)
 """
@@ -20,7 +20,7 @@ _TEXT, _LIST, _BYTES = 0x0C, 0x30, 0x04
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """What a new user gets.
+    """The registration string for a new user.
 
     Attributes:
         text: The registration string.
@@ -35,7 +35,7 @@ def invite(ctx: Context, name: str) -> Invitation:
     """Give a user a secret key in place of a password, and return the registration string.
 
     Raises:
-        NotFound: There is no such user.
+        NotFound: The user does not exist.
     """
     key, addresses = passwords.new_key(ctx, name), _addresses(ctx)
     parts = [
@@ -52,7 +52,7 @@ def invite(ctx: Context, name: str) -> Invitation:
 
 
 def note_addresses(ctx: Context, listening: Sequence[tuple[str, int]]) -> None:
-    """Keep where the API of a controller is served, for registration strings to come."""
+    """Store the addresses at which the API is served, for future registration strings."""
     shown = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in listening]
     private_dir(_file(ctx).parent)
     replace_text(_file(ctx), json.dumps(shown))

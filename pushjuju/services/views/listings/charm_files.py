@@ -11,7 +11,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import CharmRecord
 
-_LARGEST = 16 * 1024 * 1024  # of one file
+_LARGEST = 16 * 1024 * 1024  # the most bytes of a file that is shown
 
 
 def archive(ctx: Context, model: str, url: str) -> Path:

@@ -14,7 +14,7 @@ from pushjuju.core.names import is_machine, machine_tag, unit_tag
 from pushjuju.portable.loglevels import LEVELS
 from pushjuju.portable.names import is_unit
 
-CHOICES = LEVELS[:-1]  # Juju does not offer CRITICAL here
+CHOICES = LEVELS[:-1]  # Juju does not offer CRITICAL for `--level`
 _TAG = re.compile(r"unit-.+-\d+|machine-\d+(?:-[a-z]+-\d+)*|controller-\d+|application-.+|model-.+")
 
 

@@ -1,4 +1,4 @@
-"""A model in a few words, as those see it who watch many models.
+"""The summary of a model, for clients that watch many models.
 
 Mirrors: juju core/model/summary, rpc/params ModelAbstract (3.6)
 """
@@ -18,7 +18,7 @@ _WELL, _BLOCKED, _FAILED = "green", "yellow", "red"
 
 
 def summary(tx: ModelTx, model: Model, controller: str) -> dict[str, object]:
-    """Return the summary of a model; its status is a colour, its messages say which units are in error."""
+    """Return the summary of a model; its status is a colour, and its messages name the units in error."""
     errors = tx.rows("units_in_error")
     sizes = tx.row("model_sizes")
     access = users.access_to(tx, Kind.MODEL, model.uuid)

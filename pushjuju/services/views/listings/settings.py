@@ -28,6 +28,6 @@ def model_constraints(ctx: Context, model: str) -> dict[str, object]:
 
 
 def sequences(ctx: Context, model: str) -> dict[str, int]:
-    """Return the numbers that come next: `machine`, and `application-NAME` for units."""
+    """Return the next numbers: of machines as `machine`, of the units of NAME as `application-NAME`."""
     with ctx.read(model) as tx:
         return machines.sequences(tx)

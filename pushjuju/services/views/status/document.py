@@ -218,7 +218,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
 
 
 def machine_instance(rows: Rows, machine: MachineRow) -> Seen:
-    """Return the status of an instance; after failed work, it says since when, and who works on it."""
+    """Return an instance's status; a failure's message also has its time and the process that works on it."""
     seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if machine.id not in rows.failing:
         return seen
@@ -228,7 +228,7 @@ def machine_instance(rows: Rows, machine: MachineRow) -> Seen:
 
 
 def _with_next(rows: Rows, seen: Seen, machine: str) -> Seen:
-    """Add to the message of a failure since when it lasts, and which process works on the machine."""
+    """Add the time of a failure, and the process that works on the machine, to the message."""
     since = seen.since  # a text when the caller formats times
     if isinstance(since, datetime):
         since = f"{since:%Y-%m-%d %H:%M:%SZ}"
@@ -373,7 +373,7 @@ def shown_unit(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
 
 
 def _can_be_lost(workload: Seen, agent: Seen) -> bool:
-    """Mirrors: juju apiserver/common/unitstatus.go (3.6)."""
+    """Return False for a unit that is being installed. Mirrors: juju apiserver/common/unitstatus.go (3.6)"""
     if agent.status == Agent.ALLOCATING:
         return False
     if agent.status == Agent.EXECUTING:

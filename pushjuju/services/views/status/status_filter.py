@@ -3,7 +3,7 @@
 Pure: the functions take and return documents, and use no store.
 
 An entity is kept when any pattern matches: patterns are compared with machines, units and applications, and
-what belongs to a match is kept too. SAAS and offers are never filtered. A malformed pattern matches nothing.
+what belongs to a match is kept too. SAAS and offers are never filtered. Bad patterns match nothing.
 
 Mirrors: juju apiserver/facades/client/client/filtering.go, status.go (3.6)
 """
@@ -113,7 +113,7 @@ def _select(document: Document, patterns: Sequence[str]) -> Kept:
     }
     by_unit = matching | {principal for name, _, principal, _ in everything if principal and name in matching}
     by_unit |= {name for name, _, principal, _ in everything if principal in matching}
-    # A kept principal is shown with all its subordinates; their applications do not match because of that.
+    # A kept principal is shown with all its subordinates, which do not make their applications match.
     shown = by_unit | {name for name, _, principal, _ in everything if principal in by_unit}
     by_machine = {name for name, _, _, machine in everything if machine in matched_machines}
     needed = {machine for name, _, _, machine in everything if name in by_unit and machine}
@@ -203,7 +203,7 @@ def _name_matches(name: str, pattern: str) -> bool:
 
 def _status_matches(unit: Document, pattern: str) -> bool:
     workload = unit.get("workload-status", {}).get("current", "")
-    # The workload shows an error of the agent; then the workload's own status is not known here.
+    # For an agent in error, the document has the error as the workload's status.
     agent = Agent.ERROR if workload == Workload.ERROR else unit.get("juju-status", {}).get("current", "")
     if pattern in set(Agent) and pattern == agent:
         return True

@@ -40,7 +40,7 @@ class Seen(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The data of the status; most are not shown, so it is decoded when somebody asks."""
+        """The data of the status, decoded at each access, because most data is never shown."""
         return {} if self.text == "{}" else json.loads(self.text)
 
 
@@ -305,7 +305,7 @@ def _statuses(rows: Iterable[Sequence[Any]], moment: Moment) -> dict[str, dict[s
 def _with_stopped(
     ctx: Context, model: Model, machines: list[MachineRow], statuses: dict[str, dict[str, Seen]]
 ) -> dict[str, dict[str, Seen]]:
-    """Set the status of machines on this host that are stopped, which no command has noticed yet."""
+    """Set the status of machines on this host that have stopped since a command last contacted them."""
     instances = statuses.get(StatusKind.INSTANCE, {})
     runs = {
         machine.instance_id: machine.id

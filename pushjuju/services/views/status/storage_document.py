@@ -121,7 +121,7 @@ def _main(rows: _Rows, item: StorageInstance) -> Backing | None:
 
 
 def _worst(rows: _Rows, item: StorageInstance) -> StatusInfo:
-    """Return the status of a storage instance: the filesystem's, with the volume's message if it has none."""
+    """Return the status of the volume or filesystem; the other's message replaces an empty message."""
     main = _main(rows, item)
     if main is None:
         return StatusInfo(

@@ -1,4 +1,4 @@
-"""Application: what is deployed in a model. Mirrors: juju apiserver/facades/client/application (3.6)"""
+"""Application: the applications of a model. Mirrors: juju apiserver/facades/client/application (3.6)"""
 
 from __future__ import annotations
 

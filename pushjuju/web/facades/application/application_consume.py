@@ -1,4 +1,4 @@
-"""The part of Application that consumes what other models offer."""
+"""The part of the facade Application that consumes offers of other models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Consuming(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_consumed_applications(self, params: offers.DestroyConsumedApplications) -> ErrorResults:
-        """Let the model consume offers no more."""
+        """Remove consumed offers (SAAS) from the model."""
         return {"results": [each(self._forget, item) for item in params.applications]}
 
     def _forget(self, item: offers.DestroyConsumedApplication) -> None:
@@ -38,7 +38,7 @@ class Consuming(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set_relations_suspended(self, params: shapes.RelationSuspendedArgs) -> ErrorResults:
-        """Suspend relations to offers, or let them go on."""
+        """Suspend relations to offers, or resume them."""
         return {"results": [each(self._suspend, item) for item in params.args]}
 
     def _suspend(self, item: shapes.RelationSuspendedArg) -> None:

@@ -1,4 +1,4 @@
-"""The part of Application that deploys and removes."""
+"""The part of the facade Application that deploys and removes."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _TRUST = "trust"
 
 
 def settings_of(text: str, application: str) -> tuple[dict[str, object], bool]:
-    """Return the settings of a YAML document, and whether it says that the application is trusted.
+    """Return the settings of a YAML document without `trust`, and the value of `trust`.
 
     Raises:
-        NotValid: The text is no such document.
+        NotValid: The text is not a YAML map.
     """
     raw = yamlload.load(text, text_keys=3) if text else {}
     found = raw.get(application) if isinstance(raw, Mapping) else None
@@ -108,10 +108,10 @@ class Deploying(Facade):
         return {"Errors": [], "Info": _info(deployed), "PendingResourceUploads": _uploads(item.resources)}
 
     def _store_options(self, item: shapes.DeployFromRepositoryArg) -> DeployOptions:
-        """Return what a client asks for.
+        """Return the options of a deploy from the store, from a client's params.
 
         Raises:
-            PushjujuError: The name is none of a charm of a store, or something does not fit.
+            PushjujuError: The name is not that of a charm in a store, or another param is wrong.
         """
         name, number = store_name(item.charm_name)
         if item.devices:
@@ -140,7 +140,7 @@ class Deploying(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set_charm(self, params: shapes.ApplicationSetCharm) -> None:
-        """Put an application on another revision of its charm, or on a charm that was uploaded."""
+        """Refresh an application to another revision of its charm, or to an uploaded charm."""
         name, origin, ids = params.application, params.charm_origin, params.resource_ids
         options = RefreshOptions(
             application=name,
@@ -162,7 +162,7 @@ class Deploying(Facade):
         pending_resources.drop(self.ctx, ids.values())
 
     def _of_store(self, params: shapes.ApplicationSetCharm, options: RefreshOptions) -> RefreshOptions:
-        """Return the options with the revision of the store that a client names."""
+        """Return the options of a refresh to the store revision that a client names."""
         name, number = store_name(params.charm_url)
         origin = params.charm_origin
         return replace(
@@ -202,7 +202,7 @@ class Deploying(Facade):
         return {"info": info}
 
     def _storage_of(self, units: list[str], *, destroy: bool) -> dict[str, object]:
-        """Return what becomes of the storage of units that go, as clients read that."""
+        """Return the storage of removed units as Juju's keys have it: destroyed, or detached and kept."""
         fate = removal_plan.storage_fate(self.ctx, self.model, units, destroy_storage=destroy)
         return {
             "destroyed-storage": [{"tag": tags.of_storage(name)} for name in fate.destroyed],
@@ -245,6 +245,6 @@ def _info(deployed: Deployed) -> shapes.Info:
 
 
 def _uploads(resources: Mapping[str, str]) -> list[shapes.PendingUpload]:
-    """Return what the client uploads afterwards: values that are no revisions."""
+    """Return the files that the client uploads next: the resources whose value is not a revision."""
     given: Iterable[tuple[str, str]] = resources.items()
     return [{"Name": name, "Type": "file", "Filename": value} for name, value in given if not value.isdigit()]

@@ -1,4 +1,4 @@
-"""The part of Application that shows."""
+"""The part of the facade Application that shows applications and units."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Showing(Facade):
 
     @method(Needs.READ)
     def get(self, params: shapes.ApplicationGet) -> shapes.ApplicationGetResults:
-        """Return the settings of an application with what else clients show of it."""
+        """Return an application's settings, constraints, charm and base."""
         name = params.application
         config = applications.config(self.ctx, self.model, name)
         about = application_documents.about(self.ctx, self.model, name)
@@ -52,7 +52,7 @@ class Showing(Facade):
 
     @method(Needs.READ)
     def charm_config(self, params: shapes.ApplicationGetArgs) -> shapes.ConfigResults:
-        """Return the settings of applications, which are named here without tags."""
+        """Return the settings of applications; the params have names instead of tags."""
         return {"Results": [self._settings(str, item.application) for item in params.args]}
 
     def _settings(self, read: Callable[[str], str], text: str) -> shapes.ConfigResult:
@@ -96,7 +96,7 @@ class Showing(Facade):
 
     @method(Needs.READ)
     def applications_info(self, params: Entities) -> Results:
-        """Return what there is to know of applications."""
+        """Return the details of applications."""
         return {"results": [self._info(item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> dict[str, object]:
@@ -123,7 +123,7 @@ class Showing(Facade):
 
     @method(Needs.READ)
     def units_info(self, params: Entities) -> Results:
-        """Return what there is to know of units, or of all units of applications."""
+        """Return the details of units, or of all units of applications."""
         return {"results": [entry for item in params.entities for entry in self._units(item.tag)]}
 
     def _units(self, tag: str) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""The part of Application that changes what is there: settings, relations, exposure, failed hooks."""
+"""The part of the facade Application that changes settings, relations and exposure, and resolves hooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Settings(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set_configs(self, params: shapes.ConfigSetArgs) -> ErrorResults:
-        """Change settings; `trust` is among them."""
+        """Change settings, including `trust`."""
         return {"results": [each(self._set_config, item) for item in params.args]}
 
     def _set_config(self, item: shapes.ConfigSet) -> None:
@@ -34,7 +34,7 @@ class Settings(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def unset_applications_config(self, params: shapes.ApplicationConfigUnsetArgs) -> ErrorResults:
-        """Take settings back to their defaults."""
+        """Reset settings to their defaults."""
         return {"results": [each(self._unset, item) for item in params.args]}
 
     def _unset(self, item: shapes.ApplicationUnset) -> None:
@@ -57,7 +57,7 @@ class Settings(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def update_application_base(self, params: shapes.UpdateChannelArgs) -> ErrorResults:
-        """Give future units other bases."""
+        """Set the bases of future units."""
         return {"results": [each(self._set_base, item) for item in params.args]}
 
     def _set_base(self, item: shapes.UpdateChannelArg) -> None:
@@ -95,7 +95,7 @@ class Settings(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def expose(self, params: shapes.ApplicationExpose) -> None:
-        """Let open ports be reached from outside."""
+        """Expose applications: make their open ports reachable from outside."""
         if not params.exposed_endpoints:
             expose.expose(self.ctx, self.model, ExposeOptions(application=params.application))
         for endpoint, item in params.exposed_endpoints.items():
@@ -110,12 +110,12 @@ class Settings(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def unexpose(self, params: shapes.ApplicationUnexpose) -> None:
-        """Close what was exposed."""
+        """End the exposure of applications or endpoints."""
         expose.unexpose(self.ctx, self.model, params.application, params.exposed_endpoints)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def resolve_unit_errors(self, params: shapes.UnitsResolved) -> ErrorResults:
-        """Go on after failed hooks."""
+        """Resolve failed hooks: run them again, or skip them."""
         if params.all:
             resolved.resolve_all(self.ctx, self.model, retry=params.retry)
             return {"results": []}

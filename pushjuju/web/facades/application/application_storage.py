@@ -1,4 +1,4 @@
-"""The part of Application about the storage that future units get."""
+"""The part of the facade Application about the storage that future units get."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Storing(Facade):
 
     @method(Needs.WRITE, since=_SINCE, blocked_by=blocks.CHANGE)
     def update_application_storage(self, params: shapes.ApplicationStorageUpdates) -> ErrorResults:
-        """Change the storage that future units of applications get; what is left out keeps its value."""
+        """Change the storage that future units of applications get; omitted fields keep their values."""
         return {"results": [each(self._update_storage, item) for item in params.storage_updates]}
 
     def _update_storage(self, item: shapes.ApplicationStorageUpdate) -> None:

@@ -91,7 +91,7 @@ class Cloud(Credentials):
 
     @method(Needs.LOGIN)
     def list_cloud_info(self, params: shapes.ListClouds) -> Results:
-        """Return the clouds of a user, with what the user may do there."""
+        """Return the clouds of a user, with the user's access."""
         user = tags.user(params.user_tag)
         require_self(self.ctx, user)
         if params.all:
@@ -137,7 +137,7 @@ class Cloud(Credentials):
 
     @method(Needs.SUPERUSER, changes=True)
     def update_cloud(self, params: shapes.UpdateClouds) -> ErrorResults:
-        """Define clouds anew."""
+        """Replace the definitions of clouds."""
         return {"results": [each(self._update_cloud, item) for item in params.clouds]}
 
     def _update_cloud(self, item: shapes.AddCloud) -> None:
@@ -168,5 +168,5 @@ class Cloud(Credentials):
 
     @method(Needs.LOGIN)
     def instance_types(self) -> None:
-        """Refuse: clouds are not asked for their types of instances."""
+        """Refuse: pushjuju does not query clouds for their instance types."""
         raise errors.not_supported("instance types are not listed")

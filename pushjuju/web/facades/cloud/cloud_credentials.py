@@ -1,4 +1,4 @@
-"""The part of Cloud about credentials.
+"""The part of the facade Cloud about credentials.
 
 A controller of pushjuju keeps its credentials by cloud and name, not by user: all belong to its superusers.
 """
@@ -23,11 +23,11 @@ from pushjuju.web.shapes.common import Entities, Results, StringsResult
 
 
 class Credentials(Facade):
-    """Shows, keeps and removes credentials."""
+    """Shows, stores and removes credentials."""
 
     @method(Needs.LOGIN)
     def user_credentials(self, params: shapes.UserClouds) -> Results:
-        """Return the tags of a user's credentials; users who are no superusers have none."""
+        """Return the tags of a user's credentials; only superusers have credentials."""
         return {"results": [self._tags(item) for item in params.user_clouds]}
 
     def _tags(self, item: shapes.UserCloud) -> StringsResult:
@@ -100,7 +100,7 @@ class Credentials(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def add_credentials(self, params: shapes.TaggedCredentials) -> ErrorResults:
-        """Keep credentials; no model is asked."""
+        """Store credentials without a check by the models that use them."""
         return {"results": [each(self._update, item) for item in params.credentials]}
 
     def _update(self, item: shapes.TaggedCredential, *, force: bool = True, dry_run: bool = False) -> Updated:
@@ -120,12 +120,12 @@ class Credentials(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def update_credentials_check_models(self, params: shapes.UpdateCredentials) -> Results:
-        """Keep credentials that all their models can use."""
+        """Store the credentials that work for all models that use them."""
         return {"results": [self._checked(item, force=params.force) for item in params.credentials]}
 
     @method(Needs.SUPERUSER)
     def check_credentials_models(self, params: shapes.TaggedCredentials) -> Results:
-        """Ask the models whether they could use credentials."""
+        """Check credentials against the clouds of the models that use them."""
         return {"results": [self._checked(item, dry_run=True) for item in params.credentials]}
 
     def _checked(

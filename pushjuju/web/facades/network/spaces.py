@@ -20,7 +20,7 @@ from pushjuju.web.shapes.subnets import cidr_of, subnet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateSpace:
-    """A space of subnets that are known."""
+    """A space to make, of subnets that the model knows."""
 
     space_tag: str = ""
     cidrs: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class CreateSpaces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveSubnetsOf:
-    """Subnets for a space, by tags or CIDRs."""
+    """Subnets to move to a space, by tags or CIDRs."""
 
     space_tag: str = ""
     subnets: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class MoveSubnetsOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveSubnets:
-    """Subnets for spaces."""
+    """Subnets to move to spaces."""
 
     args: list[MoveSubnetsOf] = field(default_factory=list)
 
@@ -67,7 +67,7 @@ class RemoveSpaces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenameSpaceParams:
-    """A space that gets another name."""
+    """A space to rename."""
 
     from_space_tag: str = ""
     to_space_tag: str = ""
@@ -75,7 +75,7 @@ class RenameSpaceParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenameSpaces:
-    """Spaces that get other names."""
+    """Spaces to rename."""
 
     changes: list[RenameSpaceParams] = field(default_factory=list)
 
@@ -135,7 +135,7 @@ class Spaces(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def remove_space(self, params: RemoveSpaces) -> Results:
-        """Remove spaces, and return what names those that stay."""
+        """Remove spaces; return the applications whose constraints or bindings name such a space."""
         return {"results": [self._removed(item) for item in params.space_param]}
 
     def _removed(self, item: RemoveSpaceParam) -> dict[str, object]:
@@ -152,7 +152,7 @@ class Spaces(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def rename_space(self, params: RenameSpaces) -> ErrorResults:
-        """Give spaces other names."""
+        """Rename spaces."""
         return {"results": [each(self._rename, item) for item in params.changes]}
 
     def _rename(self, item: RenameSpaceParams) -> None:
@@ -160,7 +160,7 @@ class Spaces(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def reload_spaces(self) -> None:
-        """Ask the machines for their addresses again."""
+        """Read the addresses of all machines again."""
         spaces.reload(self.ctx, self.model)
 
 

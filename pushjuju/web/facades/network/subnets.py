@@ -13,7 +13,7 @@ from pushjuju.web.shapes.subnets import subnet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubnetsFilters:
-    """Which subnets to list: those of a space, or of a zone; no subnet is known to have a zone."""
+    """A filter of subnets by space or zone; pushjuju does not know the zones of subnets."""
 
     space_tag: str = ""
     zone: str = ""
@@ -50,5 +50,5 @@ class Subnets(Facade):
 
     @method(Needs.READ)
     def all_zones(self) -> None:
-        """Refuse: clouds are not asked for their zones."""
+        """Refuse: pushjuju does not query clouds for their zones."""
         raise errors.not_supported("availability zones not supported")

@@ -1,1 +1,1 @@
-"""Facades about the controller's host, the way to machines, and what their units report."""
+"""Facades about backups and versions, the SSH access to machines, and payloads."""

@@ -1,4 +1,4 @@
-"""Backups: copies of the controller. Mirrors: juju apiserver/facades/client/backups (3.6)"""
+"""Backups: archives of the whole controller. Mirrors: juju apiserver/facades/client/backups (3.6)"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ELSEWHERE = "backups are only supported from the controller model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupsCreate:
-    """A copy to make; it stays with the controller until the client has read it."""
+    """A backup to make; the controller keeps the file until the client has downloaded it."""
 
     notes: str = ""
     no_download: bool = False
@@ -25,11 +25,11 @@ class BackupsCreate:
 
 @facade("Backups", versions=[3], on=On.MODEL)
 class Backups(Facade):
-    """Copies of the whole controller, which hold its keys."""
+    """Backups of the whole controller, with its private keys."""
 
     @method(Needs.SUPERUSER, changes=True)
     def create(self, params: BackupsCreate) -> dict[str, object]:
-        """Make a copy, and return what is known of it."""
+        """Make a backup, and return its metadata."""
         if self.call.model is None or not models.is_controller(self.call.model):
             raise errors.not_supported(_ELSEWHERE)
         made = backups.create_kept(self.ctx, params.notes)

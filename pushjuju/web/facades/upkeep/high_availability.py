@@ -1,4 +1,4 @@
-"""HighAvailability: more controllers. Mirrors: juju apiserver/facades/client/highavailability (3.6)"""
+"""HighAvailability: refuses `enable-ha`. Mirrors: juju apiserver/facades/client/highavailability (3.6)"""
 
 from __future__ import annotations
 

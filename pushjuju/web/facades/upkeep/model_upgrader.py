@@ -14,7 +14,7 @@ _NONE = "0.0.0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeModel:
-    """The version that a model shall have; empty or zero for the newest."""
+    """The version to upgrade a model to; empty or zero for the newest."""
 
     model_tag: str = ""
     target_version: str = ""
@@ -23,7 +23,7 @@ class UpgradeModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelParam:
-    """One model."""
+    """A model, by its tag."""
 
     model_tag: str = ""
 

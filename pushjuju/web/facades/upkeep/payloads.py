@@ -1,4 +1,4 @@
-"""Payloads: what units run besides. Mirrors: juju apiserver/facades/client/payloads (3.6)"""
+"""Payloads: workloads that charms have registered. Mirrors: juju apiserver/facades/client/payloads (3.6)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.web.shapes.common import Results
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadListArgs:
-    """Words that a payload must have."""
+    """Patterns that a payload must match."""
 
     patterns: list[str] = field(default_factory=list)
 

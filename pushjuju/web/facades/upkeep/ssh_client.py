@@ -1,4 +1,4 @@
-"""SSHClient: the way to machines. Mirrors: juju apiserver/facades/client/sshclient (3.6)"""
+"""SSHClient: addresses and keys of machines. Mirrors: juju apiserver/facades/client/sshclient (3.6)"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SSHClient(Facade):
 
     @method(Needs.ADMIN)
     def public_keys(self, params: Entities) -> Results:
-        """Return the host keys of machines, as far as they are known."""
+        """Return the known host keys of machines."""
         return self._each(params, lambda machine: {"public-keys": self._keys(machine)})
 
     def _keys(self, machine: Machine) -> list[str]:
@@ -60,7 +60,7 @@ class SSHClient(Facade):
 
     @method(Needs.ADMIN)
     def proxy(self) -> UseProxy:
-        """Return whether clients shall go through the controller."""
+        """Return the setting that says whether clients reach machines through the controller."""
         with self.ctx.read(self.model) as tx:
             found = models.get(tx)
         return {"use-proxy": bool(model_config.effective(self.ctx, found)["proxy-ssh"]["value"])}
@@ -72,7 +72,7 @@ class SSHClient(Facade):
 
     @method(Needs.ADMIN, since=5)
     def virtual_hostname(self) -> None:
-        """Refuse: the controller is no SSH server."""
+        """Refuse: the controller does not run an SSH server."""
         raise errors.not_supported("the controller is no SSH server")
 
 
