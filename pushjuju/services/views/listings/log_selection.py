@@ -59,7 +59,7 @@ class Record(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The records to show: a record must match each kind, and any value of a kind; exclusions win."""
+    """The records to show: a record must match a value of each filter that has values; exclusions win."""
 
     level: str = ""
     include: Sequence[str] = ()
