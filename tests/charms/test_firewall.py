@@ -246,7 +246,6 @@ def test_a_new_machine_of_the_model_is_let_in_at_the_next_contact(hosts: Hosts) 
     """And let out again at once when it goes: another model may get its address."""
     client = hosts.client
     client.run("add-machine")
-    new = client.address("2", "default")
     client.run("update-status")
     assert hosts.reaches("default", "2")
     before = client.on("0", TABLE)
