@@ -52,7 +52,10 @@ ON CONFLICT (key) DO UPDATE SET
   reason = :reason
 
 -- name: firewall_is_behind
-SELECT EXISTS (SELECT 1 FROM machine_firewall WHERE model = :model AND changes <> seen AND problem = '')
+SELECT EXISTS (
+  SELECT 1 FROM machine_firewall
+  WHERE model = :model AND changes <> seen AND problem = '' AND machine <> :machine
+)
 
 -- name: firewall_wake_connected
 -- As firewall_wake, for the machines of an application and of all applications that relations connect with it;

@@ -88,12 +88,12 @@ def let_in(tx: ModelTx) -> None:
     tx.run("firewall_change_all")
 
 
-def joined(tx: ModelTx, application: str, reason: str) -> None:
+def joined(tx: ModelTx, application: str, machine: str, reason: str) -> None:
     """Wake the marked machines of all applications that relations connect with an application.
 
     A unit that joins a relation may learn addresses of units that are two or more relations away.
     """
-    if tx.scalar("firewall_is_behind"):
+    if tx.scalar("firewall_is_behind", machine=machine):
         waker.firewall(tx, reason, application)
 
 

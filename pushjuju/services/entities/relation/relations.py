@@ -269,7 +269,7 @@ def enter_scope(tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[s
         wake_counterparts(there, number, name, f"{name} joins")
     wake_firewalls(tx, relation, f"{unit.name} joins")
     if relation.scope != "container":
-        firewall.joined(tx, unit.application, f"{unit.name} joins")
+        firewall.joined(tx, unit.application, unit.machine or "", f"{unit.name} joins")
 
 
 def leave_scope(tx: ModelTx, relation_id: int, unit: str) -> None:
