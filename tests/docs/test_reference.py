@@ -1,0 +1,80 @@
+"""The generated reference has a line for each command, flag, setting, hook tool, hook and schema."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from contrib import docsite, reference
+from pushjuju.cli.commands import registry
+from pushjuju.cli.commands.program import schema
+from pushjuju.cli.help import manpage
+from pushjuju.plugins import hookspecs
+from pushjuju.services.entities.model import controller_config, model_config
+from pushjuju.services.views import hook_tools
+
+ROOT = Path(__file__).parents[2]
+pages = functools.cache(reference.pages)
+
+
+@functools.cache
+def sections() -> dict[str, str]:
+    """Return the sections of all commands by the name of the command."""
+    text = "\n".join(page for path, page in pages().items() if path.startswith(reference.COMMANDS))
+    return {part.partition("\n")[0]: part for part in re.split(r"^## ", text, flags=re.MULTILINE)}
+
+
+def test_every_command_has_a_section_and_a_line_in_the_list() -> None:
+    listed = pages()["reference/commands/index.md"]
+    assert registry.known() <= set(sections())
+    assert [word for word in registry.known() if f"[`{word}`](" not in listed] == []
+    assert [alias for alias, word in registry.ALIASES.items() if f"`{alias}`" not in sections()[word]] == []
+
+
+def test_every_flag_has_a_line_that_says_what_it_does() -> None:
+    flags = [(name, spec) for name, entry in reference.commands().items() for spec in entry.specs]
+    shown = [(name, spec) for name, spec in flags if not spec.hidden]
+    assert len(shown) > 500
+    for name, spec in shown:
+        assert re.search(rf"^\|[^|]*`--?{re.escape(spec.name)}`[^|]*\| \S", sections()[name], re.MULTILINE), (
+            f"{name}: {spec.name}"
+        )
+
+
+def test_every_setting_has_a_line() -> None:
+    page = pages()["reference/settings.md"]
+    keys = {*model_config.ATTRIBUTES, *model_config.OWN, *controller_config.SETTINGS}
+    assert [key for key in keys if f"\n| `{key}` | " not in page] == []
+
+
+def test_every_hook_tool_hook_of_plugins_and_schema_is_described() -> None:
+    tools = pages()["reference/hook-tools.md"]
+    named = hook_tools.tools({"PUSHJUJU_DISABLE_PLUGINS": "all"}, pytest.fail)
+    assert [name for name in named if f"## {name}\n" not in tools] == []
+    api = pages()["reference/plugin-api.md"]
+    hooks = [
+        name for name, _ in inspect.getmembers(hookspecs, inspect.isfunction) if name.startswith("pushjuju_")
+    ]
+    assert hooks
+    assert [name for name in hooks if f"### {name}\n" not in api] == []
+    schemas = pages()["reference/schemas.md"]
+    assert [file.stem for file in schema.FOLDER.glob("*.json") if f"## {file.stem}\n" not in schemas] == []
+
+
+def test_the_page_of_exit_codes_has_those_of_the_manual_page() -> None:
+    page = (ROOT / "docs/reference/exit-codes.md").read_text()
+    assert [code for code, _ in manpage._EXIT if f"\n| {code} |" not in page] == []
+
+
+def test_links_that_leave_the_docs_lead_to_the_repository_or_become_text() -> None:
+    page = docsite.DOCS / "how-to" / "one.md"
+    text = "[Words](../style.md), [notes](../../CHANGES.md#new), `x`\n\n```\n[a](../../b)\n```\n"
+    far = docsite.linked(text, page, "https://example.org/p")
+    assert far == text.replace("../../CHANGES.md", "https://example.org/p/blob/main/CHANGES.md")
+    assert docsite.linked(text, page, "") == text.replace(
+        "[notes](../../CHANGES.md#new)", "notes (`CHANGES.md`)"
+    )
