@@ -18,16 +18,18 @@ from pushjuju.workers import background
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
+    from pushjuju.cli.work.api import ServingFlags
 
 
 class ApiServing:
     """Serves the API until a signal ends the process."""
 
-    def __init__(self, cli: Cli, ctx: Context, listen: str, cert: str = "", key: str = "") -> None:
+    def __init__(self, cli: Cli, ctx: Context, listen: str, asked: ServingFlags) -> None:
         self._cli = cli
         self._ctx = ctx
         self._listen = [Address.parse(text) for text in listen.split(",")]
-        self._own = OwnCertificate(certificate=Path(cert), key=Path(key or cert)) if cert else None
+        cert, key = Path(asked.cert), Path(asked.key or asked.cert)
+        self._own = OwnCertificate(certificate=cert, key=key) if asked.cert else None
 
     @asynccontextmanager
     async def beside(self, work: Callable[[], None] = lambda: None) -> AsyncIterator[Server]:

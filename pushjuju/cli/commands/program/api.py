@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.cli.syntax import flags
@@ -11,18 +12,21 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiFlags(serve_api.ServingFlags):
+    """The flags of api on the command line."""
+
+    listen: str = flags.text("listen", "Addresses to listen at, HOST[:PORT][,...]", default="127.0.0.1:17070")
+    user: str = flags.text("user", "client-config: the user of the account", default="admin")
+
+
 @command(
     "api",
     usage="[client-config <folder>]",
     summary="Serves Juju's API, so that Juju's clients work this controller.",
     at_most=2,
-    flags=(
-        *flags.CONTROLLER,
-        flags.text("listen", "Addresses to listen at, HOST[:PORT][,...]", default="127.0.0.1:17070"),
-        flags.text("cert", "A certificate with its chain (PEM), for clients that ask for its names"),
-        flags.text("key", "The key of --cert (PEM); by default in the same file"),
-        flags.text("user", "client-config: the user of the account", default="admin"),
-    ),
+    flags=flags.CONTROLLER,
+    into=ApiFlags,
     details="The server records the requests of clients, and starts background processes for the work;\n"
     "`controller run --api` does both in one process. The server ends with Ctrl-C or SIGTERM. A\n"
     "user logs in with the password that change-user-password sets.\n\n"
@@ -32,20 +36,17 @@ from pushjuju.core.errors import UsageError
     "    pushjuju api client-config ~/.local/share/juju --listen 192.0.2.7\n",
     see_also=("controller", "change-user-password", "add-user", "grant"),
 )
-def api(
-    cli: Cli, args: tuple[str, ...], *, controller: str, listen: str, cert: str, key: str, user: str
-) -> None:
+def api(cli: Cli, args: tuple[str, ...], asked: ApiFlags) -> None:
     """Serve the API, or write the files of clients."""
     if args and (args[0] != "client-config" or len(args) != 2):
         raise UsageError("api takes no arguments, or client-config and a folder")
-    if key and not cert:
-        raise UsageError("--key is the key of a certificate: name it with --cert")
-    ctx = session.open_controller(cli, controller)
-    serving = serve_api.serving()(cli, ctx, listen, cert, key)
+    asked.check()
+    ctx = session.open_controller(cli, asked.controller)
+    serving = serve_api.serving()(cli, ctx, asked.listen, asked)
     if args:
         folder = Path(args[1]).expanduser()
-        serving.write_client_files(folder, user)
-        cli.console.info(f"JUJU_DATA={folder} lets a Juju client work {ctx.controller.name} as {user}")
+        serving.write_client_files(folder, asked.user)
+        cli.console.info(f"JUJU_DATA={folder} lets a Juju client work {ctx.controller.name} as {asked.user}")
         return
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     serving.alone()

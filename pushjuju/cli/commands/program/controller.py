@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.progress import progress
@@ -12,48 +14,55 @@ from pushjuju.services.requests.secret import keys
 from pushjuju.workers import serving
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerFlags(serve_api.ServingFlags):
+    """The flags of controller on the command line."""
+
+    until_idle: bool = flags.switch("until-idle", "run: end when nothing has been due for a while")
+    api: str = flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]")
+    forget_old: bool = flags.switch("forget-old", "renew-key: delete the old keys from the file")
+
+
 @command(
     "controller",
     usage="run|renew-key",
     summary="Runs a controller process: `controller run` works all that comes due, until it is stopped.",
     at_least=(1, "no subcommand specified: controller run|renew-key"),
     at_most=1,
-    flags=(
-        *flags.CONTROLLER,
-        flags.switch("until-idle", "run: end when nothing has been due for a while"),
-        flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]"),
-        flags.switch("forget-old", "renew-key: delete the old keys from the file"),
-    ),
+    flags=flags.CONTROLLER,
+    into=ControllerFlags,
     details="For a service manager. Several processes, and other commands, may run at the same time. With\n"
     "--api, Juju's clients can connect: 127.0.0.1 accepts only this host; Juju's usual port is\n"
-    "17070.\n\n"
+    "17070. --cert and --key are those of the command api.\n\n"
     "`controller renew-key` makes a new key and encrypts all secrets of the store with the new key. The\n"
     "old key stays in the file, for older copies of the store, unless --forget-old is given.",
     see_also=("api", "update-status"),
 )
-def controller(
-    cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool, api: str, forget_old: bool
-) -> None:
+def controller(cli: Cli, args: tuple[str, ...], asked: ControllerFlags) -> None:
     """Work on the queue of a controller, or change its key."""
     if args[0] not in ("run", "renew-key"):
         raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` and `renew-key`')
-    if (forget_old and args[0] == "run") or ((until_idle or api) and args[0] != "run"):
+    of_run = asked.until_idle or asked.api or asked.cert or asked.key
+    if (asked.forget_old and args[0] == "run") or (of_run and args[0] != "run"):
         raise UsageError(f"controller {args[0]} does not take that flag")
+    if asked.cert and not asked.api:
+        raise UsageError("--cert is for the API: say with --api where to serve")
+    asked.check()
     if args[0] == "renew-key":
-        _renew_key(cli, controller, forget=forget_old)
+        _renew_key(cli, asked.controller, forget=asked.forget_old)
     else:
-        _run(cli, controller, until_idle=until_idle, api=api)
+        _run(cli, asked)
 
 
-def _run(cli: Cli, controller: str, *, until_idle: bool, api: str) -> None:
-    ctx = session.open_controller(cli, controller)
+def _run(cli: Cli, asked: ControllerFlags) -> None:
+    ctx = session.open_controller(cli, asked.controller)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
-    end = "nothing is due any more" if until_idle else "it is stopped (Ctrl-C or SIGTERM)"
+    end = "nothing is due any more" if asked.until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
     with progress(cli.console, lines=True) as report:  # lines of the log, which the service manager keeps
         warn = cli.console.warn
-        beside = serve_api.serving()(cli, ctx, api).beside() if api else None
-        serving.serve(ctx, tell=report, warn=warn, until_idle=until_idle, beside=beside)
+        beside = serve_api.serving()(cli, ctx, asked.api, asked).beside() if asked.api else None
+        serving.serve(ctx, tell=report, warn=warn, until_idle=asked.until_idle, beside=beside)
 
 
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:

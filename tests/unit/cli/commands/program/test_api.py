@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
+from pushjuju.web import certificates
 from pushjuju.web.server import Address
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -71,6 +73,32 @@ async def test_the_api_is_served_until_a_signal_comes(folder: Path, words: tuple
         process.send_signal(signal.SIGTERM)
         await asyncio.to_thread(process.communicate, timeout=30)
         assert process.returncode == 0
+
+
+async def test_the_server_beside_the_workers_has_the_own_certificate(folder: Path, tmp_path: Path) -> None:
+    other = certificates.ready(tmp_path / "other", ["juju.example.com"], SystemClock().now())
+    cert = ("--cert", str(other.server), "--key", str(other.server_key))
+    with started(folder, "controller", "run", "--api", "127.0.0.1:0", *cert) as process:
+        port = await asyncio.to_thread(listening, process)
+        trust = ssl.create_default_context(cafile=str(other.ca))
+        name = {"ssl": trust, "server_hostname": "juju.example.com"}
+        _, writer = await asyncio.open_connection("127.0.0.1", port, **name)
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "--api", ":1", "--key", "x"), "--key is the key of a certificate"),
+        (("run", "--cert", "x"), "--cert is for the API"),
+        (("renew-key", "--cert", "x"), "controller renew-key does not take that flag"),
+    ],
+)
+def test_flags_of_the_certificate_that_do_not_fit(folder: Path, words: tuple[str, ...], said: str) -> None:
+    with started(folder, "controller", *words) as process:
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 2
+    assert said in told
 
 
 @pytest.mark.parametrize("words", [("models",), ("status",), ("controller", "--help"), ("api", "--help")])
