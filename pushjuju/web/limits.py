@@ -8,6 +8,7 @@ from collections.abc import Callable
 LARGEST_MESSAGE = 16 * 1024 * 1024
 LARGEST_BEFORE_LOGIN = 64 * 1024
 LOGIN_WITHIN_S = 10.0
+PING_S = 60.0  # seconds between pings on streams; the answer must come in half that time
 IDLE_S = 600.0  # the longest time without a frame or pong
 MOST_UNDER_WAY = 64  # the most requests of one connection at a time
 MOST_UNSENT = 64 * 1024 * 1024  # the most unsent bytes of one connection

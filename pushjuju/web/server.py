@@ -20,6 +20,7 @@ from pushjuju.web import certificates, facades, limits
 from pushjuju.web.api import Api
 from pushjuju.web.connection import Connection
 from pushjuju.web.endpoints.backup_files import BackupFiles
+from pushjuju.web.endpoints.commands import Commands, RunCommand
 from pushjuju.web.endpoints.log_stream import LogStream
 from pushjuju.web.endpoints.registration import Registration
 from pushjuju.web.endpoints.resource_files import ResourceFiles
@@ -76,16 +77,19 @@ class Server:
         listen: Sequence[Address],
         work: Callable[[], None],
         own: OwnCertificate | None = None,
+        commands: RunCommand | None = None,
     ) -> None:
         """Make a server that does not listen yet.
 
         Args:
             ctx: The controller; the server opens stores of its own.
             work: Called after each change, to wake the background work.
+            commands: Runs command lines of web terminals; without it, the server refuses them.
         """
         self._ctx = ctx
         self._listen = listen
         self._own = own
+        self._commands = commands
         self._pool = Pool(lambda: _reopened(ctx))
         self.api = Api(self._pool, str(ctx.controller.settings().get("uuid", "")), work)
         self._servers: list[asyncio.Server] = []
@@ -104,7 +108,7 @@ class Server:
         self.api.public_name = next(iter(self._own.names()), "") if self._own else ""
         self.fingerprint = certificates.fingerprint(found)
         self._runner = web.AppRunner(
-            application(self.api), max_line_size=8192, max_field_size=16384, access_log=None,
+            application(self.api, self._commands), max_line_size=8192, max_field_size=16384, access_log=None,
             shutdown_timeout=_END_S,
         )  # fmt: skip
         await self._runner.setup()
@@ -157,7 +161,7 @@ def names_of(listen: Sequence[Address]) -> list[str]:
     return sorted({"127.0.0.1", "::1", sockets.gethostname(), *hosts})
 
 
-def application(api: Api) -> web.Application:
+def application(api: Api, commands: RunCommand | None) -> web.Application:
     """Return the aiohttp application with the paths of the API."""
     facades.load()
     made = web.Application(client_max_size=0)
@@ -167,7 +171,7 @@ def application(api: Api) -> web.Application:
         made.router.add_get(path, _connect)
     transfers = Transfers(api)
     files = (Uploads(transfers), ResourceFiles(transfers), BackupFiles(transfers))
-    for part in (*files, LogStream(transfers), Registration(api)):
+    for part in (*files, LogStream(transfers), Commands(transfers, commands), Registration(api)):
         made.add_routes(part.routes())
     return made
 

@@ -14,6 +14,7 @@ import aiohttp
 
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests.user import passwords, users
+from pushjuju.web.endpoints.commands import RunCommand
 from pushjuju.web.server import Address, Server
 
 PASSWORD = "a-password-of-tests"
@@ -117,14 +118,14 @@ class ApiWorld:
 
     @classmethod
     @asynccontextmanager
-    async def serve(cls, ctx: Context) -> AsyncIterator[Self]:
+    async def serve(cls, ctx: Context, commands: RunCommand | None = None) -> AsyncIterator[Self]:
         """Serve a controller until the end of the block; the tests know admin's password."""
         world: list[Self] = []
 
         def work() -> None:
             world[0].worked += 1
 
-        made = cls(ctx, Server(ctx, [Address("127.0.0.1", 0)], work))
+        made = cls(ctx, Server(ctx, [Address("127.0.0.1", 0)], work, commands=commands))
         world.append(made)
         passwords.set_password(ctx, "admin", PASSWORD)
         await made.server.start()

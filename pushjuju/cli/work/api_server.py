@@ -18,18 +18,28 @@ from pushjuju.workers import background
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.work.api import ServingFlags
+    from pushjuju.cli.work.serving_flags import ServingFlags
+    from pushjuju.web.endpoints.commands import RunCommand
 
 
 class ApiServing:
     """Serves the API until a signal ends the process."""
 
-    def __init__(self, cli: Cli, ctx: Context, listen: str, asked: ServingFlags) -> None:
+    def __init__(
+        self, cli: Cli, ctx: Context, listen: str, asked: ServingFlags, commands: RunCommand
+    ) -> None:
+        """Prepare the server.
+
+        Args:
+            listen: Addresses, separated by commas.
+            commands: Runs command lines of web terminals, if the user asks for it with --web-cli.
+        """
         self._cli = cli
         self._ctx = ctx
         self._listen = [Address.parse(text) for text in listen.split(",")]
         cert, key = Path(asked.cert), Path(asked.key or asked.cert)
         self._own = OwnCertificate(certificate=cert, key=key) if asked.cert else None
+        self._commands = commands if asked.web_cli else None
 
     @asynccontextmanager
     async def beside(self, work: Callable[[], None] = lambda: None) -> AsyncIterator[Server]:
@@ -41,7 +51,7 @@ class ApiServing:
         Raises:
             NotValid: The server cannot listen at an address, or use the operator's certificate.
         """
-        server = Server(self._ctx, self._listen, work, self._own)
+        server = Server(self._ctx, self._listen, work, self._own, self._commands)
         try:
             await server.start()
         except NotValid:

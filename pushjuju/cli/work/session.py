@@ -32,6 +32,17 @@ def data_dir(cli: Cli) -> sessions.DataDir:
     return found
 
 
+def use(cli: Cli, ctx: context.Context) -> None:
+    """Let a command use a controller that is open already, as the user of the context."""
+    cli.extra[_SWEPT] = True
+    cli.extra[_key(ctx.controller.name)] = ctx
+
+
+def _key(controller: str) -> str:
+    """Return the key of an open controller in `Cli.extra`."""
+    return f"controller {controller}"
+
+
 def open_controller(cli: Cli, name: str = "") -> context.Context:
     """Open a controller: the named one, else that of `JUJU_CONTROLLER`, else the current one.
 
@@ -40,7 +51,7 @@ def open_controller(cli: Cli, name: str = "") -> context.Context:
     """
     folder = data_dir(cli)
     chosen = controllers.current(folder, name or None, cli.env)
-    key = f"controller {chosen}"
+    key = _key(chosen)
     if key not in cli.extra:
         cli.extra[key] = context.open_context(folder, chosen, clock=cli.clock, environ=cli.env)
     found = cli.extra[key]

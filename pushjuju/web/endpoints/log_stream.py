@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from aiohttp import WSCloseCode, web
+from aiohttp import web
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.views.listings import log_selection
 from pushjuju.services.views.listings.log_selection import Record, Selection
-from pushjuju.web import errors, limits, messages
+from pushjuju.web import errors, messages
 from pushjuju.web.call import reach
-from pushjuju.web.endpoints.transfers import require_room
+from pushjuju.web.endpoints.streams import Stream, opened, served
 from pushjuju.web.subscriptions import Wanted
 
 if TYPE_CHECKING:
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
 
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.web.endpoints.transfers import Transfers
-    from pushjuju.web.login import LoggedIn
 
 _LARGEST = 1024  # the most bytes of a client's message, which is ignored
-_ALIVE_S = 30.0  # seconds between pings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,53 +75,28 @@ class LogStream:
         return [web.get("/model/{model}/log", self._open)]
 
     async def _open(self, request: web.Request) -> web.StreamResponse:
-        api = self._transfers.api
-        require_room(api, request)
-        socket = web.WebSocketResponse(max_msg_size=_LARGEST, compress=False, heartbeat=_ALIVE_S)
-        await socket.prepare(request)
-        stream = _Stream(self._transfers, socket, request.remote or "")
-        api.connections.add(stream)
-        try:
-            await stream.serve(request)
-        finally:
-            api.connections.discard(stream)
-        return socket
+        socket = await opened(self._transfers.api, request, _LARGEST)
+        return await served(_LogReader(self._transfers, socket, request.remote or ""), request)
 
 
-class _Stream:
-    """One client that reads a log.
-
-    Attributes:
-        entered: The user, after the check of name and password.
-        what: The command that the client runs, which is unknown for a stream.
-    """
+class _LogReader(Stream):
+    """One client that reads a log."""
 
     def __init__(self, transfers: Transfers, socket: web.WebSocketResponse, peer: str) -> None:
-        self.peer = peer
-        self.entered: LoggedIn | None = None
-        self.what = ""
+        super().__init__(transfers.api, socket, peer)
         self._transfers = transfers
-        self._socket = socket
         self._model = ""
         self._last = 0
         self._left = 0
-
-    async def quiet(self) -> None:
-        """Return at once: a stream changes nothing."""
-
-    async def close(self, code: int = WSCloseCode.OK, reason: str = "") -> None:
-        """End the stream."""
-        with suppress(ConnectionError):
-            await self._socket.close(code=code, message=reason.encode())
 
     async def serve(self, request: web.Request) -> None:
         """Send the log until the client disconnects, or has all requested lines."""
         try:
             options = await self._enter(request)
         except PushjujuError as error:
-            await self._send(messages.dumped({"error": errors.told(error)}) + "\n")
+            await self.send(messages.dumped({"error": errors.told(error)}) + "\n")
         else:
-            await self._send("{}\n")
+            await self.send("{}\n")
             sending = asyncio.create_task(self._stream(options))
             leaving = asyncio.create_task(self._until_gone())
             await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -137,11 +109,11 @@ class _Stream:
         entered = await self._transfers.enter(request)
         self._model = await self._transfers.permit(entered, "read")
         options = LogOptions.read(request.query)
-        self._transfers.api.enter(self, entered)
+        self.api.enter(self, entered)
         return options
 
     async def _until_gone(self) -> None:
-        async for _ in self._socket:  # messages of the client are ignored
+        async for _ in self.socket:  # messages of the client are ignored
             pass
 
     # --- sending ------------------------------------------------------------------------------------------
@@ -149,7 +121,7 @@ class _Stream:
     async def _stream(self, options: LogOptions) -> None:
         """Send the backlog, then new lines after each write to the store."""
         self._left = options.limit or -1
-        hub = self._transfers.api.hub
+        hub = self.api.hub
         signal = await hub.listen(Wanted(facade="Log", model=self._model, read=_nothing, writes=True))
         try:
             await self._send_lines(await self._run(lambda ctx: self._backlog(ctx, options)))
@@ -193,17 +165,7 @@ class _Stream:
             if self._left == 0:
                 return
             self._left -= 1
-            await self._send(_frame(item))
-
-    async def _send(self, text: str) -> None:
-        """Send a frame; close the connection of a client that does not read in time."""
-        try:
-            async with asyncio.timeout(limits.SEND_WITHIN_S):
-                await self._socket.send_str(text)
-        except TimeoutError:
-            await self.close(WSCloseCode.INTERNAL_ERROR, "the client reads too slowly")
-        except ConnectionError:
-            pass  # `_until_gone` sees the end of the connection, too
+            await self.send(_frame(item))
 
 
 def _nothing(_ctx: Context, _models: object) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import new_models
+from pushjuju.store.tx import ModelTx
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -18,6 +21,16 @@ def house(tmp_path: Path, packs: Charms) -> Iterator[TestController]:
     made = TestController.build(tmp_path, packs)
     yield made
     made.ctx.close()
+
+
+@pytest.fixture
+def own(house: TestController) -> str:
+    """The controller's own model, which `house` lacks; return its UUID."""
+    now = house.ctx.clock.now()
+    made = new_models.of_controller(clouds.definition((), "local"), "", "", now)
+    with house.ctx.store.write() as tx:
+        new_models.insert(ModelTx(tx, made.uuid, now), made, now=now)
+    return made.uuid
 
 
 @pytest.fixture

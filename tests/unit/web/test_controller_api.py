@@ -13,25 +13,12 @@ import pytest
 
 from pushjuju.core.clouds import StoredCredential
 from pushjuju.services.entities.basis import users as access
-from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import new_models
 from pushjuju.services.requests.controller import backups
 from pushjuju.services.requests.model import blocks
-from pushjuju.store.tx import ModelTx
 from tests.world.api import ApiFailed, ApiWorld, basic
 from tests.world.controller import TestController
 
 LOCAL = {"tag": "cloud-local"}
-
-
-@pytest.fixture
-def own(house: TestController) -> str:
-    """The controller's own model, which `house` lacks; return its UUID."""
-    now = house.ctx.clock.now()
-    made = new_models.of_controller(clouds.definition((), "local"), "", "", now)
-    with house.ctx.store.write() as tx:
-        new_models.insert(ModelTx(tx, made.uuid, now), made, now=now)
-    return made.uuid
 
 
 async def test_defaults_of_new_models_are_set_shown_and_unset(served: ApiWorld) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pushjuju.cli.commands.program.command_tree import root_group
+from pushjuju.cli.commands.program.web_commands import WebCommands
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import api as serve_api
 from pushjuju.cli.work import session
+from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApiFlags(serve_api.ServingFlags):
+class ApiFlags(ServingFlags):
     """The flags of api on the command line."""
 
     listen: str = flags.text("listen", "Addresses to listen at, HOST[:PORT][,...]", default="127.0.0.1:17070")
@@ -42,7 +45,7 @@ def api(cli: Cli, args: tuple[str, ...], asked: ApiFlags) -> None:
         raise UsageError("api takes no arguments, or client-config and a folder")
     asked.check()
     ctx = session.open_controller(cli, asked.controller)
-    serving = serve_api.serving()(cli, ctx, asked.listen, asked)
+    serving = serve_api.serving()(cli, ctx, asked.listen, asked, WebCommands(root_group()).run)
     if args:
         folder = Path(args[1]).expanduser()
         serving.write_client_files(folder, asked.user)

@@ -90,7 +90,7 @@ async def test_the_server_beside_the_workers_has_the_own_certificate(folder: Pat
     ("words", "said"),
     [
         (("run", "--api", ":1", "--key", "x"), "--key is the key of a certificate"),
-        (("run", "--cert", "x"), "--cert is for the API"),
+        (("run", "--cert", "x"), "--cert and --web-cli are for the API"),
         (("renew-key", "--cert", "x"), "controller renew-key does not take that flag"),
     ],
 )

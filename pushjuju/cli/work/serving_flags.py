@@ -1,0 +1,23 @@
+"""The flags of the commands that serve the API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pushjuju.cli.syntax import flags
+from pushjuju.core.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingFlags:
+    """The flags of the commands that serve the API."""
+
+    controller: str
+    cert: str = flags.text("cert", "A certificate with its chain (PEM), for clients that ask for its names")
+    key: str = flags.text("key", "The key of --cert (PEM); by default in the same file")
+    web_cli: bool = flags.switch("web-cli", "Let users run commands that only read, at /model/UUID/commands")
+
+    def check(self) -> None:
+        """Raise UsageError when the command line has --key without --cert."""
+        if self.key and not self.cert:
+            raise UsageError("--key is the key of a certificate: name it with --cert")

@@ -1,0 +1,140 @@
+"""The web terminal of Juju's dashboard as a websocket: a client sends command lines, and reads their output.
+
+The first frame is `{}`. A request is `{"user", "credentials", "commands"}`; the answer is a frame
+`{"output": [LINE]}` for each line, then `{"done": true}`, with `error` when a command failed or was refused.
+The command that starts the server gives it the function that runs a command line; without such a function the
+server refuses all command lines. Mirrors: juju apiserver/embeddedcli.go (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
+
+from aiohttp import WSMsgType, web
+
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.entities.model import models
+from pushjuju.web import decoding, errors, limits, messages, tags
+from pushjuju.web.call import reach
+from pushjuju.web.endpoints.streams import Stream, opened, served
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.rows.model import Model
+    from pushjuju.web.api import Api
+    from pushjuju.web.endpoints.transfers import Transfers
+
+RunCommand = Callable[["Context", "Model", str, TextIO], None]
+"""Runs a command line that reads a model, with the rights of the context's user; raises PushjujuError."""
+
+_MOST_LINES = 20  # command lines of one request
+_AT_ONCE = 2  # command lines that run at the same time
+_OFF = "this server runs no commands: it was started without --web-cli"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CliCommands:
+    """A request: name and password of the user, and command lines without `juju`."""
+
+    user: str = ""
+    credentials: str = ""
+    commands: list[str] = field(default_factory=list)
+
+
+class Commands:
+    """Serves web terminals."""
+
+    def __init__(self, transfers: Transfers, run: RunCommand | None) -> None:
+        self._transfers = transfers
+        self._run = run
+        self._room = asyncio.Semaphore(_AT_ONCE)
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the paths of web terminals: of the controller, and of a model."""
+        return [web.get(path, self._open) for path in ("/commands", "/model/{model}/commands")]
+
+    async def _open(self, request: web.Request) -> web.StreamResponse:
+        socket = await opened(self._transfers.api, request, limits.LARGEST_BEFORE_LOGIN)
+        stream = _Terminal(self, self._transfers.api, socket, request.remote or "")
+        return await served(stream, request)
+
+    async def run(self, terminal: _Terminal, model: str, line: str) -> tuple[str, PushjujuError | None]:
+        """Run a command line; return what it printed, and its error or None."""
+        run, entered = self._run, terminal.entered
+        assert entered is not None, "checked before"
+        if run is None:
+            raise errors.not_supported(_OFF)
+
+        def act(ctx: Context) -> tuple[str, PushjujuError | None]:
+            found = reach(ctx, model or models.own(ctx).uuid)
+            printed = io.StringIO()
+            try:
+                run(ctx, found, line, printed)
+            except PushjujuError as error:
+                return printed.getvalue(), error
+            return printed.getvalue(), None
+
+        async with self._room:
+            return await self._transfers.run(entered, act)
+
+
+class _Terminal(Stream):
+    """One client that runs commands."""
+
+    def __init__(self, commands: Commands, api: Api, socket: web.WebSocketResponse, peer: str) -> None:
+        super().__init__(api, socket, peer)
+        self._commands = commands
+
+    async def serve(self, request: web.Request) -> None:
+        """Answer requests until the client disconnects."""
+        await self.send("{}\n")
+        model = request.match_info.get("model", "")
+        async for message in self.socket:
+            if message.type is not WSMsgType.TEXT:
+                break
+            await self._answer(message.data, model)
+        await self.close()
+
+    async def _answer(self, text: str, model: str) -> None:
+        done: dict[str, object] = {"done": True}
+        try:
+            await self._carry_out(text, model)
+        except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
+            done["error"] = told = errors.told(error)
+            await self._print(f"ERROR {told['message']}")
+        await self.send(messages.dumped(done))
+
+    async def _carry_out(self, text: str, model: str) -> None:
+        """Run the command lines of a request, up to the first that fails.
+
+        Raises:
+            PushjujuError: The user is refused, or a command line failed or is refused.
+        """
+        asked = decoding.decode(CliCommands, messages.parse(text), "request")
+        if len(asked.commands) > _MOST_LINES:
+            raise NotValid(f"more than {_MOST_LINES} commands in one request")
+        await self._enter(asked, model)
+        for line in asked.commands:
+            printed, error = await self._commands.run(self, model, line)
+            for shown in printed.splitlines():
+                await self._print(shown)
+            if error is not None:
+                raise error
+
+    async def _enter(self, asked: CliCommands, model: str) -> None:
+        """Check name and password; each request has its own."""
+        self.entered = None
+        if not asked.user:
+            raise errors.not_supported("CLI command for anonymous user not supported")
+        if not asked.credentials:
+            raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
+        name = tags.user(asked.user) if asked.user.startswith("user-") else asked.user
+        entered = await self.api.logins.check(name, asked.credentials, peer=self.peer, model=model)
+        self.api.enter(self, entered)
+
+    async def _print(self, line: str) -> None:
+        await self.send(messages.dumped({"output": [line]}))

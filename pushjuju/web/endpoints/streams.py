@@ -1,0 +1,79 @@
+"""A websocket besides the API's connections: the user who reads from it, and frames that are sent in time."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from aiohttp import WSCloseCode, web
+
+from pushjuju.web import limits
+from pushjuju.web.endpoints.transfers import require_room
+
+if TYPE_CHECKING:
+    from pushjuju.web.api import Api
+    from pushjuju.web.login import LoggedIn
+
+
+class Stream:
+    """One websocket.
+
+    Attributes:
+        entered: The user, after the check of name and password.
+        what: The command that the client runs, which is unknown for a stream.
+    """
+
+    def __init__(self, api: Api, socket: web.WebSocketResponse, peer: str) -> None:
+        self.api = api
+        self.peer = peer
+        self.entered: LoggedIn | None = None
+        self.what = ""
+        self.socket = socket
+
+    async def serve(self, request: web.Request) -> None:
+        """Send and read frames until one of the two sides ends the websocket."""
+        raise NotImplementedError
+
+    async def quiet(self) -> None:
+        """Return at once: a stream changes nothing."""
+
+    async def close(self, code: int = WSCloseCode.OK, reason: str = "") -> None:
+        """End the websocket."""
+        with suppress(ConnectionError):
+            await self.socket.close(code=code, message=reason.encode())
+
+    async def send(self, text: str) -> None:
+        """Send a frame; close the connection of a client that does not read in time."""
+        try:
+            async with asyncio.timeout(limits.SEND_WITHIN_S):
+                await self.socket.send_str(text)
+        except TimeoutError:
+            await self.close(WSCloseCode.INTERNAL_ERROR, "the client reads too slowly")
+        except ConnectionError:
+            pass  # `serve` sees the end of the connection, too
+
+
+async def opened(api: Api, request: web.Request, largest: int) -> web.WebSocketResponse:
+    """Accept a websocket that is pinged as Juju does: each 60 s, with an answer within 30 s.
+
+    Args:
+        largest: The most bytes of a client's message.
+
+    Raises:
+        HTTPException: There are too many connections, or a web page of another origin opens the websocket.
+    """
+    require_room(api, request)
+    socket = web.WebSocketResponse(max_msg_size=largest, compress=False, heartbeat=limits.PING_S)
+    await socket.prepare(request)
+    return socket
+
+
+async def served(stream: Stream, request: web.Request) -> web.WebSocketResponse:
+    """Serve a websocket, which is one of the server's connections until it ends."""
+    stream.api.connections.add(stream)
+    try:
+        await stream.serve(request)
+    finally:
+        stream.api.connections.discard(stream)
+    return stream.socket
