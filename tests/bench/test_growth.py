@@ -164,6 +164,18 @@ def test_lanes_are_claimed_and_given_back_together(tmp_path: Path) -> None:
     assert sum("UPDATE work" in one for one in transactions) <= 24 / 4
 
 
+def test_turns_and_results_of_several_machines_share_their_commits(tmp_path: Path) -> None:
+    made = Simulation(tmp_path, 8)
+    made.deploy()
+    made.measure("deploy")
+    heard: list[str] = []
+    made.world.ctx.store._connection.set_trace_callback(heard.append)
+    sweep = made.measure("sweep", made.sweep)
+    made.world.ctx.close()
+    # A hook has a turn and a result; the machines write them at the same moments.
+    assert heard.count("BEGIN IMMEDIATE") < sweep.hooks
+
+
 def test_relations_are_shown_in_as_many_statements_however_many_there_are(tmp_path: Path) -> None:
     found = []
     for count in (FEW, MANY):

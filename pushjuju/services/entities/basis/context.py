@@ -49,13 +49,12 @@ class Context:
             yield self.of(tx, model)
 
     @contextmanager
-    def write(self, model: str, *, later: bool = False) -> Iterator[ModelTx]:
-        """Open the write transaction of a model; it commits at the end, or rolls back on an exception.
+    def write(self, model: str) -> Iterator[ModelTx]:
+        """Open the write transaction of a model, which rolls back on an exception.
 
-        Args:
-            later: True when the commit may become durable with the next shared commit (`store.commits`).
+        The store decides when the commit becomes durable: at the end, or with the next shared commit.
         """
-        with self.store.write(later=later) as tx:
+        with self.store.write() as tx:
             yield self.of(tx, model)
 
     def of(self, tx: Tx, model: str) -> ModelTx:
