@@ -24,7 +24,7 @@ from tests.bench.fleet import tools
 from tests.bench.fleet.bed import Bed, bed, require
 from tests.bench.fleet.cgroups import Group
 from tests.bench.fleet.plot import plot
-from tests.bench.fleet.workload import WORKLOADS, prepare, setting
+from tests.bench.fleet.workload import HOOKS_OF, WORKLOADS, prepare, setting
 
 LIMIT_S = 900.0
 FOLDER = Path("/var/tmp/pushjuju-bench")
@@ -40,6 +40,7 @@ class Sample:
         controller_ms: Processor time of the controller's side, everything that it spawned included, per host.
         target_ms: Of the hosts, per host.
         peak_mb: Memory of the controller's side at its highest, page cache included.
+        load: Of the machine before the run, over a minute: what else used its processors.
     """
 
     tool: str
@@ -50,10 +51,15 @@ class Sample:
     controller_ms: float
     target_ms: float
     peak_mb: float
+    load: float = 0.0
 
 
-def measure(made: Bed, command: tools.Command, *, log: Path) -> tuple[float, float, float, float]:
-    """Run a command; return wall seconds, processor milliseconds here and there, peak megabytes."""
+def measure(made: Bed, command: tools.Command, *, hooks: int, log: Path) -> tuple[float, float, float, float]:
+    """Run a command; return wall seconds, processor milliseconds here and there, peak megabytes.
+
+    Raises:
+        SystemExit: The command failed, or another number of hooks ran on a host.
+    """
     environ = {
         "PATH": os.environ["PATH"], "HOME": str(made.folder / "home"), "LANG": "C.UTF-8",
         "PYTHONPATH": str(tools.ROOT) if "ours.py" in " ".join(command.argv) else "", **command.environ,
@@ -61,6 +67,7 @@ def measure(made: Bed, command: tools.Command, *, log: Path) -> tuple[float, flo
     for words in command.before:
         subprocess.run(words, env=environ, check=True, capture_output=True)
     time.sleep(command.pause_s)
+    made.hooks_that_ran()
     group, there = Group("pjbed-controller"), made.group.cpu_ms()
     begin = time.perf_counter()
     with log.open("ab") as out:
@@ -72,6 +79,7 @@ def measure(made: Bed, command: tools.Command, *, log: Path) -> tuple[float, flo
         )  # fmt: skip
     wall = time.perf_counter() - begin
     found = (wall, group.cpu_ms(), made.group.cpu_ms() - there, group.peak_mb())
+    ran = made.hooks_that_ran()
     for words in command.after:
         ours = "ours.py" in " ".join(words)
         environ |= {"PYTHONPATH": str(tools.ROOT)}
@@ -80,6 +88,8 @@ def measure(made: Bed, command: tools.Command, *, log: Path) -> tuple[float, flo
     group.remove()
     if done.returncode:
         raise SystemExit(f"ERROR {command.argv[0]} ended with {done.returncode}; see {log}")
+    if set(ran) != {hooks}:
+        raise SystemExit(f"ERROR {command.argv[0]} ran {ran} hooks on the hosts, not {hooks} on each")
     return found
 
 
@@ -113,11 +123,13 @@ def _plan(options: argparse.Namespace, count: int) -> Iterator[tuple[str, str]]:
 
 
 def _sample(made: Bed, path: Path, tool: str, workload: str, round_trip: float) -> Sample:
-    wall, here, there, peak = measure(made, tools.TOOLS[tool](made, path, workload), log=FOLDER / "tools.log")
-    count = len(made.hosts)
+    load, count = os.getloadavg()[0], len(made.hosts)
+    command = tools.TOOLS[tool](made, path, workload)
+    found = measure(made, command, hooks=HOOKS_OF[workload], log=FOLDER / "tools.log")
+    wall, here, there, peak = found
     return Sample(
         tool=tool, workload=workload, hosts=count, round_trip_ms=round_trip, wall_s=wall,
-        controller_ms=here / count, target_ms=there / count, peak_mb=peak,
+        controller_ms=here / count, target_ms=there / count, peak_mb=peak, load=load,
     )  # fmt: skip
 
 
@@ -133,7 +145,7 @@ def medians(samples: list[Sample]) -> dict[tuple[float, int, str, str], Sample]:
         key: Sample(
             tool=key[3], workload=key[2], hosts=key[1], round_trip_ms=key[0],
             **{name: statistics.median(getattr(item, name) for item in items)
-               for name in ("wall_s", "controller_ms", "target_ms", "peak_mb")},
+               for name in ("wall_s", "controller_ms", "target_ms", "peak_mb", "load")},
         )
         for key, items in found.items()
     }  # fmt: skip
@@ -149,25 +161,29 @@ def charts(samples: list[Sample]) -> dict[str, list[tuple[str, float]]]:
 
 
 def table(samples: list[Sample]) -> str:
-    """Return the figures as tables in Markdown; the ratio is the tool's wall time to pushjuju's."""
+    """Return the figures as tables in Markdown; the ratios are of wall times in the same run."""
     lines: list[str] = []
     middle = medians(samples)
     for round_trip, count, workload in dict.fromkeys(key[:3] for key in middle):
         network = f"{round_trip:g} ms round trip" if round_trip else "LAN"
         lines += [
             "", f"**{WORKLOADS[workload]}, {count} hosts, {network}**", "",
-            "| tool | wall s | x pushjuju | controller ms/host | hosts ms/host | peak MB |",
-            "|---|---|---|---|---|---|",
+            "| tool | wall s | x floor | x pushjuju | controller ms/host | hosts ms/host | peak MB | load |",
+            "|---|---|---|---|---|---|---|---|",
         ]  # fmt: skip
-        ours = middle.get((round_trip, count, workload, "pushjuju"))
+        place = (round_trip, count, workload)
         for key, item in middle.items():
-            if key[:3] == (round_trip, count, workload):
-                ratio = f"{item.wall_s / ours.wall_s:.2f}" if ours else ""
+            if key[:3] == place:
+                floor, ours = (_ratio(item, middle.get((*place, tool))) for tool in ("floor", "pushjuju"))
                 lines.append(
-                    f"| {item.tool} | {item.wall_s:.2f} | {ratio} | {item.controller_ms:.1f} | "
-                    f"{item.target_ms:.1f} | {item.peak_mb:.0f} |"
+                    f"| {item.tool} | {item.wall_s:.2f} | {floor} | {ours} | {item.controller_ms:.1f} | "
+                    f"{item.target_ms:.1f} | {item.peak_mb:.0f} | {item.load:.1f} |"
                 )
     return "\n".join(lines)
+
+
+def _ratio(item: Sample, other: Sample | None) -> str:
+    return f"{item.wall_s / other.wall_s:.2f}" if other else ""
 
 
 def kept(path: Path) -> list[Sample]:

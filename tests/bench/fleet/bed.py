@@ -38,6 +38,7 @@ class Bed:
         key: Private key that logs in as root everywhere.
         known_hosts: Their host keys.
         group: The control group of all that runs on them.
+        roots: What each host sees as `/`.
     """
 
     folder: Path
@@ -45,11 +46,21 @@ class Bed:
     key: Path
     known_hosts: Path
     group: Group
+    roots: tuple[Path, ...]
 
     @property
     def share(self) -> Path:
         """The folder that every host sees under the same path."""
         return self.folder / "share"
+
+    def hooks_that_ran(self) -> list[int]:
+        """Return how many hooks ran on each host since the last call: every hook adds a line to a file."""
+        counts = []
+        for root in self.roots:
+            path = root / "root" / "ran"
+            counts.append(len(path.read_bytes().splitlines()) if path.exists() else 0)
+            path.unlink(missing_ok=True)
+        return counts
 
 
 def address(number: int) -> str:
@@ -66,14 +77,14 @@ def bed(folder: Path, count: int, *, round_trip_ms: float = 0.0) -> Iterator[Bed
         _keys(folder)
         _network(count)
         stack.enter_context(_link(round_trip_ms))
-        for number in range(count):
-            _host(folder, number, group)
+        daemons = [_host(folder, number, group) for number in range(count)]
         made = Bed(
             folder=folder,
             hosts=tuple(address(number) for number in range(count)),
             key=folder / "id_ed25519",
             known_hosts=folder / "known_hosts",
             group=group,
+            roots=tuple(Path(f"/proc/{daemon.pid}/root") for daemon in daemons),
         )
         _await(made.hosts)
         yield made
@@ -152,8 +163,8 @@ def _run(*words: str | Path) -> None:
 # --- hosts ------------------------------------------------------------------------------------------------
 
 
-def _host(folder: Path, number: int, group: Group) -> None:
-    """Start a host's sshd, and beside it the agent that peers' hooks ask."""
+def _host(folder: Path, number: int, group: Group) -> subprocess.Popen[bytes]:
+    """Start a host's sshd, and beside it the agent that peers' hooks ask; return the process of sshd."""
     place = folder / "roots" / str(number)
     place.mkdir(parents=True, exist_ok=True)
     command = [
@@ -169,7 +180,7 @@ def _host(folder: Path, number: int, group: Group) -> None:
     ]
     command += ["sh", str(HERE / "host.sh"), str(place), str(folder), f"bench-{number}"]
     with (folder / "hosts.log").open("ab") as log:
-        subprocess.Popen(
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -115,7 +115,7 @@ def _tasks(made: Bed, workload: str) -> list[dict[str, object]]:
         return [{"ansible.builtin.command": "echo ok"}]
     hook = {"ansible.builtin.command": f"sh {made.share}/hook"}
     if workload == "cold":
-        archive = str(made.folder / "charm.tar")
+        archive = str(made.folder / "charm.tar.gz")
         return [{"ansible.builtin.unarchive": {"src": archive, "dest": "/tmp"}}, hook]
     return [hook] * (10 if workload == "hooks10" else 1)
 
@@ -163,10 +163,9 @@ def set_up(made: Bed, setting: Path) -> None:
 TOOLS = {
     "pushjuju": pushjuju,
     "floor": lambda *words: over_asyncssh("floor", *words),
-    "floor-native": lambda *words: over_asyncssh("floor-native", *words),
     "asyncssh": lambda *words: over_asyncssh("exec", *words),
     "pyinfra": pyinfra,
     "ansible-mitogen": lambda *words: ansible("mitogen", *words),
     "ansible": lambda *words: ansible("", *words),
 }
-NEEDS = {"floor": "asyncssh", "floor-native": "asyncssh", "ansible-mitogen": "ansible"}
+NEEDS = {"floor": "asyncssh", "ansible-mitogen": "ansible"}

@@ -25,10 +25,14 @@ WORKLOADS = {
     "hooks10": "connect, ten hooks",
 }
 CALLS = 20
-LOOP = f"i=0; while [ $i -lt {CALLS} ]; do config-get title >/dev/null || exit 1; i=$((i+1)); done\n"
+HOOKS_OF = {"conn": 0, "cold": 1, "warm": 1, "hooks10": 10}
+LOOP = (
+    f"i=0; while [ $i -lt {CALLS} ]; do config-get title >/dev/null || exit 1; i=$((i+1)); done\n"
+    'echo "$0" >>/root/ran\n'
+)
 HOOKS = ("install", "update-status", *(f"e{n}-relation-created" for n in range(10)),
          *(f"e{n}-relation-broken" for n in range(10)))  # fmt: skip
-FILES, SIZE = 400, 5500  # of the charm, about 2.2 MB
+FILES, FUNCTIONS = 400, 60  # of the charm: about 2.2 MB of Python, as charms bring their libraries along
 
 
 def prepare(folder: Path) -> None:
@@ -36,12 +40,11 @@ def prepare(folder: Path) -> None:
     share = folder / "share"
     share.mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / "peers" / "agent.py", share / "agent.py")
-    _peers_hook(share, "hook", PERL_CLIENT.encode())
     native = native_client()
-    fast = zlib.decompress(binascii.a2b_base64(native)) if native else PERL_CLIENT.encode()
-    _peers_hook(share, "hook-native", fast)
+    client = zlib.decompress(binascii.a2b_base64(native)) if native else PERL_CLIENT.encode()
+    _peers_hook(share, client)
     files = _files()
-    with tarfile.open(folder / "charm.tar", "w") as archive:
+    with tarfile.open(folder / "charm.tar.gz", "w:gz") as archive:
         for name, content in files.items():
             entry = tarfile.TarInfo(f"charm/{name}")
             entry.size = len(content)
@@ -54,21 +57,30 @@ def prepare(folder: Path) -> None:
     (folder / "sink" / "hooks" / "install").chmod(0o755)
 
 
-def _peers_hook(share: Path, name: str, client: bytes) -> None:
-    """Write a hook for the peers, with the client of its hook tool."""
-    tools = share / f"bin-{name}"
+def _peers_hook(share: Path, client: bytes) -> None:
+    """Write the hook of the peers, whose hook tool is the client that pushjuju's hooks call, too."""
+    tools = share / "bin"
     tools.mkdir(exist_ok=True)
     (tools / "config-get").write_bytes(client)
     (tools / "config-get").chmod(0o755)
-    (share / name).write_text(
+    (share / "hook").write_text(
         "export JUJU_CONTEXT_ID=bench JUJU_AGENT_SOCKET_ADDRESS=/run/bench-agent.sock "
         f"PATH={tools}:$PATH\n{LOOP}"
     )
 
 
 def _files() -> dict[str, bytes]:
+    """Return modules of Python that differ from each other, so that they compress as real ones do."""
     chance = random.Random(20)
-    return {f"lib/part{n // 40}/file{n}.dat": chance.randbytes(SIZE) for n in range(FILES)}
+    return {f"lib/part{n // 40}/module{n}.py": _module(chance) for n in range(FILES)}
+
+
+def _module(chance: random.Random) -> bytes:
+    lines = []
+    for number in range(FUNCTIONS):
+        name, value = f"f{chance.getrandbits(40):x}", chance.getrandbits(64)
+        lines.append(f"def {name}(a, b={number}):\n    return [a + x * {value} for x in range(b)]\n")
+    return "\n".join(lines).encode()
 
 
 def _charm(place: Path, files: dict[str, bytes]) -> None:
@@ -99,7 +111,7 @@ def setting(made: Bed) -> Path:
         "known_hosts": str(made.known_hosts),
         "folder": str(made.folder),
         "hook": str(made.share / "hook"),
-        "archive": str(made.folder / "charm.tar"),
+        "archive": str(made.folder / "charm.tar.gz"),
     }
     path.write_text(json.dumps(document))
     return path

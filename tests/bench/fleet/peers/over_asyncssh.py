@@ -1,7 +1,6 @@
 """asyncssh in two ways: `exec`, a channel for each command; `floor`, a process on each host that runs hooks.
 
-Run as `over_asyncssh.py FILE exec|floor|floor-native WORKLOAD`. The floor is the barest runner that there can
-be; `floor-native` calls its hook tool through the same client as pushjuju, the others through Perl.
+Run as `over_asyncssh.py FILE exec|floor WORKLOAD`. The floor is the barest runner that there can be.
 """
 
 import asyncio
@@ -13,8 +12,6 @@ from pathlib import Path
 import asyncssh
 
 setting = json.loads(Path(sys.argv[1]).read_text())
-if sys.argv[2].endswith("-native"):
-    setting["hook"] += "-native"
 RUNNER = """
 import os, sys
 def hook():
@@ -25,13 +22,13 @@ while True:
     if not line:
         break
     if line[0] == b"unpack":
-        with open("/tmp/charm.tar", "wb") as file:
+        with open("/tmp/charm.tar.gz", "wb") as file:
             left = int(line[1])
             while left:
                 chunk = sys.stdin.buffer.read(min(left, 1 << 20))
                 file.write(chunk)
                 left -= len(chunk)
-        pid = os.posix_spawn("/bin/tar", ["tar", "xf", "/tmp/charm.tar", "-C", "/tmp"], os.environ)
+        pid = os.posix_spawn("/bin/tar", ["tar", "xzf", "/tmp/charm.tar.gz", "-C", "/tmp"], os.environ)
         os.waitpid(pid, 0)
         code = 0
     else:
@@ -48,7 +45,7 @@ async def by_exec(connection: asyncssh.SSHClientConnection, workload: str) -> No
         return
     if workload == "cold":
         archive = Path(setting["archive"]).read_bytes()
-        await connection.run("tar x -C /tmp", input=archive, encoding=None, check=True)
+        await connection.run("tar xz -C /tmp", input=archive, encoding=None, check=True)
     for _ in range(10 if workload == "hooks10" else 1):
         await connection.run(f"sh {setting['hook']}", check=True)
 

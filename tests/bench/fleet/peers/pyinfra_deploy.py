@@ -12,7 +12,7 @@ if workload == "conn":
     server.shell(name="conn", commands=["echo ok"])
 else:
     if workload == "cold":
-        files.put(name="push", src=setting["archive"], dest="/tmp/charm.tar", force=True)
-        server.shell(name="unpack", commands=["tar xf /tmp/charm.tar -C /tmp"])
+        files.put(name="push", src=setting["archive"], dest="/tmp/charm.tar.gz", force=True)
+        server.shell(name="unpack", commands=["tar xzf /tmp/charm.tar.gz -C /tmp"])
     for number in range(10 if workload == "hooks10" else 1):
         server.shell(name=f"hook {number}", commands=[f"sh {setting['hook']}"])
