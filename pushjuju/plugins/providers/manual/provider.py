@@ -136,16 +136,27 @@ class ManualProvider:
     async def _join(
         self, place: Target, way: SSHTarget, owner: str, keys: Sequence[str], progress: Progress
     ) -> ScriptResult:
-        """Mark the machine, make the login for the controller, and return the machine's facts."""
-        login = replace(way, user=scripts.USER)
-        if await self._is_set_up(login, place):
-            # The login with the user's own key worked, but the controller needs a login with its own key.
-            await self._run(login, scripts.add_keys(owner, keys), f"cannot add our key to {place.host}")
-        else:
-            progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")
-            await self._set_up(replace(way, user=place.user), owner, keys)
-        progress(InstanceStatus.ALLOCATING, f"checking {place.host}")
-        return await self._run(login, scripts.enlist(owner), f"cannot enlist {place.host}")
+        """Mark the machine, let the controller log in as `ubuntu`, and return the machine's facts.
+
+        One script does this in one connection: as the user that was named, else as `ubuntu`, else as the user
+        of the SSH configuration. The user `ubuntu` may exist, with the user's own key, where the named user
+        is refused.
+        """
+        named = place.user
+        refusal: PushjujuError | None = None
+        for user in dict.fromkeys((named, scripts.USER) if named else (scripts.USER, "")):
+            present = user == scripts.USER
+            begun = "checking" if present else f"setting up user {scripts.USER} on"
+            progress(InstanceStatus.ALLOCATING, f"{begun} {place.host}")
+            script = scripts.join(owner, keys, user_exists=present)
+            try:
+                return await self._run(replace(way, user=user), script, f"cannot set up {place.host}")
+            except (AuthFailed, SudoRefused) as error:
+                refusal = error if refusal is None or user == named else refusal
+            except Unreachable as error:
+                raise _named(error, place) from error.__cause__
+        assert refusal is not None
+        raise refusal
 
     async def _give_up(self, logins: Sequence[SSHTarget], owner: str) -> None:
         """Clean up a machine that could not join; without an answer, the mark stays for the next attempt."""
@@ -154,29 +165,9 @@ class ManualProvider:
                 await self._remote().run_script(login, scripts.release(owner), sudo=True)
                 return
 
-    async def _is_set_up(self, login: SSHTarget, place: Target) -> bool:
-        """Return True when `ubuntu` may log in and become root without a password."""
-        try:
-            return (await self._remote().run_script(login, "exit 0\n", sudo=True)).rc == 0
-        except (AuthFailed, SudoRefused):
-            return False
-        except Unreachable as error:
-            if error.reason and place.user:
-                error.args = (f"cannot reach {place}: {error.reason}",)
-                error.message = error.args[0]
-            raise
-
-    async def _set_up(self, login: SSHTarget, owner: str, keys: Sequence[str]) -> None:
-        script = scripts.make_user(owner, keys)
-        await self._run(login, script, f"cannot set up user {scripts.USER} on {login.host}", interactive=True)
-
-    async def _run(
-        self, login: SSHTarget, script: str, problem: str, *, interactive: bool = False
-    ) -> ScriptResult:
+    async def _run(self, login: SSHTarget, script: str, problem: str) -> ScriptResult:
         """Run a script as root; raise an error when another controller holds the machine."""
-        done = await self._remote().run_script(
-            login, script, sudo=True, interactive=interactive, timeout_s=_TIMEOUT_S
-        )
+        done = await self._remote().run_script(login, script, sudo=True, timeout_s=_TIMEOUT_S)
         if done.rc == scripts.PROVISIONED:
             owner = done.stderr.strip()
             raise AlreadyExists(
@@ -292,6 +283,14 @@ def _instance(record: Record) -> Instance:
         addresses=(Address(value=record.host, type=place.address_type, scope="public"),),
         hardware=Hardware(**record.hardware),
     )
+
+
+def _named(error: Unreachable, place: Target) -> Unreachable:
+    """Return the error with the login that was asked for."""
+    if error.reason and place.user:
+        error.message = f"cannot reach {place}: {error.reason}"
+        error.args = (error.message,)
+    return error
 
 
 def _check(done: ScriptResult, problem: str) -> None:

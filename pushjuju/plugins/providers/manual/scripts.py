@@ -18,15 +18,23 @@ PROVISIONED = HELD
 NOT_OURS = 91
 
 
-def make_user(owner: str, authorized_keys: Sequence[str]) -> str:
-    """Return a script for root that marks the machine, makes the user `ubuntu` and adds the model's keys.
+def join(owner: str, authorized_keys: Sequence[str], *, user_exists: bool) -> str:
+    """Return a script for root: mark the machine, add the model's keys to `ubuntu`, print the facts.
 
     The script exits with PROVISIONED, and changes nothing, when the machine belongs to a controller.
+
+    Args:
+        owner: One line that names controller, model and machine.
+        user_exists: True when the script runs as the user `ubuntu`, as on cloud images, so that nothing has
+            to be made; else the script makes the user, unless there is one.
     """
     return f"""set -e
 umask 022
 {claim_script(owner)}
-if ! id {USER} >/dev/null 2>&1; then
+{"" if user_exists else _MAKE_USER}{_add_keys(authorized_keys)}{DETECT}"""
+
+
+_MAKE_USER = f"""if ! id {USER} >/dev/null 2>&1; then
   getent group {USER} >/dev/null || groupadd {USER}
   useradd --create-home --shell /bin/bash --gid {USER} {USER}
 fi
@@ -37,20 +45,7 @@ if [ ! -e "$rule" ]; then
   chmod 0440 "$rule.new"
   mv "$rule.new" "$rule"
 fi
-{_add_keys(authorized_keys)}"""
-
-
-def add_keys(owner: str, authorized_keys: Sequence[str]) -> str:
-    """Return a script for root that marks the machine and adds the model's keys to the user `ubuntu`.
-
-    The user must exist, as on cloud images.
-
-    The script exits with PROVISIONED, and changes nothing, when the machine belongs to a controller.
-    """
-    return f"""set -e
-umask 022
-{claim_script(owner)}
-{_add_keys(authorized_keys)}"""
+"""
 
 
 def _add_keys(authorized_keys: Sequence[str]) -> str:
@@ -72,20 +67,6 @@ done
 chmod 0600 "$keys"
 chown -R {USER}:"$group" "$home/.ssh"
 """
-
-
-def enlist(owner: str) -> str:
-    """Return a script for root that prints the facts of the machine.
-
-    The script exits with PROVISIONED when the machine belongs to a controller.
-
-    Args:
-        owner: One line that names controller, model and machine.
-    """
-    return f"""set -e
-umask 077
-{claim_script(owner)}
-{DETECT}"""
 
 
 DETECT = r"""release=/etc/os-release

@@ -10,23 +10,14 @@ Mirrors: juju worker/uniter/charm/manifest_deployer.go (3.6).
 from __future__ import annotations
 
 import os
-import warnings
 
 from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote.base import layout
-from pushjuju.runner.remote.base.results import describe, error_result, monotonic, plain_result
+from pushjuju.runner.remote.base.results import describe, error_result, plain_result
 from pushjuju.runner.remote.disk import blobs, unzip
 from pushjuju.runner.remote.disk.trees import remove_tree
 from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host, Refused
 from pushjuju.runner.remote.tools import execinstall, toolclient
-
-py_compile: Any = None
-try:
-    import py_compile as _py_compile
-
-    py_compile = _py_compile
-except ImportError:  # a Python without its full standard library
-    pass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +26,6 @@ if TYPE_CHECKING:
     from pushjuju.portable import frames
 
 CONFLICT = "conflict"  # code of an upgrade that a user has to resolve
-COMPILE_BUDGET = 2.0  # seconds; Python compiles the other files at their first import
 _HOOKS = frozenset(
     "install start config-changed upgrade-charm stop remove leader-elected leader-deposed "
     "leader-settings-changed update-status pre-series-upgrade post-series-upgrade collect-metrics "
@@ -106,8 +96,7 @@ def _deploy(host: Host, blob: str) -> frames.Result:
     toolclient.ensure_tools(host.paths, unit, host.op.get("tools") or (), str(host.options.get("client", "")))
     if problem := execinstall.install(host.paths):
         host.log("WARNING", "juju-exec cannot be installed on this machine: %s" % problem, RUNNER_LOGGER)
-    compiled = compile_tree(charm, monotonic() + COMPILE_BUDGET)
-    host.log("DEBUG", "deployed charm %s: %d members, %d compiled" % (url, len(members), compiled))
+    host.log("DEBUG", "deployed charm %s: %d members" % (url, len(members)))
     return {**plain_result(), "upgraded": upgrade}
 
 
@@ -287,42 +276,3 @@ def _write_file(path: str, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.rename(temporary, path)
-
-
-def compile_tree(charm: str, end: float) -> int:
-    """Compile the charm's Python files, until the time ``end`` is reached; return how many were compiled.
-
-    Hooks compile them again each time when Python cannot write to the charm's directory.
-    """
-    if py_compile is None:
-        return 0
-    done = 0
-    todo = [charm, charm + "/lib", charm + "/src"]  # src first: the charm's own code
-    seen = set()
-    while todo:
-        folder = todo.pop()
-        # A link may lead out of the charm, or to a directory that contains the link.
-        if folder in seen or not os.path.isdir(folder) or os.path.islink(folder):
-            continue
-        seen.add(folder)
-        with os.scandir(folder) as entries:
-            items = sorted(entries, key=lambda entry: entry.name)
-        for item in items:
-            if monotonic() > end:
-                return done
-            if item.is_dir(follow_symlinks=False):
-                if item.name not in ("__pycache__", "tests", ".git"):
-                    todo.append(item.path)
-            elif item.name.endswith(".py") and not item.is_symlink():
-                done += _compile(item.path)
-    return done
-
-
-def _compile(path: str) -> int:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            py_compile.compile(path, doraise=True, quiet=2)
-    except Exception:
-        return 0  # a template or a file for another Python version need not compile
-    return 1

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid, RemoteFailed, Unreachable
-from pushjuju.plugins.api.targets import SSHTarget
+from pushjuju.core.errors import AuthFailed, NotValid, RemoteFailed, Unreachable
+from pushjuju.plugins.api.providers import no_progress
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.providers.manual.provider import ManualProvider, read_facts
-from pushjuju.plugins.providers.manual.scripts import DETECT, add_keys, enlist, make_user, release
+from pushjuju.plugins.providers.manual.scripts import DETECT, join, release
 from pushjuju.plugins.providers.manual.target import Target
 
 
@@ -51,7 +52,7 @@ def test_bad_target(text: str) -> None:
 
 async def test_a_host_that_does_not_answer_is_named_with_the_login_that_was_asked_for() -> None:
     class Silent:
-        async def run_script(self, login: SSHTarget, script: str, *, sudo: bool) -> Any:
+        async def run_script(self, login: SSHTarget, script: str, **options: Any) -> Any:
             raise Unreachable(f"cannot reach {login.user}@{login.host}: no route", reason="no route")
 
     class Provider(ManualProvider):
@@ -68,8 +69,42 @@ async def test_a_host_that_does_not_answer_is_named_with_the_login_that_was_aske
     ):
         place = Target.parse(text)
         with pytest.raises(Unreachable, match=f"^cannot reach {named}: no route$") as caught:
-            await Provider()._is_set_up(SSHTarget(host=place.host, user="ubuntu"), place)
+            await Provider()._join(place, SSHTarget(host=place.host), "owner", [], no_progress)
         assert caught.value.message == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "refused", "logins"),
+    [
+        ("root@host", [], ["root"]),
+        ("root@host", ["root"], ["root", "ubuntu"]),
+        ("ubuntu@host", [], ["ubuntu"]),
+        ("host", [], ["ubuntu"]),
+        ("host", ["ubuntu"], ["ubuntu", ""]),
+    ],
+)
+async def test_a_machine_joins_in_the_first_connection_that_is_let_in(
+    target: str, refused: list[str], logins: list[str]
+) -> None:
+    tried = []
+
+    class Remote:
+        async def run_script(self, login: SSHTarget, script: str, **options: Any) -> ScriptResult:
+            tried.append(login.user)
+            if login.user in refused:
+                raise AuthFailed(f"no key of {login.user} is let in")
+            return ScriptResult(rc=0, stdout="", stderr="")
+
+    class Provider(ManualProvider):
+        def __init__(self) -> None:
+            pass
+
+        def _remote(self) -> Any:
+            return Remote()
+
+    place = Target.parse(target)
+    await Provider()._join(place, SSHTarget(host=place.host), "owner", [], no_progress)
+    assert tried == logins
 
 
 def test_facts_of_this_host() -> None:
@@ -91,5 +126,5 @@ def test_facts() -> None:
 def test_scripts_are_valid_shell() -> None:
     odd = "controller=x'; touch /tmp/owned; '"
     keys = ['ssh-ed25519 AAAA it\'s "me"']
-    for script in (make_user(odd, keys), add_keys(odd, keys), enlist(odd), release(odd)):
+    for script in (join(odd, keys, user_exists=True), join(odd, keys, user_exists=False), release(odd)):
         subprocess.run(["/bin/sh", "-n"], input=script, text=True, check=True)
