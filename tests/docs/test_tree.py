@@ -10,8 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TRACKED = {
     ".ci",
+    ".github",
     ".gitignore",
+    ".pre-commit-config.yaml",
     "CHANGES.md",
+    "CITATION.cff",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
     "LICENSE",
     "Makefile",

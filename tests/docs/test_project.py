@@ -1,0 +1,110 @@
+"""Workflows, hooks before a commit and forms name what exists, and ask for no more rights than they need."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def read(path: Path) -> dict[Any, Any]:
+    found = yaml.safe_load(path.read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def jobs(path: Path) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = read(path)["jobs"]
+    return found
+
+
+def steps() -> Iterator[dict[str, Any]]:
+    """Yield the steps of all workflows."""
+    for path in WORKFLOWS:
+        for job in jobs(path).values():
+            yield from job["steps"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_has_no_right_and_no_time_that_it_does_not_name(path: Path) -> None:
+    found = read(path)
+    assert found["permissions"] == {}
+    assert found["concurrency"]["group"]
+    assert "pull_request_target" not in found[True]  # YAML reads the key `on` as true
+    for job in jobs(path).values():
+        assert job["timeout-minutes"]
+        assert job["permissions"]
+
+
+def test_actions_are_named_by_commit_and_keep_no_credentials() -> None:
+    used = [step for step in steps() if "uses" in step]
+    assert used
+    for step in used:
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"])
+        if "checkout" in step["uses"]:
+            assert step["with"]["persist-credentials"] is False
+    lines = [line for path in WORKFLOWS for line in path.read_text().splitlines() if "uses:" in line]
+    assert [line for line in lines if not re.search(r"# v\d+\.\d+\.\d+$", line)] == []
+
+
+def test_workflows_run_targets_and_programs_that_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    commands = [line for step in steps() for line in step.get("run", "").splitlines()]
+    for command in commands:
+        program, *words = command.split()
+        if program == "make":
+            assert set(words) <= targets
+        else:
+            assert program == "grep" or (ROOT / program).stat().st_mode & 0o100
+
+
+def test_the_release_reads_the_version_where_it_is() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f'\nversion = "{version}"\n' in (ROOT / "pyproject.toml").read_text()
+    assert str(read(ROOT / "CITATION.cff")["version"]) == version
+
+
+def test_hooks_before_a_commit_are_tools_that_make_setup_installs() -> None:
+    (repository,) = read(ROOT / ".pre-commit-config.yaml")["repos"]
+    assert repository["repo"] == "local"
+    names = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in repository["hooks"]}
+    lock = (ROOT / "contrib/locks/dev.txt").read_text()
+    assert [name for name in names if f"\n{name}==" not in lock] == []
+
+
+@pytest.mark.parametrize(
+    "form", sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda p: p.stem
+)
+def test_a_form_has_what_github_wants(form: Path) -> None:
+    found = read(form)
+    assert found["name"]
+    assert found["description"]
+    assert {part["type"] for part in found["body"]} <= {"markdown", "textarea", "input"}
+    assert all(part["attributes"].get("label") or part["type"] == "markdown" for part in found["body"])
+
+
+def _tool(name: str) -> str:
+    beside = Path(sys.executable).with_name(name)
+    return str(beside) if beside.exists() else shutil.which(name) or ""
+
+
+@pytest.mark.parametrize(
+    "command", [("zizmor", "--offline", "--quiet", ".github"), ("actionlint",)], ids=lambda c: c[0]
+)
+def test_a_linter_finds_nothing_in_the_workflows(command: tuple[str, ...]) -> None:
+    tool = _tool(command[0])
+    if not tool:
+        pytest.skip(f"{command[0]} is not installed")
+    done = subprocess.run([tool, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
