@@ -108,14 +108,18 @@ class Bare:
 
     def run(self, *argv: str) -> str:
         """Run a command in the checkout; it must succeed. Return what it printed."""
+        done = self.tried(*argv)
+        shown = done.stdout + done.stderr
+        assert done.returncode == 0, f"{' '.join(argv)} -> {done.returncode}\n{shown}"
+        return shown
+
+    def tried(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in the checkout and return how it ended."""
         carried = [f"{name}={value}" for name, value in os.environ.items() if _CARRIED.match(name)]
         own = [f"HOME={self.home}", f"USER={self.user}", f"PATH={_PATH}", "LANG=C.UTF-8"]
         own.append("PIP_NO_COMPILE=1")  # most modules are never imported here
         place = ["env", "-i", f"--chdir={self.home}/pushjuju", f"PUSHJUJU_CACHE={self.bases}"]
-        done = self.enter(self.user, *place, *own, *carried, *argv)
-        shown = done.stdout + done.stderr
-        assert done.returncode == 0, f"{' '.join(argv)} -> {done.returncode}\n{shown}"
-        return shown
+        return self.enter(self.user, *place, *own, *carried, *argv)
 
     def has(self, command: str) -> bool:
         """Return whether a command is there."""

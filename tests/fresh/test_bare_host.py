@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from pushjuju.testing.machines import LocalCloud
 from tests.fresh.bare import Bare, Memory, memory, running
+from tests.world import console
 
 pytestmark = pytest.mark.machine
 
 DEV = "contrib/dev.py"
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
+_ADDRESS = "10.71.214.2"  # in the tutorial
 # What the tests call on this host, and a bare one lacks.
 _LACKING = ("ip", "nft", "ssh", "systemd-nspawn", "mmdebstrap", "tmux", "man", "sshd")
 # Tests that are skipped where a tool is missing: man, shells and tmux, cloud-init, ssh-keygen, tmux, ssh.
@@ -50,6 +54,33 @@ def _bare(cloud: LocalCloud, shared: Memory, user: str) -> Iterator[Bare]:
             assert cloud.leftovers(found) == []
 
 
+class _Shell:
+    """Runs the tutorial's commands; its address becomes that of the machine."""
+
+    def __init__(self, bare: Bare) -> None:
+        self._bare = bare
+        self._exports = ["set -e"]
+        self._address = ""
+
+    def __call__(self, command: str) -> tuple[int, str]:
+        if command.startswith("export "):
+            self._exports.append(command)
+            return 0, ""
+        if command.startswith("curl "):
+            command = command.replace(_ADDRESS, self._machine())
+        script = "\n".join([*self._exports, f"{{ {command}; }} 2>&1"])
+        done = self._bare.tried("bash", "-c", script)
+        return done.returncode, done.stdout
+
+    def _machine(self) -> str:
+        if not self._address:
+            self._bare.run("apt-get", "install", "-q", "-y", "--no-install-recommends", "curl")
+            status = json.loads(self._bare.run(".venv/bin/pushjuju", "status", "--format", "json"))
+            (unit,) = status["applications"]["hello-page"]["units"].values()
+            self._address = unit["public-address"]
+        return self._address
+
+
 def _demo(bare: Bare) -> None:
     shown = bare.run("python3", DEV, "demo")
     assert "==> a machine runs the charm" in shown
@@ -60,12 +91,13 @@ def _demo(bare: Bare) -> None:
     bare.run(".venv/bin/pushjuju", "destroy-model", "default", "--no-prompt")
 
 
-def test_the_first_command_of_the_readme_ends_with_an_active_unit(
+def test_the_tutorial_does_what_it_shows_from_its_first_command_on(
     local_cloud: LocalCloud, shared: Memory
 ) -> None:
+    """The first command is that of the README, too."""
     with _bare(local_cloud, shared, "root") as bare:
         assert [name for name in _LACKING if bare.has(name)] == []
-        _demo(bare)
+        console.play(TUTORIAL, _Shell(bare))
 
 
 def test_a_user_with_sudo_gets_all_that_demo_and_tests_need(local_cloud: LocalCloud, shared: Memory) -> None:
