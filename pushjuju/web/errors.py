@@ -26,10 +26,10 @@ from pushjuju.core.ids import new_uuid
 NOT_FOUND, UNAUTHORIZED, NOT_IMPLEMENTED = "not found", "unauthorized access", "not implemented"
 NOT_SUPPORTED, STOPPED, TRY_AGAIN = "not supported", "stopped", "try again"
 MODEL_NOT_FOUND, NO_CREDENTIALS = "model not found", "no credentials provided"
-BAD_REQUEST, FORBIDDEN = "bad request", "forbidden"
+BAD_REQUEST, FORBIDDEN, ALREADY_EXISTS = "bad request", "forbidden", "already exists"
 _CODES: tuple[tuple[type[PushjujuError], str], ...] = (
     (NotFound, NOT_FOUND),
-    (AlreadyExists, "already exists"),
+    (AlreadyExists, ALREADY_EXISTS),
     (Blocked, "operation is blocked"),
     (NotPermitted, UNAUTHORIZED),
     (NotSupported, NOT_SUPPORTED),

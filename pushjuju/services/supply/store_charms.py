@@ -421,6 +421,15 @@ def told_charm(charm: StoreCharm) -> Charm | None:
     return None
 
 
+def newest_resources(ctx: Context, model: str, origin: StoreOrigin) -> Sequence[StoreResource]:
+    """Return the resources of a charm's channel, or the newest of each that the channel does not have."""
+    charm = told_charm(origin.charm)
+    declared = charm.meta.resources if charm else {}
+    if declared.keys() <= {item.name for item in origin.charm.resources}:
+        return origin.charm.resources
+    return list(pick_resources(open_store(ctx, model), origin, {}, declared).values())
+
+
 def pick_resources(
     store: CharmStore,
     origin: StoreOrigin,

@@ -107,8 +107,17 @@ def _application(tx: ModelTx, application: Application) -> dict[str, object]:
 def _exposures(tx: ModelTx, application: Application) -> dict[str, dict[str, list[str]]]:
     """Return endpoint -> {expose-to-spaces?, expose-to-cidrs?}; "" stands for all other endpoints."""
     rows = tx.list(ExposedEndpoint, "exposure_list", application=application.name)
-    found = {}
-    for row in rows:
-        parts = {"expose-to-spaces": row.spaces, "expose-to-cidrs": row.cidrs}
-        found[row.endpoint] = {key: value for key, value in parts.items() if value}
+    return {row.endpoint: _exposure(row) for row in rows}
+
+
+def _exposure(row: ExposedEndpoint) -> dict[str, list[str]]:
+    parts = {"expose-to-spaces": row.spaces, "expose-to-cidrs": row.cidrs}
+    return {key: value for key, value in parts.items() if value}
+
+
+def exposures(tx: ModelTx) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Return application -> endpoint -> {expose-to-spaces?, expose-to-cidrs?} for a whole model."""
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for row in tx.list(ExposedEndpoint, "exposure_of_model"):
+        found.setdefault(row.application, {})[row.endpoint] = _exposure(row)
     return found

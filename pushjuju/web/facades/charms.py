@@ -9,7 +9,7 @@ from typing import Any
 from pushjuju.charms.values.model import Charm, Endpoint
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import NotFound, PushjujuError, not_found
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.store_charms import CharmRequest
@@ -77,6 +77,7 @@ class CharmPlacements:
 
 
 _OLD = 6  # the last version with series
+_STORE = "ch:"
 
 
 @facade("Charms", versions=[5, 6, 7], on=On.MODEL)
@@ -85,8 +86,8 @@ class Charms(Facade):
 
     @method(Needs.READ)
     def charm_info(self, params: CharmURL) -> dict[str, object]:
-        """Return the metadata, options and actions of a charm."""
-        found, revision = listing.find(self.ctx, self.model, params.url)
+        """Return the metadata, options and actions of a charm of the model or of its store."""
+        found, revision = self._known(params.url)
         return {
             "url": params.url,
             "revision": revision,
@@ -95,6 +96,21 @@ class Charms(Facade):
             "actions": {"specs": {name: _action(item) for name, item in found.actions.items()}},
             "manifest": {"bases": [_base(item) for item in found.bases()]},
         }
+
+    def _known(self, url: str) -> tuple[Charm, int]:
+        """Return a charm and its revision; a charm that no application has is read from the store.
+
+        The store knows no actions.
+        """
+        try:
+            return listing.find(self.ctx, self.model, url)
+        except NotFound:
+            if not url.startswith(_STORE):
+                raise
+        found = self._find(url, CharmOriginParams()).charm
+        if charm := store_charms.told_charm(found):
+            return charm, found.revision
+        raise not_found("charm", url)
 
     @method(Needs.READ)
     def resolve_charms(self, params: ResolveCharmsParams) -> dict[str, object]:
@@ -152,10 +168,11 @@ class Charms(Facade):
 
     def _resources(self, item: CharmURLAndOrigin) -> Sequence[dict[str, object]]:
         try:
-            found = self._find(item.charm_url, item.charm_origin).charm.resources
+            found = self._find(item.charm_url, item.charm_origin)
+            known = store_charms.newest_resources(self.ctx, self.model, found)
         except PushjujuError as error:
             return [{"error": errors.told(error)}]
-        return [in_store(known) for known in found]
+        return [in_store(resource) for resource in known]
 
     @method(Needs.READ)
     def check_charm_placement(self, params: CharmPlacements) -> Results:

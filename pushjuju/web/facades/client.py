@@ -12,6 +12,7 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis.statuses import HistoryEntry
 from pushjuju.services.entities.model import models
+from pushjuju.services.views import application_documents
 from pushjuju.services.views.listings import statuses
 from pushjuju.services.views.status import document, status_filter, status_rows
 from pushjuju.web import errors, tags, times
@@ -78,8 +79,9 @@ class Client(Facade):
             joined = status_rows.of_relations(tx)
             others = document.other_models(tx, rows, str)
             stored = document.storage(tx, str)
+            exposed = application_documents.exposures(tx)
         left = self._filtered(params.patterns) if params.patterns else None
-        status = full_status(rows, joined, others, _kept(left) if left is not None else None)
+        status = full_status(rows, joined, others, exposed, _kept(left) if left is not None else None)
         if not params.include_storage or self.call.version < _STORAGE_SINCE:
             return status
         return {**status, **storage_details.every(stored if left is None else left.get("storage", {}))}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from pushjuju import JUJU_VERSION
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.model import model_config
@@ -57,7 +58,9 @@ class ModelConfig(Facade):
     def model_get(self) -> ModelConfigResults:
         """Return all settings with their sources."""
         found = self._model()
-        own = {"name": found.name, "uuid": found.uuid, "type": found.cloud_type}
+        own = {
+            "name": found.name, "uuid": found.uuid, "type": found.cloud_type, "agent-version": JUJU_VERSION,
+        }  # fmt: skip
         shown = {key: {"value": value, "source": "model"} for key, value in own.items()}
         return {"config": {**model_config.effective(self.ctx, found), **shown}}
 

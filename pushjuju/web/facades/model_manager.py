@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.entities.basis.users import LEVELS, Kind
+from pushjuju.services.entities.basis.users import LEVELS, Kind, NoAccess
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.entities.model.ssh_keys import KEY as KEYS
 from pushjuju.services.requests.model import destroy_model, ssh_keys
@@ -133,4 +133,9 @@ def change(made: Facade, kind: Kind, action: str, level: str, user: str, names: 
         raise errors.ApiError(f'unknown action "{action}"', errors.BAD_REQUEST)
     if level not in LEVELS[kind]:
         raise errors.ApiError(f'could not modify {kind} access: "{level}" {kind} access not valid')
-    _ACTS[action](made.ctx, AccessOptions(user=tags.user(user), level=level, kind=kind, names=names))
+    options = AccessOptions(user=tags.user(user), level=level, kind=kind, names=names)
+    try:
+        _ACTS[action](made.ctx, options)
+    except NoAccess:
+        text = f'could not revoke {kind} access: {kind} access of user "{options.user}" not found'
+        raise errors.ApiError(text, errors.NOT_FOUND) from None

@@ -22,6 +22,7 @@ from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import EntityStatus
 
 _SLA: shapes.SLA = {"level": "unsupported", "owner": ""}
+_NO_CREDENTIAL = "default"  # the provider of Terraform expects a credential, also of a cloud without any
 _OLD = 9  # the version of ModelManager whose models have a series
 _FEATURE: shapes.Feature = {
     "name": "juju", "description": "the version of Juju used by the model", "version": JUJU_VERSION,
@@ -124,6 +125,7 @@ def info(ctx: Context, model: Model, version: int) -> shapes.ModelInfo:
         "secret-backends": [],
         "supported-features": [_FEATURE],
     }
+    made.setdefault("cloud-credential-tag", tags.of_credential(model.cloud, model.owner, _NO_CREDENTIAL))
     if "credential" in entry:
         made["cloud-credential-validity"] = entry["credential"]["validity-check"] == "valid"
     base = constraints.default_base(ctx, model.uuid)

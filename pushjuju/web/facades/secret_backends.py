@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.core.model.secrets import MASK
 from pushjuju.services.entities.basis.plugin_host import PluginHost
 from pushjuju.services.requests.secret import backends
 from pushjuju.services.views.listings import secret_backends as listing
@@ -139,8 +140,9 @@ def _refuse_rotation(interval: int | None) -> None:
 
 def _shown(name: str, known: Any, controller: str) -> dict[str, object]:
     config: Mapping[str, str] = known.get("config", {})
+    shown = {key: value for key, value in config.items() if value != MASK}
     found = {
-        "result": {"name": name, "backend-type": known["backend"], "config": dict(config)},
+        "result": {"name": name, "backend-type": known["backend"], "config": shown},
         "id": known.get("id", controller),
         "num-secrets": known["secrets"],
         "status": known["status"],

@@ -29,7 +29,11 @@ class Kept(NamedTuple):
 
 
 def full_status(
-    rows: Rows, joined: dict[int, Seen], others: Mapping[str, Any], kept: Kept | None = None
+    rows: Rows,
+    joined: dict[int, Seen],
+    others: Mapping[str, Any],
+    exposed: Mapping[str, Any],
+    kept: Kept | None = None,
 ) -> dict[str, object]:
     """Return the answer of FullStatus.
 
@@ -37,6 +41,7 @@ def full_status(
         rows: The model, with times as texts.
         joined: Relation -> its status.
         others: Offers and consumed offers, from `document.other_models`.
+        exposed: Application -> its exposed endpoints, from `application_documents.exposures`.
         kept: The entities that match the patterns, or None for all.
     """
     return {
@@ -47,7 +52,7 @@ def full_status(
             if kept is None or item.id in kept.machines
         },
         "applications": {
-            name: _application(rows, app, kept)
+            name: {**_application(rows, app, kept), **_exposed(app, exposed)}
             for name, app in rows.applications.items()
             if kept is None or name in kept.applications
         },
@@ -170,6 +175,10 @@ def _application(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str
         "public-address": "",
     }
     return found
+
+
+def _exposed(app: ApplicationRow, exposed: Mapping[str, Any]) -> dict[str, object]:
+    return {"exposed-endpoints": exposed.get(app.name, {})} if app.exposed else {}
 
 
 def _bindings(rows: Rows, app: ApplicationRow) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pushjuju.web.shapes.subnets import cidr_of, id_of, tag_of
 from tests.world.api import ApiFailed, ApiWorld
 from tests.world.controller import TestController
 from tests.world.libjuju import model_of
@@ -38,7 +39,7 @@ async def test_a_space_is_made_shown_filled_renamed_and_removed(
         assert moved["results"] == [
             {
                 "new-space": "space-db",
-                "moved-subnets": [{"subnet": f"subnet-{OUTER}", "old-space": "space-alpha", "cidr": OUTER}],
+                "moved-subnets": [{"subnet": tag_of(OUTER), "old-space": "space-alpha", "cidr": OUTER}],
             }
         ]
         changes = [{"from-space-tag": "space-db", "to-space-tag": "space-store"}]
@@ -64,6 +65,17 @@ async def test_errors_of_spaces_stand_in_their_places(served: ApiWorld, wired: T
         assert codes == ["not found", "not valid", None]
         made = await client.ask("Spaces", 6, "CreateSpaces", {"spaces": [{"space-tag": "space-../x"}]})
         assert made["results"][0]["error"]["code"] == "not valid"
+
+
+@pytest.mark.parametrize("cidr", [INNER, "0.0.0.0/0", "::/0", "::a01:0/120", "2001:db8::/64", "fe80::1/128"])
+def test_the_number_of_a_subnet_leads_to_its_cidr(cidr: str) -> None:
+    assert id_of(cidr).isdecimal()
+    assert cidr_of(tag_of(cidr)) == cidr_of(f"subnet-{cidr}") == cidr
+
+
+@pytest.mark.parametrize("text", ["subnet-63", "subnet-255", f"subnet-{2**200}"])
+def test_a_number_of_no_subnet_stays_as_it_is(text: str) -> None:
+    assert cidr_of(text) == text.removeprefix("subnet-")
 
 
 async def test_subnets_are_listed_by_space_and_by_cidr(served: ApiWorld, wired: TestController) -> None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 
-from pushjuju.core.errors import NotPermitted, NotValid, not_found
+from pushjuju.core.errors import NotFound, NotPermitted, NotValid, not_found
 from pushjuju.services.entities.basis.context import DEFAULT_USER
 from pushjuju.store.rows.user_records import Person
 from pushjuju.store.tx import Tx
@@ -22,6 +22,10 @@ EVERYONE = "everyone@external"  # all external users
 EVERYONES = "read"  # the access of external users to every offer, unless it was revoked
 _LOCAL = "@local"
 _LONGEST = 255
+
+
+class NoAccess(NotFound):
+    """The user whose access is to be revoked has none."""
 
 
 class Kind(StrEnum):
@@ -111,7 +115,14 @@ def grant(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 
 
 def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
-    """Revoke a level of access and all levels above it; the user keeps the level below."""
+    """Revoke a level of access and all levels above it; the user keeps the level below.
+
+    Raises:
+        NoAccess: The user has no access at all.
+        NotFound: The user does not exist.
+        NotValid: The user's level is below the level.
+        NotPermitted: The user is the admin.
+    """
     person = canonical(person)
     require_or_external(tx, person)
     if person == DEFAULT_USER:
@@ -119,7 +130,8 @@ def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
     levels = LEVELS[kind]
     present = level_of(tx, person, kind, target)
     if not present or levels.index(present) < levels.index(level):
-        raise NotValid(f'could not revoke {kind} access: user "{person}" does not have "{level}" access')
+        text = f'could not revoke {kind} access: user "{person}" does not have "{level}" access'
+        raise NotValid(text) if present else NoAccess(text)
     below = levels.index(level) - 1
     if below < 0 and kind is Kind.OFFER and person == EVERYONE:
         tx.run("access_set", kind=kind, target=target, person=person, level="")  # no row means `read`

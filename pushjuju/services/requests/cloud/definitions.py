@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pushjuju.core.clouds import EMPTY, Cloud, read_clouds
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError, UsageError, not_found
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError, not_found
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
@@ -104,11 +104,14 @@ def require_free(where: Sides, name: str, *, force: bool = False) -> None:
     """Check that a new cloud does not replace another cloud.
 
     Raises:
-        NotValid: A cloud with this name exists; with `force`, built-in and public clouds are ignored.
+        AlreadyExists: The controller or client has a cloud of this name.
+        NotValid: A public or built-in cloud has the name; with `force`, these are ignored.
     """
     files = where.files if where.client else where.controller.controller.cloud_files
     if name in files.clouds():
-        raise NotValid(f"{quote(name)} already exists; use `update-cloud` to replace this existing cloud")
+        raise AlreadyExists(
+            f"{quote(name)} already exists; use `update-cloud` to replace this existing cloud"
+        )
     if why := "" if force else taken(where.host, name):
         raise NotValid(f"{why}; use `update-cloud` to override this definition")
 

@@ -42,8 +42,8 @@ def revoke(ctx: Context, options: AccessOptions) -> None:
     """Revoke a user's access to entities; after an error, none is revoked.
 
     Raises:
-        NotFound: The user or an entity does not exist.
-        NotValid: The user does not have the access.
+        NotFound: The user or an entity does not exist, or the user has no access (`users.NoAccess`).
+        NotValid: The user's level of access is a lower one.
         NotPermitted: The user is the admin, who works the controller.
     """
     _change(ctx, options, users.revoke)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import AlreadyExists, PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.application import expose, resolved, settings
 from pushjuju.services.requests.application.expose import ExposeOptions
@@ -72,7 +72,10 @@ class Settings(Facade):
         if len(params.endpoints) != 2:
             raise errors.ApiError(f"expected 2 endpoints, got {len(params.endpoints)}", errors.BAD_REQUEST)
         first, second = params.endpoints
-        number = integrate.integrate(self.ctx, self.model, first, second, via=params.via_cidrs)
+        try:
+            number = integrate.integrate(self.ctx, self.model, first, second, via=params.via_cidrs)
+        except AlreadyExists as error:  # libjuju looks for these three words
+            raise errors.ApiError(f"{error.what}: relation already exists", errors.ALREADY_EXISTS) from None
         found: dict[str, shapes.RelationEnd] = {
             side.application: {
                 "name": side.endpoint,

@@ -15,7 +15,7 @@ from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, Results
-from pushjuju.web.shapes.subnets import cidr_of, subnet
+from pushjuju.web.shapes.subnets import cidr_of, subnet, tag_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ class Spaces(Facade):
         except PushjujuError as error:
             return {"new-space": item.space_tag, "error": errors.told(error)}
         moved = [
-            {"subnet": f"subnet-{each.cidr}", "old-space": f"space-{each.old}", "cidr": each.cidr}
+            {"subnet": tag_of(each.cidr), "old-space": f"space-{each.old}", "cidr": each.cidr}
             for each in found
         ]
         return {"new-space": item.space_tag, "moved-subnets": moved}

@@ -8,7 +8,7 @@ from pushjuju.services.views import space_documents
 from pushjuju.web import errors, tags
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import Results
-from pushjuju.web.shapes.subnets import subnet
+from pushjuju.web.shapes.subnets import id_of, subnet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,11 @@ class Subnets(Facade):
         known = space_documents.subnets(self.ctx, self.model)
         return {
             "results": [
-                {"subnets": [{**subnet(cidr, known[cidr]["space"]), "id": cidr}] if cidr in known else []}
+                {
+                    "subnets": [{**subnet(cidr, known[cidr]["space"]), "id": id_of(cidr)}]
+                    if cidr in known
+                    else []
+                }
                 for cidr in params.cidrs
             ]
         }
