@@ -1,6 +1,6 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit statements
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit statements unordered
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd
 WORKERS ?= $(shell nproc)
@@ -43,6 +43,9 @@ unit: setup  ## Tests without machines and without sshd
 
 test:  ## Every test, on real machines too; installs what is missing (root or sudo)
 	python3 contrib/dev.py test
+
+unordered: setup  ## Tests with rows in another order, wherever a statement leaves the order open
+	$(BIN)/python -m pytest -q -n $(WORKERS) -p tests.postgres.shuffled -m "$(QUICK)" tests/unit/services tests/unit/uniter tests/golden
 
 fuzz: setup  ## Hostile input, longer and with other examples each time (FUZZ=20 times as many)
 	FUZZ=$(or $(FUZZ),20) $(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz

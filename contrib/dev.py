@@ -35,6 +35,7 @@ TEST_PACKAGES = (
     "openssh-client",
     "openssh-server",
     "perl",
+    "postgresql",
     "sudo",
     "systemd-container",
     "zsh",

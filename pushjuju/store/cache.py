@@ -46,7 +46,7 @@ _PURE = frozenset(
         "avg",
         "coalesce",
         "count",
-        "glob",
+        "hex",
         "ifnull",
         "instr",
         "length",

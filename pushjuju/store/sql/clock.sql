@@ -17,8 +17,10 @@ UPDATE backing_attachment SET due = :now WHERE due > :now
 
 -- name: clock_silence_from_now
 -- Otherwise, a machine that became silent "in the future" would not count as lost until after that time.
-UPDATE machine SET unreachable_since = min(unreachable_since, :now), last_failed = min(last_failed, :now),
-  last_seen = min(last_seen, :now)
+UPDATE machine SET
+  unreachable_since = CASE WHEN unreachable_since > :now THEN :now ELSE unreachable_since END,
+  last_failed = CASE WHEN last_failed > :now THEN :now ELSE last_failed END,
+  last_seen = CASE WHEN last_seen > :now THEN :now ELSE last_seen END
 WHERE unreachable_since > :now OR last_failed > :now OR last_seen > :now
 
 -- name: clock_rotations

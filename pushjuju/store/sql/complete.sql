@@ -10,7 +10,7 @@ SELECT name FROM application WHERE model = :model ORDER BY name LIMIT 500
 SELECT name FROM unit WHERE model = :model ORDER BY application, number LIMIT 2000
 
 -- name: complete_leader
-SELECT DISTINCT application || '/leader' FROM unit WHERE model = :model ORDER BY application LIMIT 500
+SELECT DISTINCT application || '/leader' FROM unit WHERE model = :model ORDER BY 1 LIMIT 500
 
 -- name: complete_machine
 SELECT id FROM machine WHERE model = :model LIMIT 2000
@@ -73,11 +73,12 @@ WHERE model = :model AND status IN ('pending', 'running') ORDER BY id DESC LIMIT
 -- name: complete_decided
 -- The newest operations, and older operations that failed.
 WITH newest AS (
-  SELECT id, unit, outcome, rowid AS number FROM operation
-  WHERE model = :model AND unit <> '' AND state <> 'planned' ORDER BY number DESC LIMIT 1000)
+  SELECT id, unit, outcome, prepared FROM operation
+  WHERE model = :model AND unit <> '' AND state <> 'planned' ORDER BY prepared DESC, id LIMIT 1000)
 SELECT id, unit FROM newest
-WHERE number IN (SELECT number FROM newest LIMIT 40) OR outcome IN ('failed', 'terminated', 'error')
-LIMIT 100
+WHERE id IN (SELECT id FROM newest ORDER BY prepared DESC, id LIMIT 40)
+  OR outcome IN ('failed', 'terminated', 'error')
+ORDER BY prepared DESC, id LIMIT 100
 
 -- name: complete_charms
 SELECT a.name, c.document FROM application a JOIN charm c ON c.model = a.model AND c.url = a.charm_url

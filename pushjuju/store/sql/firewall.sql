@@ -61,17 +61,18 @@ SELECT EXISTS (
 -- As firewall_wake, for the machines of an application and of all applications that relations connect with it;
 -- machines with a problem have their own time for the next attempt.
 WITH RECURSIVE connected (application) AS (
-  VALUES (:application)
+  SELECT name FROM application WHERE model = :model AND name = :application
   UNION
   SELECT other.application FROM connected c
-  CROSS JOIN relation_endpoint mine ON mine.model = :model AND mine.application = c.application
-  CROSS JOIN relation_endpoint other ON other.model = :model AND other.relation = mine.relation
+  CROSS JOIN relation_endpoint mine CROSS JOIN relation_endpoint other
+  WHERE mine.model = :model AND mine.application = c.application
+    AND other.model = :model AND other.relation = mine.relation
 )
 INSERT INTO work (key, due, generation, reason)
 SELECT DISTINCT :workers || f.machine, :due, 1, :reason FROM connected c
-CROSS JOIN unit u ON u.model = :model AND u.application = c.application
-CROSS JOIN machine_firewall f ON f.model = :model AND f.machine = u.machine AND f.changes <> f.seen
-WHERE f.problem = ''
+CROSS JOIN unit u CROSS JOIN machine_firewall f
+WHERE u.model = :model AND u.application = c.application
+  AND f.model = :model AND f.machine = u.machine AND f.changes <> f.seen AND f.problem = ''
 ON CONFLICT (key) DO UPDATE SET
   due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
   generation = work.generation + 1,

@@ -73,7 +73,7 @@ SELECT * FROM user_login WHERE name = :name
 
 -- name: user_login_set_password
 INSERT INTO user_login (name, password, generation) VALUES (:name, :password, 1)
-ON CONFLICT (name) DO UPDATE SET password = :password, generation = generation + 1
+ON CONFLICT (name) DO UPDATE SET password = :password, generation = user_login.generation + 1
 
 -- name: user_login_connected
 INSERT INTO user_login (name, last_connection) VALUES (:name, :now)

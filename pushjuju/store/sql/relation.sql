@@ -38,15 +38,15 @@ ORDER BY relation, application, endpoint
 -- name: scope_of_neighbours
 -- Units of the same application count only in peer relations.
 SELECT scope.* FROM relation_endpoint AS own CROSS JOIN relation_scope AS scope
-ON scope.model = own.model AND scope.relation = own.relation
-WHERE own.model = :model AND own.application = :application
+WHERE scope.model = own.model AND scope.relation = own.relation
+AND own.model = :model AND own.application = :application
 AND (own.role = 'peer' OR scope.application <> :application) ORDER BY own.relation, scope.unit
 
 -- name: bag_of_neighbours
 -- Units of the same application are visible only in peer relations.
 SELECT bag.* FROM relation_endpoint AS own CROSS JOIN relation_bag AS bag
-ON bag.model = own.model AND bag.relation = own.relation
-WHERE own.model = :model AND own.application = :application
+WHERE bag.model = own.model AND bag.relation = own.relation
+AND own.model = :model AND own.application = :application
 AND (own.role = 'peer' OR bag.entity = :unit
   OR substr(bag.entity, 1, length(:application) + 1) <> :application || '/')
 ORDER BY own.relation, bag.entity

@@ -31,12 +31,13 @@ SELECT * FROM secret WHERE model = :model AND application = :application
 
 -- name: secret_latest_managed
 SELECT r.secret, r.expires FROM secret s CROSS JOIN secret_revision r
-ON r.model = s.model AND r.secret = s.id AND r.revision = s.latest
-WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
+WHERE r.model = s.model AND r.secret = s.id AND r.revision = s.latest
+  AND s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
 
 -- name: secret_grants_managed
-SELECT g.* FROM secret s CROSS JOIN secret_grant g ON g.model = s.model AND g.secret = s.id
-WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
+SELECT g.* FROM secret s CROSS JOIN secret_grant g
+WHERE g.model = s.model AND g.secret = s.id
+  AND s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
 ORDER BY g.secret, g.target
 
 -- name: secret_by_label
@@ -116,22 +117,23 @@ WHERE model = :model AND secret = :secret AND revision = :revision
 
 -- name: secret_expired_managed
 SELECT r.secret, r.revision FROM secret s CROSS JOIN secret_revision r
-ON r.model = s.model AND r.secret = s.id
-WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
+WHERE r.model = s.model AND r.secret = s.id
+  AND s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
   AND r.expiry_due = 1 ORDER BY r.next_expiry, r.secret, r.revision
 
 -- name: secret_obsolete_managed
 -- Revisions that no unit reads, without the latest revision.
 SELECT r.secret, r.revision FROM secret s CROSS JOIN secret_revision r
-ON r.model = s.model AND r.secret = s.id
-WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
+WHERE r.model = s.model AND r.secret = s.id
+  AND s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
   AND r.revision < s.latest AND NOT EXISTS (SELECT 1 FROM secret_consumer c
     WHERE c.model = r.model AND c.secret = r.secret AND c.revision = r.revision)
 ORDER BY r.secret, r.revision
 
 -- name: secret_obsolete
-SELECT r.revision FROM secret s CROSS JOIN secret_revision r ON r.model = s.model AND r.secret = s.id
-WHERE s.model = :model AND s.id = :secret
+SELECT r.revision FROM secret s CROSS JOIN secret_revision r
+WHERE r.model = s.model AND r.secret = s.id
+  AND s.model = :model AND s.id = :secret
   AND r.revision < s.latest AND NOT EXISTS (SELECT 1 FROM secret_consumer c
     WHERE c.model = r.model AND c.secret = r.secret AND c.revision = r.revision)
 ORDER BY r.revision
@@ -174,8 +176,9 @@ WHERE c.model = :model AND c.secret = :secret AND u.model = c.model AND u.name =
 -- name: secret_consumed
 -- The secrets that a unit reads; a new revision exists where `latest` is greater than `noted`.
 SELECT c.secret, s.latest, c.noted, CASE WHEN c.label <> '' THEN c.label ELSE s.label END AS label
-FROM secret_consumer c CROSS JOIN secret s ON s.model = c.model AND s.id = c.secret
-WHERE c.model = :model AND c.unit = :unit ORDER BY c.secret
+FROM secret_consumer c CROSS JOIN secret s
+WHERE s.model = c.model AND s.id = c.secret
+  AND c.model = :model AND c.unit = :unit ORDER BY c.secret
 
 -- name: secret_consumer_forget
 DELETE FROM secret_consumer WHERE model = :model AND unit = :unit

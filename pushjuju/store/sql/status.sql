@@ -99,8 +99,7 @@ SELECT * FROM log WHERE model = :model AND id < :before
 ORDER BY id DESC LIMIT :limit
 
 -- name: log_has
--- entity: a tag, or a pattern for several tags.
-SELECT 1 AS found FROM log WHERE model = :model AND entity GLOB :entity LIMIT 1
+SELECT 1 AS found FROM log WHERE model = :model AND entity >= :first AND entity <= :last LIMIT 1
 
 -- name: log_newest
 SELECT COALESCE(MAX(id), 0) AS id FROM log WHERE model = :model

@@ -97,8 +97,8 @@ SELECT value FROM charm_state WHERE model = :model AND unit = :unit AND key = :k
 
 -- name: charm_state_size
 -- rows: charm_state(unit)
-SELECT count(*) AS keys, coalesce(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0) AS bytes
-FROM charm_state WHERE model = :model AND unit = :unit
+-- In bytes: two digits of `hex` are one byte.
+SELECT count(*) AS keys, coalesce(sum(length(hex(key)) / 2 + length(hex(value)) / 2), 0) AS bytes FROM charm_state WHERE model = :model AND unit = :unit
 
 -- name: charm_state_set
 -- rows: charm_state(unit)

@@ -2,7 +2,7 @@
 -- Numbers are never reused, even after the entities with these numbers were removed.
 INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :at_least + 1)
 ON CONFLICT (scope, name) DO UPDATE SET
-  next = CASE WHEN next < :at_least THEN :at_least + 1 ELSE next + 1 END
+  next = CASE WHEN sequence.next < :at_least THEN :at_least + 1 ELSE sequence.next + 1 END
 RETURNING next - 1 AS number
 
 -- name: sequence_give_back
@@ -20,7 +20,7 @@ INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :number)
 
 -- name: sequence_raise
 INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :number)
-ON CONFLICT (scope, name) DO UPDATE SET next = excluded.next WHERE next < excluded.next
+ON CONFLICT (scope, name) DO UPDATE SET next = excluded.next WHERE sequence.next < excluded.next
 
 -- name: sequence_forget
 DELETE FROM sequence WHERE scope = :scope AND name = :name
@@ -52,7 +52,7 @@ SELECT key, generation FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND NOT (key LIKE '%/machine/%' AND (
     (reason = :routine AND due > :routine_since)
-    OR (reason = '' AND owner IS NOT :owner AND (due > :since OR (due > :routine_since AND EXISTS (
+    OR (reason = '' AND (owner IS NULL OR owner <> :owner) AND (due > :since OR (due > :routine_since AND EXISTS (
       SELECT 1 FROM unit WHERE unit.model = substr(work.key, 1, instr(work.key, '/') - 1)
         AND unit.machine = substr(work.key, instr(work.key, '/machine/') + 9)
         AND unit.update_status_due = work.due))))))

@@ -45,9 +45,10 @@ def append(
     )
 
 
-def _has(tx: Tx, model: str, entity: str) -> bool:
-    """Return True when the log has a line of an entity; `entity` is a tag, where `*` stands for any text."""
-    return tx.scalar("log_has", model=model, entity=entity) is not None
+def _has(tx: Tx, model: str, name: str, tag: str) -> bool:
+    """Return True when the log has a line with a tag, or without a tag, a line of an application's unit."""
+    units = f"unit-{name}-"  # and a number; a colon sorts after the digits
+    return tx.scalar("log_has", model=model, first=tag or units, last=tag or f"{units}:") is not None
 
 
 def unknown(store: Store, model: str, tags: Mapping[str, str]) -> dict[str, list[str]]:
@@ -67,7 +68,7 @@ def unknown(store: Store, model: str, tags: Mapping[str, str]) -> dict[str, list
         return {
             name: sorted(known)
             for name, tag in tags.items()
-            if not {name, tag} & there and not _has(tx, model, tag or f"unit-{name}-*")
+            if not {name, tag} & there and not _has(tx, model, name, tag)
         }
 
 

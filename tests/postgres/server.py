@@ -1,0 +1,99 @@
+"""One PostgreSQL server for a run of the tests, on tmpfs and without fsync.
+
+The server ends with the last process of the tests, however that process ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.waiting import comes
+
+MEMORY = Path("/dev/shm")
+# the server ends when no process of the tests has the pipe open any more, also after a `kill -9`
+KEEPER = """
+(
+  "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c full_page_writes=off \
+    -c synchronous_commit=off -c shared_buffers=16MB -c max_connections=40 >"$2/log" 2>&1 &
+  cat "$2/users"
+  kill -INT $!
+  wait $!
+  rm -rf "$2"
+) </dev/null >/dev/null 2>&1 &
+"""
+
+
+class NoServerError(Exception):
+    """PostgreSQL cannot run here; the message says why."""
+
+
+@contextmanager
+def running(run: Path) -> Iterator[str]:
+    """Yield the folder of the server's socket, while the server runs.
+
+    Args:
+        run: A folder that all processes of the run of the tests share; the first process starts the server.
+    """
+    with (run / "postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        place = run / "postgres"
+        if (users := _use(place)) is None:
+            folder, users = _started()
+            place.unlink(missing_ok=True)
+            place.symlink_to(folder)
+    try:
+        yield str(place.readlink())
+    finally:
+        os.close(users)
+
+
+def _use(place: Path) -> int | None:
+    """Return an open end of the pipe that keeps the server alive, or None when there is no server."""
+    try:
+        return os.open(place / "users", os.O_RDWR)  # waits for nobody, unlike O_WRONLY
+    except FileNotFoundError:
+        return None
+
+
+def _started() -> tuple[Path, int]:
+    """Start a server with an empty cluster; return its folder, and an open end of its pipe."""
+    programs = _programs()
+    folder = Path(tempfile.mkdtemp(prefix="pushjuju-postgres-", dir=MEMORY if MEMORY.is_dir() else None))
+    os.mkfifo(folder / "users")
+    as_owner: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True}
+    if not os.geteuid():  # PostgreSQL refuses root
+        name = _owner()
+        shutil.chown(folder, name)
+        as_owner |= {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
+    options = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=pushjuju"]
+    made = subprocess.run([programs / "initdb", *options, "-D", folder / "data"], check=False, **as_owner)
+    if made.returncode:
+        shutil.rmtree(folder)
+        raise NoServerError(f"initdb failed: {made.stderr.strip()}")
+    users = os.open(folder / "users", os.O_RDWR)
+    subprocess.run(["setsid", "sh", "-c", KEEPER, "keeper", programs, folder], check=True, **as_owner)
+    ready = [programs / "pg_isready", "-q", "-h", folder, "-U", "pushjuju", "-d", "postgres"]
+    comes(lambda: not subprocess.run(ready, check=False).returncode, f"see {folder}/log")
+    return folder, users
+
+
+def _programs() -> Path:
+    """Return the folder with the programs of the newest version that is installed."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[4]))
+    if not found:
+        raise NoServerError("PostgreSQL is missing; Debian's package is postgresql")
+    return found[-1].parent
+
+
+def _owner() -> str:
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
