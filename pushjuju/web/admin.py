@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid
 from pushjuju.web import decoding, errors, messages, registry, tags
+from pushjuju.web.login import Proof
+from pushjuju.web.macaroons import Macaroon, MacaroonParams
 
 if TYPE_CHECKING:
     from pushjuju.web.api import Api
@@ -25,6 +27,8 @@ class LoginRequest:
 
     auth_tag: str = ""
     credentials: str = ""
+    macaroons: list[list[MacaroonParams]] = field(default_factory=list)
+    bakery_version: int = 0
     cli_args: str = ""
 
 
@@ -48,17 +52,30 @@ async def answer(api: Api, connection: Member, model: str, request: messages.Req
         text = f"no such request - method Admin({VERSION}).{request.method} is not implemented"
         raise errors.ApiError(text, errors.NOT_IMPLEMENTED)
     asked = decoding.decode(LoginRequest, request.params)
-    if not asked.credentials:
-        raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
-    name = _name(asked.auth_tag)
-    entered = await api.logins.check(name, asked.credentials, peer=connection.peer, model=model)
+    proof = Proof(name=_name(asked.auth_tag), password=asked.credentials, macaroons=asked.macaroons)
+    try:
+        entered = await api.logins.check_proof(proof, peer=connection.peer, model=model)
+    except errors.ApiError as error:
+        if asked.credentials or not asked.bakery_version or not proof.name:
+            raise
+        return await _demand(api, connection, proof.name, error)
     connection.what = asked.cli_args
     api.enter(connection, entered)
     return _result(api, registry.On.MODEL if model else registry.On.CONTROLLER, entered)
 
 
+async def _demand(api: Api, connection: Member, name: str, why: errors.ApiError) -> dict[str, object]:
+    """Return the answer for a client that can discharge macaroons, with one for `/auth` of this server."""
+
+    def make(user: str, kept: str) -> Macaroon:
+        return api.logins.macaroons.demanding(user, kept, f"https://{connection.host}/auth")
+
+    made = await api.logins.macaroon(name, make)
+    return {"discharge-required": made.document(), "discharge-required-error": why.message}
+
+
 def _name(tag: str) -> str:
-    """Return the user's name, or an empty name for the tag of a machine or unit, which cannot log in."""
+    """Return the user's name; empty without a tag, and for the tag of a machine, which cannot log in."""
     try:
         return tags.user(tag)
     except NotValid:

@@ -6,6 +6,7 @@ start. The server certificate is renewed after two thirds of its time, or when t
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
 import ssl
 from collections.abc import Iterable, Sequence
@@ -67,6 +68,11 @@ def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:
     if not _serves(found, (*SERVER_NAMES, *names), now):
         _make_server(found, (*SERVER_NAMES, *names), now)
     return found
+
+
+def derived_key(found: Certificates) -> bytes:
+    """Return a secret of the controller that is made from the key of its CA."""
+    return hmac.digest(found.ca_key.read_bytes(), b"macaroons", "sha256")
 
 
 def server_context(found: Certificates, own: OwnCertificate | None = None) -> ssl.SSLContext:

@@ -31,14 +31,18 @@ class Connection:
     """A connection to the controller, or to one of its models.
 
     Attributes:
+        host: The host and port of this server, as the client calls them.
         model: The UUID of the connection's model, or empty.
         entered: The user, or None before Login.
         what: The command that the client runs, as the client gives it.
     """
 
-    def __init__(self, api: Api, socket: web.WebSocketResponse, *, peer: str, model: str = "") -> None:
+    def __init__(
+        self, api: Api, socket: web.WebSocketResponse, *, peer: str, host: str, model: str = ""
+    ) -> None:
         self.api = api
         self.peer = peer
+        self.host = host
         self.model = model
         self.entered: LoggedIn | None = None
         self.what = ""

@@ -11,7 +11,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from pushjuju.services.entities.basis import passwords, users
 from pushjuju.services.entities.basis.context import Context
@@ -22,6 +22,8 @@ from pushjuju.services.views.listings import users as listing
 from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
 from pushjuju.web.limits import Attempts
+from pushjuju.web.login_macaroons import LoginMacaroons, Presented
+from pushjuju.web.macaroons import Macaroon
 from pushjuju.web.pool import Pool
 
 _HASHES = 2  # hashes computed at the same time
@@ -48,6 +50,15 @@ class LoggedIn:
     model: Model | None = None
     model_access: str = ""
     last_connection: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What proves which user a client is: a password, or macaroons, with which the name may be empty."""
+
+    name: str
+    password: str = ""
+    macaroons: Presented = ()
 
 
 @dataclass(slots=True)
@@ -94,6 +105,34 @@ class Logins:
         self.attempts = attempts
         self._remembered = Remembered(now)
         self._hashing = asyncio.Semaphore(_HASHES)
+        self.macaroons = LoginMacaroons(secrets.token_bytes(32), now=lambda: datetime.now(UTC))
+
+    async def check_proof(self, proof: Proof, *, peer: str, model: str = "") -> LoggedIn:
+        """Check a password, or macaroons where there is none, as `check` does.
+
+        Raises:
+            ApiError: As `check`; or the proof has neither a password nor macaroons.
+        """
+        if proof.password:
+            return await self.check(proof.name, proof.password, peer=peer, model=model)
+        if not proof.macaroons:
+            raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
+        name = await self.user_of(proof.macaroons)
+        if not name or proof.name not in ("", name):
+            raise errors.refused_login()
+        return await self._pool.run(lambda ctx: _enter(ctx, name, model))
+
+    async def user_of(self, presented: Presented, *, at_login: bool = True) -> str:
+        """Return the user that a valid macaroon names, or an empty name."""
+
+        def proven(ctx: Context) -> str:
+            return self.macaroons.user(presented, lambda name: _kept(ctx, name), at_login=at_login)
+
+        return await self._pool.run(proven)
+
+    async def macaroon(self, name: str, make: Callable[[str, str], Macaroon]) -> Macaroon:
+        """Return a macaroon that a method of `macaroons` makes from the user's name and kept password."""
+        return make(name, await self._pool.run(lambda ctx: _kept(ctx, name)))
 
     async def check(self, name: str, password: str, *, peer: str, model: str = "") -> LoggedIn:
         """Check a password, and the user's access to the connection's controller or model; return the user.

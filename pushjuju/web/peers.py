@@ -27,6 +27,10 @@ class Member(Quiet, Protocol):
     def peer(self) -> str:
         """The address of the client."""
 
+    @property
+    def host(self) -> str:
+        """The host and port of this server, as the client calls them."""
+
     async def close(self, code: int, reason: str) -> None:
         """End the connection."""
 

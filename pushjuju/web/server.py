@@ -21,11 +21,13 @@ from pushjuju.web.api import Api
 from pushjuju.web.connection import Connection
 from pushjuju.web.endpoints.backup_files import BackupFiles
 from pushjuju.web.endpoints.commands import Commands, RunCommand
+from pushjuju.web.endpoints.discharges import Discharges
 from pushjuju.web.endpoints.log_stream import LogStream
 from pushjuju.web.endpoints.registration import Registration
 from pushjuju.web.endpoints.resource_files import ResourceFiles
 from pushjuju.web.endpoints.transfers import Transfers, require_room
 from pushjuju.web.endpoints.uploads import Uploads
+from pushjuju.web.login_macaroons import LoginMacaroons
 from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pool import Pool
 
@@ -107,6 +109,7 @@ class Server:
         self.api.ca = found.ca.read_text()
         self.api.public_name = next(iter(self._own.names()), "") if self._own else ""
         self.fingerprint = certificates.fingerprint(found)
+        self.api.logins.macaroons = LoginMacaroons(certificates.derived_key(found), self._ctx.clock.now)
         self._runner = web.AppRunner(
             application(self.api, self._commands), max_line_size=8192, max_field_size=16384, access_log=None,
             shutdown_timeout=_END_S,
@@ -171,7 +174,13 @@ def application(api: Api, commands: RunCommand | None) -> web.Application:
         made.router.add_get(path, _connect)
     transfers = Transfers(api)
     files = (Uploads(transfers), ResourceFiles(transfers), BackupFiles(transfers))
-    for part in (*files, LogStream(transfers), Commands(transfers, commands), Registration(api)):
+    for part in (
+        *files,
+        LogStream(transfers),
+        Commands(transfers, commands),
+        Registration(api),
+        Discharges(api),
+    ):
         made.add_routes(part.routes())
     return made
 
@@ -186,7 +195,8 @@ async def _connect(request: web.Request) -> web.StreamResponse:
     require_room(api, request)
     socket = web.WebSocketResponse(max_msg_size=limits.LARGEST_MESSAGE, compress=False, timeout=_END_S)
     await socket.prepare(request)
-    connection = Connection(api, socket, peer=peer, model=request.match_info.get("model", ""))
+    model = request.match_info.get("model", "")
+    connection = Connection(api, socket, peer=peer, host=request.host, model=model)
     api.connections.add(connection)
     try:
         await connection.serve()

@@ -1,9 +1,9 @@
 """The web terminal of Juju's dashboard as a websocket: a client sends command lines, and reads their output.
 
-The first frame is `{}`. A request is `{"user", "credentials", "commands"}`; the answer is a frame
-`{"output": [LINE]}` for each line, then `{"done": true}`, with `error` when a command failed or was refused.
-The command that starts the server gives it the function that runs a command line; without such a function the
-server refuses all command lines. Mirrors: juju apiserver/embeddedcli.go (3.6)
+The first frame is `{}`. A request is `{"user", "credentials" or "macaroons", "commands"}`; the answer is a
+frame `{"output": [LINE]}` for each line, then `{"done": true}`, with `error` when a command failed or was
+refused. The command that starts the server gives it the function that runs a command line; without such a
+function the server refuses all command lines. Mirrors: juju apiserver/embeddedcli.go (3.6)
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import asyncio
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from aiohttp import WSMsgType, web
 
@@ -21,6 +21,8 @@ from pushjuju.services.entities.model import models
 from pushjuju.web import decoding, errors, limits, messages, tags
 from pushjuju.web.call import reach
 from pushjuju.web.endpoints.streams import Stream, opened, served
+from pushjuju.web.login import Proof
+from pushjuju.web.login_macaroons import read_presented
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -38,10 +40,11 @@ _OFF = "this server runs no commands: it was started without --web-cli"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CliCommands:
-    """A request: name and password of the user, and command lines without `juju`."""
+    """A request: name and password of the user, or macaroons, and command lines without `juju`."""
 
     user: str = ""
     credentials: str = ""
+    macaroons: list[Any] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
 
 
@@ -130,10 +133,10 @@ class _Terminal(Stream):
         self.entered = None
         if not asked.user:
             raise errors.not_supported("CLI command for anonymous user not supported")
-        if not asked.credentials:
-            raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
         name = tags.user(asked.user) if asked.user.startswith("user-") else asked.user
-        entered = await self.api.logins.check(name, asked.credentials, peer=self.peer, model=model)
+        presented = read_presented(asked.macaroons) if asked.macaroons else ()
+        proof = Proof(name=name, password=asked.credentials, macaroons=presented)
+        entered = await self.api.logins.check_proof(proof, peer=self.peer, model=model)
         self.api.enter(self, entered)
 
     async def _print(self, line: str) -> None:

@@ -1,7 +1,8 @@
 """HTTP endpoint of `register`: a user who has a secret key chooses a password.
 
 Request and answer are sealed with the key (NaCl's secretbox), so that neither side has to trust a
-certificate first. Mirrors: juju apiserver/registration.go (3.6)
+certificate first. The answer has a cookie with a macaroon, with which the client gets the macaroon for its
+login (`endpoints/discharges.py`) within two minutes. Mirrors: juju apiserver/registration.go (3.6)
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.requests.user import passwords
 from pushjuju.web import decoding, errors, messages, tags
 from pushjuju.web.audit import Speaker
+from pushjuju.web.endpoints.discharges import set_cookie
 from pushjuju.web.endpoints.transfers import refusal
 
 if TYPE_CHECKING:
@@ -61,7 +63,10 @@ class Registration:
         try:
             body = await request.content.read(_LONGEST)
             asked = decoding.decode(SecretKeyLogin, messages.parse(body.decode("utf-8", "replace")))
-            return web.json_response(await self._register(asked, request.remote or ""))
+            answer = web.json_response(await self._register(asked, request.remote or ""))
+            logins = self._api.logins
+            set_cookie(answer, await logins.macaroon(_name(asked.user), logins.macaroons.proof), brief=True)
+            return answer
         except PushjujuError as error:
             return refusal(error, _body)
 

@@ -20,6 +20,7 @@ class Stream:
     """One websocket.
 
     Attributes:
+        host: The host and port of this server, as the client calls them; of no use for a stream.
         entered: The user, after the check of name and password.
         what: The command that the client runs, which is unknown for a stream.
     """
@@ -27,6 +28,7 @@ class Stream:
     def __init__(self, api: Api, socket: web.WebSocketResponse, peer: str) -> None:
         self.api = api
         self.peer = peer
+        self.host = ""
         self.entered: LoggedIn | None = None
         self.what = ""
         self.socket = socket

@@ -23,16 +23,21 @@ from aiohttp import web
 
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import blocks
-from pushjuju.web import errors, tags
+from pushjuju.web import errors, macaroons, messages, tags
 from pushjuju.web.audit import Speaker
 from pushjuju.web.call import reach, require_unblocked
+from pushjuju.web.login import Proof
+from pushjuju.web.login_macaroons import Presented, read_presented
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.web.api import Api
     from pushjuju.web.login import LoggedIn
+    from pushjuju.web.macaroons import Macaroon
 
 T = TypeVar("T")
+_COOKIES = "macaroon-"  # how the names of cookies with macaroons begin
+COOKIE = f"{_COOKIES}login"
 MOST_AT_ONCE = 4  # uploads of one user
 _SLOWEST, _WITHIN_S = 1024, 60.0  # bytes that a client must send at least in that time
 _STATUS = {
@@ -63,9 +68,8 @@ class Transfers:
         Raises:
             ApiError: The name or password is wrong, or the user has no access to the model of the path.
         """
-        name, password = _credentials(request)
         model = request.match_info.get("model", "")
-        return await self.api.logins.check(name, password, peer=request.remote or "", model=model)
+        return await self.api.logins.check_proof(_proof(request), peer=request.remote or "", model=model)
 
     async def run(self, entered: LoggedIn, act: Callable[[Context], T]) -> T:
         """Run a function in a thread with the rights of a user, and return the function's result."""
@@ -146,11 +150,38 @@ def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: 
     return web.json_response(body(found), status=status, headers=headers)
 
 
+def _proof(request: web.Request) -> Proof:
+    """Return name and password of Basic authentication, or the macaroons of a header."""
+    name, password = _credentials(request)
+    found = [_macaroons(text) for text in request.headers.getall("Macaroons", ()) if not password]
+    return Proof(name=name, password=password, macaroons=[item for every in found for item in every])
+
+
+def presented(request: web.Request) -> Presented:
+    """Return the macaroons in the cookies of a request, and in its header `Macaroons`."""
+    texts = [text for name, text in request.cookies.items() if name.startswith(_COOKIES)]
+    found = [_macaroons(text) for text in (*texts, *request.headers.getall("Macaroons", ()))]
+    return [item for every in found for item in every]
+
+
+def cookie_value(made: Macaroon) -> str:
+    """Return a macaroon as the value of a cookie."""
+    return macaroons.base64_text(messages.dumped([made.document()]).encode())
+
+
+def _macaroons(text: str) -> Presented:
+    """Return the macaroons of a cookie or header: JSON in base64; none when it cannot be read."""
+    try:
+        return read_presented(messages.parse(macaroons.read_base64(text).decode()))
+    except (ValueError, NotValid):
+        return []
+
+
 def _credentials(request: web.Request) -> tuple[str, str]:
-    """Return name and password of Basic authentication; the name may be a tag."""
+    """Return name and password of Basic authentication, both may be empty; the name may be a tag."""
     kind, _, encoded = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "basic":
-        raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
+        return "", ""
     try:
         name, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):

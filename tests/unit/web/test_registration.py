@@ -39,7 +39,9 @@ def fields(text: str) -> tuple[str, list[str], bytes, str]:
     return name.decode(), addresses, key, controller.decode()
 
 
-async def ask(served: ApiWorld, user: str, key: bytes, password: str) -> tuple[int, Any]:
+async def ask(
+    served: ApiWorld, user: str, key: bytes, password: str, session: aiohttp.ClientSession | None = None
+) -> tuple[int, Any]:
     """Register as Juju's client does, which does not check the certificate yet; return status and answer."""
     box = SecretBox(key)
     sealed = box.encrypt(json.dumps({"password": password}).encode())
@@ -48,13 +50,23 @@ async def ask(served: ApiWorld, user: str, key: bytes, password: str) -> tuple[i
         "nonce": base64.b64encode(sealed.nonce).decode(),
         "cipher-text": base64.b64encode(sealed.ciphertext).decode(),
     }
+    if session is not None:
+        return await post_in(session, served, json.dumps(body).encode(), box)
     return await post(served, json.dumps(body).encode(), box)
 
 
 async def post(served: ApiWorld, body: bytes, box: SecretBox | None = None) -> tuple[int, Any]:
     """Post to the endpoint; open the answer with a box."""
+    async with aiohttp.ClientSession() as session:
+        return await post_in(session, served, body, box)
+
+
+async def post_in(
+    session: aiohttp.ClientSession, served: ApiWorld, body: bytes, box: SecretBox | None
+) -> tuple[int, Any]:
+    """Post to the endpoint with the cookies of a session; open the answer with a box."""
     url = f"https://{served.endpoint}/register"
-    async with aiohttp.ClientSession() as session, session.post(url, data=body, ssl=False) as answer:
+    async with session.post(url, data=body, ssl=False) as answer:
         found = await answer.json()
         if box is None or answer.status != 200:
             return answer.status, found
