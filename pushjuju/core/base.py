@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 OS_NAMES = ("ubuntu", "debian", "centos", "windows", "osx", "opensuse", "genericlinux", "kubernetes")
 RISKS = ("stable", "candidate", "beta", "edge")

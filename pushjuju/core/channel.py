@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from pushjuju.core.base import RISKS
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 LATEST = "latest"
 DEFAULT_RISK = "stable"

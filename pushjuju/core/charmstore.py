@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.errors import PushjujuError
+from pushjuju.core.values import dataclass
 
 DEFAULT_ARCH = "amd64"
 CHARM, BUNDLE = "charm", "bundle"

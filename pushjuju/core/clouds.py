@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.values import dataclass
 
 DEFAULT_REGION = "default"
 EMPTY = "empty"

@@ -6,11 +6,12 @@ Pure. Mirrors: juju core/constraints/validation.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.core.constraints import ORDER, Constraints
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 Conflicts = tuple[tuple[frozenset[str], frozenset[str]], ...]
 """Pairs of groups: a name of the first group cannot be set together with a name of the second."""

@@ -11,12 +11,12 @@ import ipaddress
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import digest
 from pushjuju.core.model.ports import OpenPort, PortRange
+from pushjuju.core.values import dataclass
 
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 ALL_ENDPOINTS = ""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pushjuju.core.constraints import Constraints, render
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 DEFAULT_CORES = 1
 DEFAULT_MEM = 2048  # MiB

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 _HOP = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})@)?"

@@ -6,9 +6,9 @@ No other module takes a name such as `mysql/0` apart.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable import names
 
 _MACHINE = re.compile(r"(?:0|[1-9][0-9]*)(?:/[a-z]+/(?:0|[1-9][0-9]*))*")

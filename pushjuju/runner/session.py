@@ -13,13 +13,13 @@ import contextlib
 import errno
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, Overtaken, RemoteFailed, Unreachable
+from pushjuju.core.values import dataclass
 from pushjuju.portable.frames import Asked, Copy, Hello, Lease, LiveResult, OfOperation, Op, Request
 from pushjuju.runner.push import bootstrap, delta
 from pushjuju.runner.push.heard import Ahead, OnEvent, OnLive, Pending, Room, held_by

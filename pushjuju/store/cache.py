@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
+from pushjuju.core.values import dataclass
 from pushjuju.store.statements import rows
 
 MOST_KEPT = 8192  # answers, each of about a kilobyte; four times as many brought a large fleet no gain

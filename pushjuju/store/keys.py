@@ -13,12 +13,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError, WrongKey
+from pushjuju.core.values import dataclass
 from pushjuju.store.files.private import locked, replace_text
 from pushjuju.store.tx import Tx
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from sqlite3 import Row
@@ -18,6 +17,7 @@ from typing import Protocol
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.problems import Problem, dumps, loads, sentence
+from pushjuju.core.values import dataclass
 from pushjuju.store.db import Store
 from pushjuju.store.tx import Tx
 

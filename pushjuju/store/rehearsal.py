@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.core.values import dataclass
 from pushjuju.store.cloudfiles import CLOUDS, CREDENTIALS, KEY_FILE
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.faults import explain_error

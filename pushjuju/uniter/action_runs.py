@@ -8,12 +8,13 @@ Mirrors: juju worker/uniter/operation/{runaction,failaction}.go, worker/uniter/r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.charms.format.actions import validate_params
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.tasks import EXEC, TaskStatus
+from pushjuju.core.values import dataclass
 from pushjuju.portable.frames import Op
 from pushjuju.runner.remote.base.results import TIMED_OUT
 from pushjuju.services.entities.action import actions

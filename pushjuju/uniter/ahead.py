@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusInfo
-from pushjuju.core.values import changed
+from pushjuju.core.values import changed, dataclass
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import packed
 from pushjuju.store.rows.records import Operation as OperationRecord

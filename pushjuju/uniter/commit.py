@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import islice
@@ -21,7 +21,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
-from pushjuju.core.values import changed
+from pushjuju.core.values import changed, dataclass
 from pushjuju.portable import loglevels
 from pushjuju.runner.remote.base.results import CHARM_GONE
 from pushjuju.runner.trust import intake

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.values import dataclass
 from pushjuju.portable.frames import Op
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.charm import charms

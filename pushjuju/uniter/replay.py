@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.uniter.decide.decision import Decision, Effect
 from pushjuju.uniter.decide.loop import RESOLVERS

@@ -10,10 +10,11 @@ inferRemoteUnit (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.frames import Op
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from pushjuju.core.errors import PushjujuError
@@ -23,7 +23,7 @@ from pushjuju.core.status import (
     Workload,
     is_before_agent,
 )
-from pushjuju.core.values import changed
+from pushjuju.core.values import changed, dataclass
 from pushjuju.portable.durations import parse_duration
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import leadership, statuses

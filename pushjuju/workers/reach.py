@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, SudoRefused, Unreachable
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import machine_tag, parent_machine
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget

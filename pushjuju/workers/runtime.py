@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,7 @@ from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.holding import owner_line
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.firewalls import Firewall
 from pushjuju.plugins.api.hook_tools import HookToolFamily
 from pushjuju.plugins.api.providers import Provider, no_warning

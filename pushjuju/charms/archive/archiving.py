@@ -13,13 +13,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 
 METADATA = "metadata.yaml"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 
 FILE = ".jujuignore"

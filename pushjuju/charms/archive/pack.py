@@ -13,7 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -28,6 +28,7 @@ from pushjuju.charms.values.hooks import hook_names
 from pushjuju.charms.values.model import Charm
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import InvalidCharm, StoreError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 

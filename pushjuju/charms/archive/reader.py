@@ -7,7 +7,7 @@ Mirrors: juju/charm charmdir.go charmarchive.go
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from pushjuju.charms.format.places import Places, Source
 from pushjuju.charms.values.model import Charm, CharmMeta
 from pushjuju.charms.values.problems import Locate, Problem, Problems
 from pushjuju.core.errors import InvalidCharm, NotFound
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 

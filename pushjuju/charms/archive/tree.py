@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -14,6 +13,7 @@ from pushjuju.charms.archive import ignore
 from pushjuju.charms.archive.archiving import Kind
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 
 _DOCUMENT = 16 << 20

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -23,6 +23,7 @@ from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.charms.values.goform import typed
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import InvalidCharm, NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 
 Read = Callable[[str], bytes | None]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from pushjuju.core.values import dataclass
 
 DEFAULT = "craftctl default"
 # A part with such a name installs the tool of a plugin (`poetry-deps`). Mirrors: craft-parts plugins

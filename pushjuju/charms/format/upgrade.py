@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju import JUJU_VERSION
 from pushjuju.charms.format.config import parse_settings
@@ -12,6 +12,7 @@ from pushjuju.charms.values.endpoints import Side, implements
 from pushjuju.charms.values.model import Charm, Endpoint, Role, StorageMeta
 from pushjuju.core.base import Base
 from pushjuju.core.errors import Conflict, NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 
 

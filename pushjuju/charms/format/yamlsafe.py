@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.yamlwords import FALSE, FLOATS, NULL, TRUE, number_of
 
 _TAG = "tag:yaml.org,2002:"

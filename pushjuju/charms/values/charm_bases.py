@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 
 # The workload bases of the Juju version that pushjuju emulates. Admins add others (`extra_bases`).

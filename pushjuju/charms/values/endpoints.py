@@ -7,13 +7,14 @@ Mirrors: juju state/state.go InferEndpoints, state/relation.go (3.6).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
 
 from pushjuju.charms.values.model import CharmMeta, Endpoint, Role, Scope, implicit_endpoint
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
 from pushjuju.core.names import is_endpoint
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 

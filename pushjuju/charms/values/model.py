@@ -6,11 +6,12 @@ All values are immutable and can be converted to JSON and back (`to_wire`, `from
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from pushjuju.core.base import SERIES, Base
+from pushjuju.core.values import dataclass
 
 JUJU_INFO = "juju-info"
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.core.values import dataclass
 
 _MOST = 500  # faults that an error lists
 

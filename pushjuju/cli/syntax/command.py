@@ -10,7 +10,7 @@ Mirrors: juju/cmd cmd.go, supercommand.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 import click
@@ -21,6 +21,7 @@ from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import PushjujuError, UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.flags import dashed
 from pushjuju.portable.quote import quote_list
 

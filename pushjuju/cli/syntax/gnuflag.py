@@ -8,12 +8,13 @@ Mirrors: juju/gnuflag flag.go, juju/cmd args.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.suggest import did_you_mean
+from pushjuju.core.values import dataclass
 from pushjuju.portable import flags
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.flags import dashed

@@ -6,7 +6,6 @@ A wrong value raises an error before the command changes anything. Mirrors: juju
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +17,7 @@ from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.names import is_machine
 from pushjuju.core.storage import Directive, parse_directives
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import ssh_keys

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, escape, harmless, paint
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 
 _COLOURS = {"running": CYAN, "done": GREEN, "failed": RED, "waiting": YELLOW}

@@ -5,11 +5,11 @@ Mirrors: juju cmd/juju/commands/debuglog.go (3.6)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, escape, paint
 from pushjuju.core.clock import from_iso
+from pushjuju.core.values import dataclass
 from pushjuju.services.views.listings.log_selection import Record
 
 _COLOURS = {"WARNING": YELLOW, "ERROR": RED, "CRITICAL": RED, "INFO": GREEN, "DEBUG": GREEN, "TRACE": GREEN}

@@ -6,7 +6,7 @@ Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.go, machine/
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.syntax import flags
@@ -14,6 +14,7 @@ from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import drive, hints, suggest
 from pushjuju.core.errors import Conflict, NotFound, NotPermitted, NotValid, PushjujuError, UsageError
 from pushjuju.core.names import is_machine
+from pushjuju.core.values import dataclass
 from pushjuju.services.lifecycle import forced_ends, removal
 from pushjuju.services.views import removal_plan
 
@@ -33,7 +34,7 @@ FLAGS = (
 _REFUSALS = (NotFound, NotValid, NotPermitted, Conflict)
 
 
-@dataclass
+@dataclass(slots=True)
 class Plan:
     """What a removal does to each entity. If one cannot be removed, all stay; the error names all faults.
 

@@ -6,10 +6,10 @@ Mirrors: juju core/crossmodel/offerurl.go (3.6)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_model, is_user
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 

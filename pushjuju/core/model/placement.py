@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from pushjuju.core.constraints import container_of
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_machine
+from pushjuju.core.values import dataclass
 
 CONTAINER_TYPES = ("lxd", "kvm")
 

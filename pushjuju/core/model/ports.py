@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+
+from pushjuju.core.values import dataclass
 
 
 def text(protocol: str, from_port: int, to_port: int) -> str:

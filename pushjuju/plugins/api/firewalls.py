@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from pushjuju.core.firewall import MachineRules
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.targets import ScriptResult
 
 

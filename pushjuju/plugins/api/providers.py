@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,6 +12,7 @@ from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached
 from pushjuju.plugins.api.findings import Finding
 from pushjuju.plugins.api.storage_types import StorageItem

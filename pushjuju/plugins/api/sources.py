@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from random import Random
@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from pushjuju.core.charmstore import Ask, Download, HubError, StoreCharm, StoreResource
 from pushjuju.core.clock import Clock, SystemClock
+from pushjuju.core.values import dataclass
 
 Tell = Callable[[int, int], None]
 """A function that a download calls with (bytes received, bytes in all); 0 in all when unknown."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, runtime_checkable
 
 from pushjuju.core.storage import Kind, Scope
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.clouds import Attr
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from pushjuju.core.values import dataclass
 
 _WORTH = 512  # bytes; a message that copies less costs more than sending the bytes
 

@@ -8,12 +8,12 @@ import json
 import marshal
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 _SOURCE = Path(__file__).parents[3]
 PORTABLE = _SOURCE / "pushjuju" / "portable"

@@ -9,8 +9,9 @@ import base64
 import fcntl
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from pushjuju.core.values import dataclass
 
 ACCEPTED = "accepted"
 """The comment of keys that a user accepted instead of the keys that the provider reported."""

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.core.values import dataclass
 from pushjuju.runner.target import MachineTarget
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import NotFound
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.sources import CharmStore, Tell
 from pushjuju.plugins.sources import mirror as form
 from pushjuju.services.bundles.read.bases import application_base

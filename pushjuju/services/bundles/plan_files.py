@@ -6,11 +6,11 @@ The file is JSON, as `docs/reference/bundles.md` describes it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.services.bundles.planning import Prepared
 from pushjuju.store.files.private import explained, replace_text
 

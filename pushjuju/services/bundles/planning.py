@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from pushjuju.charms.archive.pack import PackedCharm
@@ -18,6 +18,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.services.bundles import record as bundle_record
 from pushjuju.services.bundles.check import apply_changes, charmcheck, local_charms, stored_charms
 from pushjuju.services.bundles.check import needs as bundle_needs

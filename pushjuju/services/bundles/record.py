@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
@@ -21,6 +21,7 @@ from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure
 from pushjuju.core.model import offerurl
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles import pruning

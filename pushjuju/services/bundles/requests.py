@@ -6,7 +6,7 @@ Mirrors: juju cmd/juju/application/deployer/bundle.go, bundlehandler.go, diffbun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pushjuju.charms.archive.bundles import is_bundle, names_bundle
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles import plan_files, planning

@@ -8,7 +8,6 @@ state/cleanup.go (3.6)
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -18,6 +17,7 @@ from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.names import UnitName, parent_machine
 from pushjuju.core.problems import Subject
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications, units

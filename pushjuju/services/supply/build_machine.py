@@ -18,7 +18,7 @@ import tarfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from pushjuju.charms.build.scripts import DEFAULT
 from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.clouds import CloudSpec
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
 from pushjuju.plugins.manager import PluginHost

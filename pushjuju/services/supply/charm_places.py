@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.sources import SourceServices
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.application import resources

@@ -6,13 +6,13 @@ Mirrors: juju apiserver/facades/controller/charmrevisionupdater (3.6)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context

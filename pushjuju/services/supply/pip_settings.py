@@ -12,12 +12,13 @@ import shlex
 import ssl
 import zipfile
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound
+from pushjuju.core.values import dataclass
 from pushjuju.services.supply import runpip
 
 FOLDER = "/root/.build-settings"

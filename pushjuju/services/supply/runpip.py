@@ -6,10 +6,10 @@ import ast
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, NotFound
+from pushjuju.core.values import dataclass
 
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64el": "ppc64le", "armhf": "armv7l"}
 _GLIBC = ("2_28", "2_17", "2_5")

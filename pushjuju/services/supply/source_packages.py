@@ -14,13 +14,13 @@ import shutil
 import tarfile
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pushjuju.charms.build.locks import plain
 from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.core.values import dataclass
 from pushjuju.services.supply.requirement_files import place_of
 
 _DOCUMENT = 4 << 20

@@ -13,7 +13,7 @@ import difflib
 import json
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from pushjuju.core.charmstore import (
 )
 from pushjuju.core.errors import InvalidCharm, NotFound, NotValid, PushjujuError
 from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.sources import CharmStore as CharmStore  # noqa: PLC0414 - commands ask stores
 from pushjuju.plugins.api.sources import SourceServices, no_tell
 from pushjuju.plugins.manager import PluginHost

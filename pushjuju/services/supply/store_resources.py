@@ -6,11 +6,11 @@ Mirrors: juju resource/opener.go, resource/charmhub.go (3.6)
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from pushjuju.charms.format.url import name_in
 from pushjuju.core.charmstore import HubError
 from pushjuju.core.errors import NotFound
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.sources import CharmStore
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context

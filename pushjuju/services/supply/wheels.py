@@ -12,7 +12,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from pushjuju.charms.build import charmcraft
 from pushjuju.charms.build.locks import plain
 from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, PushjujuError
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.sources.places import check_out
 from pushjuju.portable.quote import quote
 from pushjuju.services.supply import pip_settings, requirement_files, runpip, source_packages

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import unpacked

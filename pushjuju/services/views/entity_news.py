@@ -7,9 +7,10 @@ neighbours, so after a change of a machine, the machine's units are read too.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.model import models
 from pushjuju.services.views import entity_picture
 from pushjuju.services.views.entity_picture import Part, Picture

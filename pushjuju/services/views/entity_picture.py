@@ -7,7 +7,7 @@ Mirrors: juju core/multiwatcher/types.go, rpc/params/multiwatcher.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
@@ -16,6 +16,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.constraints import of_hardware
 from pushjuju.core.status import StatusKind
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis.context import Context

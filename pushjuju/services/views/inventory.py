@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core import constraints
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_defaults, ssh_keys

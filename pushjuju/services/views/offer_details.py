@@ -6,11 +6,11 @@ Mirrors: juju apiserver/facades/client/applicationoffers (3.6)
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pushjuju.charms.values.model import Endpoint
 from pushjuju.core.model.offerurl import OfferUrl
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.status import StatusInfo, StatusKind
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.basis.context import Context

@@ -6,13 +6,14 @@ Keys and order are those of Juju's JSON. Mirrors: juju cmd/juju/resource formatt
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import not_found
+from pushjuju.core.values import dataclass
 from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.services.entities.application import applications, resources, units
 from pushjuju.services.entities.basis.context import Context

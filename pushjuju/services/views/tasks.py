@@ -6,7 +6,6 @@ Mirrors: juju cmd/juju/action (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +13,7 @@ from pushjuju.charms.values.model import ActionSpec
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.core.names import UnitName
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context

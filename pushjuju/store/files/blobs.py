@@ -8,12 +8,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.ids import new_hash
+from pushjuju.core.values import dataclass
 from pushjuju.store.files.private import explained, private_dir, sync_dir, temporary
 
 _CHUNK = 1 << 20  # bytes that are read at once

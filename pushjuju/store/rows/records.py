@@ -6,10 +6,11 @@ The type of a field says how its column is decoded (bool, datetime; a mapping or
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
+from pushjuju.core.values import dataclass
 from pushjuju.store.rows.model import Model as Model  # noqa: PLC0414 - one of the records, kept apart
 
 

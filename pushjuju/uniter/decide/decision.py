@@ -6,10 +6,11 @@ Mirrors: juju worker/uniter/operation/interface.go and factory.go, worker/uniter
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
+from pushjuju.core.values import dataclass
 from pushjuju.uniter.decide.remote import RemoteState
 from pushjuju.uniter.decide.state import HookInfo, HookKind
 

@@ -6,10 +6,11 @@ Mirrors: juju worker/uniter/remotestate/snapshot.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.values import dataclass
 from pushjuju.uniter.decide.state import ResolvedMode
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_unit
 
 

@@ -6,7 +6,6 @@ Mirrors: juju worker/uniter/runner/context/contextfactory.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.charms.format.config import merge_settings
@@ -14,6 +13,7 @@ from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core import limits
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.application.units import of_application
 from pushjuju.services.entities.basis import leadership, network, statuses

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from pushjuju.charms.format.config import Settings
 from pushjuju.charms.values.model import Charm, Role
@@ -17,7 +16,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.problems import Subject
-from pushjuju.core.values import changed
+from pushjuju.core.values import changed, dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis import leadership, network

@@ -10,11 +10,11 @@ Mirrors: juju worker/firewaller (3.6)
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import timedelta
 
 from pushjuju.core.errors import Overtaken, RemoteFailed
 from pushjuju.core.firewall import MachineRules
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.firewalls import Firewall, GuardedMachine
 from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.runner.session import MachineSession

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import MachineStatus, StatusKind
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.providers import Enlister, Started
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from pushjuju.core.errors import NotFound, ProviderError, PushjujuError, ZoneInd
 from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.providers import Hardware, Provider, Started, StartRequest
 from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.api.targets import SSHTarget

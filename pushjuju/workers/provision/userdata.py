@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pushjuju.charms.format.yamlload import load
 from pushjuju.core import cloudinit
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.providers import StartRequest
 from pushjuju.store.datadir import ControllerDir
 from pushjuju.workers.provision import proxies

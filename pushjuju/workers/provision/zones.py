@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model import zones as rules
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.providers import Provider, StartRequest, Zoned
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pushjuju.cli.commands.action import task_table as formatters
 from pushjuju.cli.commands.action.task_start import (
@@ -22,6 +21,7 @@ from pushjuju.cli.work import session
 from pushjuju.cli.work.waiting import Waiter
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_machine
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.requests.action import operations

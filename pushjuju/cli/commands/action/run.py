@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.charms.format import yamlsafe
@@ -22,6 +21,7 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.cli.work.waiting import Waiter
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.requests.action import operations
 

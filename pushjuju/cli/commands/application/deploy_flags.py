@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.cli.commands.bundle import bundling
@@ -11,6 +10,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.services.bundles import plan_files, requests
 from pushjuju.workers.provision import precheck
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pushjuju.cli.commands.bundle.bundling import OVERLAY
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.output import format_yaml
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles import requests

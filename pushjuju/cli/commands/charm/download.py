@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pushjuju.charms.values import charm_bases
@@ -24,6 +24,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, HubError, Platform, StoreCharm
 from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.services.supply import store_charms
 
 

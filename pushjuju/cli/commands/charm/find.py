@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.charms.hub import catalogue
@@ -12,6 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.charmstore import HubError
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.gotypes import Struct
 
 

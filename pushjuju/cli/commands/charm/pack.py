@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.charms.archive import pack as archive
@@ -16,6 +15,7 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.model import architectures
 from pushjuju.services.supply import charm_build, charm_places
 

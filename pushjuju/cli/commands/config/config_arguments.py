@@ -6,10 +6,11 @@ Pure. Mirrors: juju cmd/juju/config/config.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.cli.syntax.values import pairs
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import making, scope, session
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.services.requests.controller import bootstrap as request
 from pushjuju.workers.provision import checkup
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, paint
 from pushjuju.cli.terminal.table import heads, message
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.terminal.times import rfc3339, since_text
+from pushjuju.core.values import dataclass
 from pushjuju.portable.gotypes import Moment, Struct
 
 if TYPE_CHECKING:

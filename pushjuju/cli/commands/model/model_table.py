@@ -6,7 +6,6 @@ Mirrors: juju cmd/juju/controller/listmodels.go, cmd/juju/model/show.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.cli.terminal.output import Formatter, render
@@ -14,6 +13,7 @@ from pushjuju.cli.terminal.paint import GREEN, paint, paint_status
 from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.cli.commands.program.command_tree import root_group
@@ -13,6 +12,7 @@ from pushjuju.cli.work import api as serve_api
 from pushjuju.cli.work import session
 from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

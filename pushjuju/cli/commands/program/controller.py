@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.commands.program.command_tree import root_group
@@ -14,6 +13,7 @@ from pushjuju.cli.work import api as serve_api
 from pushjuju.cli.work import session
 from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.services.requests.secret import keys
 from pushjuju.workers import serving
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -19,6 +18,7 @@ from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotPermitted, NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.flags import HelpWanted
 from pushjuju.portable.quote import quote
 

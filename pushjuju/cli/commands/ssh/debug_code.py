@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pushjuju.cli.commands.ssh.debug_start import DebugFlags, start_debugging
 from pushjuju.cli.commands.ssh.ssh_session import FLAGS, PTY
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pushjuju.cli.commands.ssh import debug_session
 from pushjuju.cli.commands.ssh.ssh_session import proxy_wanted, run_program, target_of
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import Conflict, NotFound, UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import sessions

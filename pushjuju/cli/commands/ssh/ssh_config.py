@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pushjuju.core import children
 from pushjuju.core.jumps import Hop
+from pushjuju.core.values import dataclass
 
 _DETOURS = ("proxyjump", "proxycommand")
 # No forwarding by `~/.ssh/config`, which is included later. Options on the command line still win.

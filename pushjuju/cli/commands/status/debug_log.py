@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from pushjuju.cli.syntax import flags
@@ -16,6 +15,7 @@ from pushjuju.cli.terminal.paint import colours_on
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.suggest import closest
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.model import models, sessions

@@ -6,12 +6,12 @@ Mirrors: juju cmd/juju/storage/list.go, listformatters.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.cli.terminal.paint import paint_status
 from pushjuju.cli.terminal.table import heads, size_text
 from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.cli.syntax import flags
@@ -13,6 +12,7 @@ from pushjuju.cli.terminal.output import render
 from pushjuju.cli.work import drive, session, waiting
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.names import is_machine, is_model
+from pushjuju.core.values import dataclass
 from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.model import offerurl
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_order
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.check import stored_charms

@@ -7,12 +7,13 @@ Mirrors: juju/charm v12 bundledata.go VerifyWithCharms (the texts)
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.charms.format.config import validate_settings
 from pushjuju.charms.values.endpoints import Side, infer_endpoints
 from pushjuju.charms.values.model import Charm, Endpoint, Role
 from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.read import placement

@@ -6,13 +6,13 @@ Juju finds missing things in the middle of a deploy; pushjuju reports them befor
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.facts import ModelFacts

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts, container_type, top_machine
 from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed

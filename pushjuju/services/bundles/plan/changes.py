@@ -6,11 +6,12 @@ Mirrors: juju core/bundle/changes/changes.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
 
 BUNDLE_URL = "bundleURL"  # the annotation of an application that names the bundle it was deployed from

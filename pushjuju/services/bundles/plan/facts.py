@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.bundles.read.values import ALL, Exposed
 
 

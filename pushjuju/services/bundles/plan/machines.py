@@ -6,9 +6,10 @@ Mirrors: juju core/bundle/changes/model.go InferMachineMap, cmd/juju/application
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.facts import ModelFacts, UnitFacts, container_type, top_machine

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_order
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.changes import Draft, Method

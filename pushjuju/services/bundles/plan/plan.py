@@ -6,12 +6,13 @@ Mirrors: juju core/bundle/changes handlers.go (3.6): the order of the steps, the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotValid
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan import changes, equal, machines

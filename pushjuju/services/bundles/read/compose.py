@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path as FilePath
 from typing import Any
 
 from pushjuju.charms.format.yamlsafe import Document, YamlLimits, load_documents
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.read.source import Source
 from pushjuju.services.bundles.read.tree import Places

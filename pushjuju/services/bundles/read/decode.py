@@ -7,10 +7,11 @@ where Juju would take an empty value.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 from pushjuju.charms.format.yamlsafe import Document
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.read.compose import Composed
 from pushjuju.services.bundles.read.values import Application, Bundle, Exposed, Fault, Machine, Offer, Path

@@ -6,10 +6,10 @@ Mirrors: juju cmd/juju/application/bundle/bundle.go ComposeAndVerifyBundle (3.6)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.services.bundles.read import compose, decode, source, verify
 from pushjuju.services.bundles.read.compose import Composed, Include, Part
 from pushjuju.services.bundles.read.source import Source

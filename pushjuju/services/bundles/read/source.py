@@ -6,11 +6,11 @@ Mirrors: juju/charm bundledatasrc.go, bundledir.go, bundlearchive.go (v12)
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.charms.archive.bundles import NAME
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 
 MAX_TEXT = 2 * 1024 * 1024  # bytes of a bundle or overlay file

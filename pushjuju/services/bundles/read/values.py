@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from pushjuju.core.values import dataclass
 
 Path = tuple[str | int, ...]
 EVERYWHERE = ("0.0.0.0/0", "::/0")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path as FilePath
 
 from pushjuju.charms.format.url import parse_url
@@ -17,6 +17,7 @@ from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_endpoint, is_storage
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote

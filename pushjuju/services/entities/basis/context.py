@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from random import Random
 
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound
+from pushjuju.core.values import dataclass
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.faults import FROM_COPY

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.names import machine_tag, unit_tag
+from pushjuju.core.values import dataclass
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.store.tx import ModelTx, Tx

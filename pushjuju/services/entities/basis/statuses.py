@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
+from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.store.rows.records import Status
 from pushjuju.store.tx import ModelTx

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
+from pushjuju.core.values import dataclass
 from pushjuju.store import processes
 from pushjuju.store.queue import WorkItem
 

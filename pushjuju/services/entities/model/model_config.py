@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +15,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.firewall import parse_cidr
 from pushjuju.core.storage import parse_size
+from pushjuju.core.values import dataclass
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.loglevels import parse_levels
 from pushjuju.portable.quote import bool_of

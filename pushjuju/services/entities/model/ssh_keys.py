@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import binascii
 import json
-from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import new_hash
+from pushjuju.core.values import dataclass
 from pushjuju.store.tx import ModelTx
 
 KEY = "authorized-keys"

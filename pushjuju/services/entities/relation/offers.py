@@ -8,7 +8,6 @@ Mirrors: juju apiserver/facades/client/applicationoffers, state/applicationoffer
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from pushjuju.charms.values.model import Charm, Endpoint, Scope
 from pushjuju.core.errors import Conflict, NotFound, NotValid
@@ -16,6 +15,7 @@ from pushjuju.core.ids import new_uuid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.core.problems import Subject
+from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote

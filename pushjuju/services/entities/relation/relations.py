@@ -8,11 +8,11 @@ other too, under the names that the other model uses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusKind
+from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.model import firewall

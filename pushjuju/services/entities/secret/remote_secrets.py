@@ -10,10 +10,11 @@ Mirrors: juju apiserver/facades/controller/crossmodelsecrets (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret import secrets

@@ -9,7 +9,7 @@ Mirrors: juju state/secrets.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from pushjuju.charms.values.model import Role
@@ -17,6 +17,7 @@ from pushjuju.core import limits
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, StoreError
 from pushjuju.core.model.secrets import RETRY, Content, OwnerKind, Rotation
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context

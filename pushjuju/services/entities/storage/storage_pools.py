@@ -6,11 +6,12 @@ Each storage provider is also a pool of the same name. Mirrors: juju storage/poo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.storage import Kind, is_pool
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.storage_types import StorageType
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Kind, StorageStatus, is_storage
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import statuses, wake

@@ -7,7 +7,7 @@ machine's worker runs. Mirrors: juju apiserver/facades/client/action, state/oper
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.charms.format.actions import insert_defaults, validate_params
@@ -15,6 +15,7 @@ from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.names import machine_tag, unit_tag
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import leadership, wake
 from pushjuju.services.entities.basis.context import Context

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.placement import Placement
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked

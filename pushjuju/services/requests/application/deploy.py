@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
 from pushjuju.services.entities.basis.context import Context

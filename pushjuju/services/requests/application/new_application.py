@@ -6,7 +6,7 @@ Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
@@ -20,6 +20,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind, Workload
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.application import bindings, resources, units
 from pushjuju.services.entities.application.applications import drop_unused_blob

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.format.config import Settings, filter_settings, parse_settings, parse_settings_yaml
@@ -15,6 +15,7 @@ from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.application import applications, bindings, resources, units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context

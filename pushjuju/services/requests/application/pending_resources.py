@@ -12,11 +12,12 @@ import re
 import shutil
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.ids import new_uuid
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import resources
 from pushjuju.services.entities.basis.context import Context

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from pushjuju.charms.format.arguments import is_path
@@ -19,6 +19,7 @@ from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.application import applications, resources, units

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.charms.format.config import (
@@ -21,6 +21,7 @@ from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.suggest import did_you_mean
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.application import applications, bindings
 from pushjuju.services.entities.basis import wake

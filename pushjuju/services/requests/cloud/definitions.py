@@ -6,11 +6,12 @@ Mirrors: juju cmd/juju/cloud/add.go, updatecloud.go, remove.go, apiserver/facade
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from pushjuju.core.clouds import EMPTY, Cloud, read_clouds
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError, not_found
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context

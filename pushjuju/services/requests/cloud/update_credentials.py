@@ -6,10 +6,11 @@ Mirrors: juju cmd/juju/cloud/updatecredential.go, apiserver/facades/client/cloud
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pushjuju.core.clouds import CloudCredentials, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context

@@ -18,13 +18,14 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pushjuju.core.clock import Clock, to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, StoreDamaged, StoreError
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import backup

@@ -6,10 +6,11 @@ Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.format.yamlload import load
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.services.requests.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
 
 TAGS = ("!vault", "!vault-encrypted", "!unsafe")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pushjuju.core import jumps
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 MOST = 10_000  # hosts that one file may name
 PROXY_COMMAND = "proxycommand"  # stands for a ProxyCommand, whose text may contain a password

@@ -9,11 +9,11 @@ import fnmatch
 import getpass
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.core import jumps
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 from pushjuju.services.requests.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
 
 _DEEPEST = 16  # levels of included files, as in OpenSSH

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from pushjuju.core.base import Base
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.storage import Directive
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, unchecked
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.names import is_space
+from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context

@@ -6,13 +6,14 @@ Mirrors: juju cmd/juju/controller/addmodel.go, apiserver/facades/client/modelman
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import AlreadyExists, NotFound
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.model.life import Life
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users, wake
 from pushjuju.services.entities.basis.context import Context

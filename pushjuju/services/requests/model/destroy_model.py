@@ -6,8 +6,8 @@ Mirrors: juju apiserver/facades/client/modelmanager DestroyModels (3.6)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, sessions

@@ -13,10 +13,10 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.core.errors import NotFound, TransportError, UsageError
+from pushjuju.core.values import dataclass
 
 TIMEOUT_S = 20.0
 _MOST = 1024 * 1024  # bytes that an answer may have

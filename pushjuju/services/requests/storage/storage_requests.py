@@ -6,7 +6,7 @@ Mirrors: juju apiserver/facades/client/storage (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pushjuju.charms.values.model import Charm
@@ -14,6 +14,7 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
 from pushjuju.core.storage import Directive, Kind, Scope, StorageStatus, is_storage
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.storage_types import StorageMade
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis.context import Context

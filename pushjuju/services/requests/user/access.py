@@ -6,9 +6,9 @@ Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pushjuju.core.model.offerurl import parse
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind

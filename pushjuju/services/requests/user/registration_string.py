@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests.user import passwords
 from pushjuju.store.files.private import private_dir, replace_text

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from pushjuju.core.names import is_machine, machine_tag, unit_tag
+from pushjuju.core.values import dataclass
 from pushjuju.portable.loglevels import LEVELS
 from pushjuju.portable.names import is_unit
 

@@ -6,10 +6,10 @@ Mirrors: juju cmd/juju/waitfor/errors.go, query/errors.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.suggest import distance
+from pushjuju.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

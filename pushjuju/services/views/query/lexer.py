@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.views.query import faults
 from pushjuju.services.views.query.faults import Place
 

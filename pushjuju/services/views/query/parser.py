@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.views.query import faults
 from pushjuju.services.views.query.faults import Place
 from pushjuju.services.views.query.lexer import Token, Type, tokens

@@ -6,9 +6,10 @@ Mirrors: juju cmd/juju/waitfor/query/query.go, scope.go, box.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.views.query import faults
 from pushjuju.services.views.query.parser import (

@@ -7,12 +7,12 @@ Mirrors: juju cmd/juju/waitfor/{model,application,unit,machine}.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.status import Agent, MachineStatus, StatusInfo, StatusKind, Workload, most_severe
+from pushjuju.core.values import dataclass
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import network, statuses
 from pushjuju.services.entities.basis.context import Context

@@ -13,11 +13,11 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any
 
 from pushjuju.core.status import Agent, MachineStatus, Workload
+from pushjuju.core.values import dataclass
 
 Document = Mapping[str, Any]
 

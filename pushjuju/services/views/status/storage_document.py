@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
@@ -16,6 +15,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
 from pushjuju.core.status import StatusInfo
 from pushjuju.core.storage import Kind, Scope, StorageStatus, is_storage, store_of
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context

@@ -8,9 +8,9 @@ Mirrors: juju worker/uniter/relation/resolver.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pushjuju.core.model.life import Life
+from pushjuju.core.values import dataclass
 from pushjuju.uniter.decide.decision import GO_ON, Effect, EffectKind, Verdict, run_hook
 from pushjuju.uniter.decide.remote import RemoteRelation, RemoteState
 from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind, RelationRecord

@@ -1,0 +1,112 @@
+"""Dataclasses whose methods are made with their first value behave as the standard library's."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import importlib
+import inspect
+import pickle
+import pkgutil
+import threading
+from dataclasses import field
+from typing import Any, ClassVar
+
+import pytest
+
+import pushjuju
+from pushjuju.core.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A frozen value with each kind of field."""
+
+    KIND: ClassVar[str] = "point"
+    x: int
+    y: int = 2
+    tags: list[str] = field(default_factory=list)
+
+    def moved(self, x: int) -> Point:
+        return dataclasses.replace(self, x=x)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pixel(Point):
+    """A class that gives a field of its base a default, and adds one."""
+
+    x: int = 7
+    colour: str = "red"
+
+
+@dataclass(slots=True, order=True)
+class Mutable:
+    """A value that may change."""
+
+    size: int
+
+
+def test_a_value_has_the_methods_of_the_standard_library() -> None:
+    assert repr(Point(x=1)) == "Point(x=1, y=2, tags=[])"
+    assert Point(x=1) == Point(x=1) != Point(x=1, y=3)
+    assert Point(x=1).moved(4).x == 4
+    assert (Point.KIND, Mutable(1) < Mutable(2)) == ("point", True)
+    assert not hasattr(Point(x=1), "__dict__")
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'x'"):
+        Point()  # type: ignore[call-arg]
+
+
+def test_a_frozen_value_stays_as_it_is() -> None:
+    point = Point(x=1)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        point.x = 2  # type: ignore[misc]
+    mutable = Mutable(1)
+    mutable.size = 2
+    assert mutable == Mutable(2)
+
+
+def test_a_subclass_has_the_fields_of_its_base() -> None:
+    assert Pixel() == Pixel(x=7, y=2, tags=[], colour="red")
+    assert [item.name for item in dataclasses.fields(Pixel)] == ["x", "y", "tags", "colour"]
+
+
+def test_the_fields_of_a_class_without_values_are_known() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Fresh:
+        name: str = "x"
+
+    assert [item.name for item in dataclasses.fields(Fresh)] == ["name"]
+    assert dataclasses.is_dataclass(Fresh)
+
+
+def test_values_can_be_copied() -> None:
+    pixel = Pixel(colour="blue")
+    assert copy.copy(pixel) == copy.deepcopy(pixel) == pickle.loads(pickle.dumps(pixel)) == pixel
+
+
+@pytest.mark.parametrize("_round", range(20))
+def test_several_threads_make_the_first_value(_round: int) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Fresh:
+        name: str
+
+    made: list[Any] = []
+    threads = [threading.Thread(target=lambda: made.append(Fresh("x"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [Fresh("x")] * 4
+
+
+def test_the_methods_of_every_class_can_be_made() -> None:
+    """A mistake in a definition shows at the first value: here, not at a user."""
+    found = 0
+    for module in pkgutil.walk_packages(pushjuju.__path__, "pushjuju."):
+        if module.name.endswith("__main__") or ".testing" in module.name:
+            continue
+        for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if kind.__module__ == module.name and dataclasses.is_dataclass(kind):
+                dataclasses.fields(kind)
+                found += 1
+    assert found > 500
