@@ -15,7 +15,7 @@ from pushjuju.cli.work import blocking
 
 ROOT = Path(__file__).parents[2] / "pushjuju"
 COMMANDS = ROOT / "cli" / "commands"
-_ROOMS = ("pushjuju.services.requests", "pushjuju.services.bundles", "pushjuju.services.views")
+_ROOMS = tuple(f"pushjuju.services.{room}" for room in ("requests", "bundles", "views", "pictures"))
 
 _REQUESTS = ("pushjuju.services.requests.", "pushjuju.services.bundles.requests.")
 _CHARM = "a charm is made or fetched: nothing of a model changes"

@@ -58,6 +58,8 @@ BY_CHOICE: dict[tuple[str, str], str] = {
     ("controllers", "managed"): "Juju's newer clients ask JAAS with it; refused with one line",
     ("config", "branch"): "comes with the feature flag of branches only",
     ("clouds", "import-juju"): "copies the clouds and credentials of a Juju client, which Juju has already",
+    ("status", "formats"): "pictures too: svg, dot and mermaid",
+    ("status", "machines"): "draws machines instead of applications",
     (
         "export-bundle",
         "with-charms",

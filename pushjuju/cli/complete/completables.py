@@ -97,7 +97,9 @@ OF_COMMAND: Mapping[str, str] = {
     "documentation --url": "none", "show-status-log --type": "statustype",
 }  # fmt: skip
 # Command -> flags that take no value there, although the same flag of other commands does.
-BARE: Mapping[str, tuple[str, ...]] = {"info": ("--config",), "show-unit": ("--app",)}
+BARE: Mapping[str, tuple[str, ...]] = {
+    "info": ("--config",), "show-unit": ("--app",), "status": ("--machines",),
+}  # fmt: skip
 SWITCHES = frozenset((
     "--debug", "-v", "--verbose", "-q", "--quiet", "--show-log", "-h", "--help", "--utc", "--color",
     "--no-color", "--force", "--no-wait", "--no-prompt", "--dry-run", "--trust", "--follow", "--failed",

@@ -13,6 +13,7 @@ from pushjuju.portable.jsontext import escape_json
 from pushjuju.portable.yamltext import to_yaml
 
 FORMATS = ("tabular", "yaml", "json", "short", "oneline", "line", "summary")
+PICTURES = ("svg", "dot", "mermaid")
 
 
 def formatters(

@@ -1,0 +1,285 @@
+"""Draws a layout as SVG: no script, both colour schemes, every text escaped. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from xml.sax.saxutils import escape as _escape
+
+from pushjuju.services.pictures.graph import Card, Link
+from pushjuju.services.pictures.layout import (
+    CHIP_SIZE,
+    HEADING,
+    LEGEND,
+    MARGIN,
+    NAME_SIZE,
+    PAD,
+    SHAPE,
+    TEXT_SIZE,
+    Box,
+    CardPlace,
+    ChipPlace,
+    Layout,
+    LinePlace,
+    name_room,
+    units_text,
+)
+from pushjuju.services.pictures.lettering import cut_end, cut_middle, plain
+from pushjuju.services.pictures.looks import COLOURS, SHAPES, Look, in_order, look_of
+
+_MOST_RELATIONS = 12
+_FONT = 'system-ui,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","DejaVu Sans",sans-serif'
+_LIGHT = {
+    "ground": "#ffffff", "card": "#ffffff", "panel": "#f6f8fa", "edge": "#afb8c1", "text": "#1f2328",
+    "quiet": "#57606a", "line": "#6e7781", "hub": "#dfe3e8",
+}  # fmt: skip
+_DARK = {
+    "ground": "#0d1117", "card": "#161b22", "panel": "#11161d", "edge": "#3d444d", "text": "#e6edf3",
+    "quiet": "#9da7b3", "line": "#8b949e", "hub": "#262c34",
+}  # fmt: skip
+_RULES = (
+    "svg{background:var(--ground)}g:hover>.c{stroke:var(--text)}"
+    f"text{{font-family:{_FONT};fill:var(--text);font-size:{TEXT_SIZE:g}px}}"
+    f".n{{font-size:{NAME_SIZE:g}px;font-weight:600}}.t{{font-size:17px;font-weight:600}}"
+    f".q{{fill:var(--quiet)}}.s{{font-size:{CHIP_SIZE:g}px}}"
+    ".p{fill:var(--panel)}.c{fill:var(--card);stroke:var(--edge)}.e{fill:none;stroke:var(--edge)}"
+    ".consumed>.c{stroke-dasharray:5 3}.error>.c{stroke:var(--error);stroke-width:3}"
+    ".blocked>.c{stroke:var(--blocked);stroke-width:2}"
+    ".l,.h,.w{fill:none}.l{stroke:var(--line);stroke-width:1.4}.h{stroke:var(--hub);stroke-width:1.4}"
+    ".w{stroke:var(--ground);stroke-width:4}.b{stroke-dasharray:6 4}"
+    ".i{fill:none;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}"
+    ".m{paint-order:stroke;stroke:var(--ground);stroke-width:4px}"
+)
+
+
+def escaped(text: str) -> str:
+    """Return a text for an element or an attribute of XML; control characters are shown as their codes."""
+    return _escape(plain(text), {'"': "&quot;", "'": "&#39;"})
+
+
+def draw(layout: Layout) -> str:
+    """Return the whole SVG of a layout."""
+    parts = [
+        *heading(layout.width, layout.height, layout.graph.name, summary(layout)),
+        *(_panel(box) for box in layout.panels),
+        *_lines(layout),
+        *(_card(place, number) for number, place in enumerate(layout.cards)),
+        *_numbers(layout.lines),
+        *legend(_looks(layout), MARGIN, layout.height - LEGEND / 2),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def summary(layout: Layout) -> str:
+    """Return the line below the title: how many there are of what, and how many are not well."""
+    graph = layout.graph
+    counts: Counter[str] = Counter()
+    for card in graph.cards.values():
+        if look_of(card.status) in (Look.ERROR, Look.BLOCKED):
+            counts[card.status] += 1
+    words = [
+        many(graph.applications, "application"),
+        many(graph.units, "unit"),
+        many(graph.machines, "machine"),
+        *(f"{number} {status}" for status, number in sorted(counts.items(), key=lambda pair: -pair[1])),
+    ]
+    return ", ".join(words)
+
+
+def many(number: int, noun: str) -> str:
+    """Return `1 unit` or `2 units`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def heading(width: float, height: float, name: str, told: str) -> Iterator[str]:
+    """Yield the start of an SVG: sizes, title, description, style."""
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
+        f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-labelledby="title about">'
+    )
+    yield f'<title id="title">{escaped(name)}</title>'
+    yield f'<desc id="about">{escaped(told)}</desc>'
+    yield f"<style>{style()}</style>"
+    yield f'<text class="t" x="{MARGIN:g}" y="{HEADING / 2:g}">{escaped(name)}</text>'
+    yield f'<text class="q" x="{MARGIN:g}" y="{HEADING / 2 + 18:g}">{escaped(told)}</text>'
+
+
+def style() -> str:
+    """Return the style sheet: colours for a light and a dark ground, chosen by the viewer."""
+    light = {**_LIGHT, **{look.value: found.light for look, found in COLOURS.items()}}
+    dark = {**_DARK, **{look.value: found.dark for look, found in COLOURS.items()}}
+    looks = "".join(f".i.{look}{{stroke:var(--{look})}}.f.{look}{{fill:var(--{look})}}" for look in Look)
+    return (
+        f":root{{color-scheme:light dark;{_variables(light)}}}"
+        f"@media(prefers-color-scheme:dark){{:root{{{_variables(dark)}}}}}{_RULES}{looks}"
+    )
+
+
+def _variables(colours: dict[str, str]) -> str:
+    return ";".join(f"--{name}:{value}" for name, value in colours.items())
+
+
+def shape(status: str, x: float, y: float, size: float = SHAPE) -> str:
+    """Return the shape of a status with its left upper corner at a point."""
+    look = look_of(status)
+    scale = f" scale({size / 16:g})" if size != SHAPE else ""
+    return f'<path class="i {look}" transform="translate({x:.1f} {y:.1f}){scale}" d="{SHAPES[look]}"/>'
+
+
+def legend(looks: Sequence[tuple[Look, str]], x: float, y: float) -> Iterator[str]:
+    """Yield the shapes in the picture with their words."""
+    for look, words in looks:
+        yield f'<path class="i {look}" transform="translate({x:.1f} {y - 12:.1f})" d="{SHAPES[look]}"/>'
+        yield f'<text class="q" x="{x + 22:.1f}" y="{y:.1f}">{escaped(words)}</text>'
+        x += 22 + 7.5 * len(words) + 22
+
+
+def _looks(layout: Layout) -> list[tuple[Look, str]]:
+    words = {card.status for card in layout.graph.cards.values()}
+    return by_look(words | {chip.status for card in layout.graph.cards.values() for chip in card.chips})
+
+
+def by_look(words: Collection[str]) -> list[tuple[Look, str]]:
+    """Return (look, its words) for the statuses in a picture, the worst first."""
+    return [
+        (look, ", ".join(sorted(word for word in words if look_of(word) is look)))
+        for look in in_order(look_of(word) for word in words)
+    ]
+
+
+# --- lines ------------------------------------------------------------------------------------------------
+
+
+def _panel(box: Box) -> str:
+    return f'<rect class="p" {rectangle(box)} rx="12"/>'
+
+
+def rectangle(box: Box) -> str:
+    """Return the attributes of a box."""
+    return f'x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
+
+
+def _lines(layout: Layout) -> Iterator[str]:
+    """Yield the lines; a line is strong while the pointer is on a card at one of its ends."""
+    numbers = {place.card.name: number for number, place in enumerate(layout.cards)}
+    marked = ",".join(f"svg:has(#c{number}:hover) .k{number}" for number in numbers.values())
+    yield f"<style>{marked}{{stroke:var(--text);stroke-width:2.2}}</style>" if layout.lines else ""
+    for line in layout.lines:
+        ends = f"k{numbers[line.link.requirer]} k{numbers[line.link.provider]}"
+        words = f"{'h' if line.hub else 'l'} {ends}{' b' if line.link.broken else ''}"
+        told = escaped(_relations(line.link))
+        yield f'<path class="{words}" d="{_path(line)}"><title>{told}</title></path>'
+
+
+def _relations(link: Link) -> str:
+    left = len(link.relations) - _MOST_RELATIONS
+    return "; ".join(link.relations[:_MOST_RELATIONS]) + (f"; {left} more" if left > 0 else "")
+
+
+def _path(line: LinePlace) -> str:
+    (x, y), rest = line.points[0], line.points[1:]
+    words = [f"M{x:.1f} {y:.1f}"]
+    for at in range(0, len(rest), 3):
+        one, two, end = rest[at : at + 3]
+        if one[1] == two[1] == end[1] == y:
+            words.append(f"H{end[0]:.1f}")
+        else:
+            words.append(f"C{one[0]:.1f} {one[1]:.1f} {two[0]:.1f} {two[1]:.1f} {end[0]:.1f} {end[1]:.1f}")
+        y = end[1]
+    return "".join(words)
+
+
+def _numbers(lines: Iterable[LinePlace]) -> Iterator[str]:
+    """Yield the number of relations beside the right end of a line that stands for several."""
+    for line in lines:
+        if len(line.link.relations) > 1 and not line.hub:
+            (x, y), (before, _) = line.points[-1], line.points[-2]
+            number = len(line.link.relations)
+            x += 4 if before > x else -6 - 7 * len(str(number))
+            yield f'<text class="q s m" x="{x:.1f}" y="{y + 4:.1f}">{number}</text>'
+
+
+# --- cards ------------------------------------------------------------------------------------------------
+
+
+def _card(place: CardPlace, number: int) -> str:
+    card, box = place.card, place.box
+    label, room = escaped(_label(card)), box.width - 2 * PAD
+    name = escaped(cut_middle(plain(card.name), name_room(card, box.width), NAME_SIZE, bold=True))
+    second = escaped(cut_end(_second_line(card), room, TEXT_SIZE))
+    classes = f"{card.kind} {look_of(card.status)}"
+    parts = [
+        f'<g class="{classes}" id="c{number}" role="group" aria-label="{label}"><title>{label}</title>',
+        *_frame(card, box),
+        shape(card.status, box.x + PAD, box.y + 9),
+        f'<text class="n" x="{box.x + PAD + SHAPE + 8:.1f}" y="{box.y + 22:.1f}">{name}</text>',
+        *_marks(card, box),
+        f'<text class="q" x="{box.x + PAD:.1f}" y="{box.y + 41:.1f}">{second}</text>',
+        *(part for chip in place.chips for part in _chip(chip)),
+        *_bar(card, box),
+        "</g>",
+    ]
+    return "".join(parts)
+
+
+def _label(card: Card) -> str:
+    """Return the whole card as a text, with every name in full."""
+    words = [card.name, card.status, many(card.units, "unit") if card.kind == "application" else card.kind]
+    words += [card.reason] if card.reason else []
+    words += [card.about] if card.about else []
+    words += [f"with {', '.join(chip.name for chip in card.chips)}"] if card.chips else []
+    return ", ".join(words)
+
+
+def _second_line(card: Card) -> str:
+    if card.kind == "group":
+        return card.reason
+    if card.reason:
+        return f"{card.status}: {card.reason}"
+    return f"{card.status}, {card.about}" if card.about else card.status
+
+
+def _frame(card: Card, box: Box) -> Iterator[str]:
+    if card.offered:
+        outer = Box(box.x - 4, box.y - 4, box.width + 8, box.height + 8)
+        yield f'<rect class="e" {rectangle(outer)} rx="10"/>'
+    if card.kind == "group":
+        behind = Box(box.x + 5, box.y - 5, box.width, box.height)
+        yield f'<rect class="c" {rectangle(behind)} rx="7"/>'
+    yield f'<rect class="c" {rectangle(box)} rx="7"/>'
+
+
+def _marks(card: Card, box: Box) -> Iterator[str]:
+    """Yield the number of units, and two linked rings when the units have a peer relation."""
+    right = box.x + box.width - PAD
+    if told := units_text(card):
+        yield f'<text class="q" text-anchor="end" x="{right:.1f}" y="{box.y + 22:.1f}">{told}</text>'
+        right -= 8 * len(told) + 4
+    if card.peers:
+        yield (
+            f'<path class="e" d="M{right - 14:.1f} {box.y + 18:.1f}a3.5 3.5 0 1 1 7 0a3.5 3.5 0 1 1-7 0'
+            f'm5 0a3.5 3.5 0 1 1 7 0a3.5 3.5 0 1 1-7 0"/>'
+        )
+
+
+def _chip(chip: ChipPlace) -> Iterator[str]:
+    box = chip.box
+    if chip.status:
+        yield f'<rect class="e" {rectangle(box)} rx="8.5"/>'
+        yield shape(chip.status, box.x + 6, box.y + 4, 9)
+    shown = cut_middle(chip.text, box.width - 24, CHIP_SIZE)
+    yield f'<text class="q s" x="{box.x + 19:.1f}" y="{box.y + 12.5:.1f}">{escaped(shown)}</text>'
+
+
+def _bar(card: Card, box: Box) -> Iterator[str]:
+    """Yield the bar at the lower edge: a segment for each status of units."""
+    total = sum(number for _, number in card.counts)
+    x, room = box.x + 7, box.width - 14
+    for status, number in card.counts if card.units else ():
+        part = room * number / total
+        yield (
+            f'<rect class="f {look_of(status)}" x="{x:.1f}" y="{box.y + box.height - 4.5:.1f}"'
+            f' width="{max(part - 1, 1):.1f}" height="3"/>'
+        )
+        x += part
