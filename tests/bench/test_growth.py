@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.workers.driver import Driver
+from pushjuju.workers.loops import cleaner
 from tests.bench.simulated import STACK, Simulation
 from tests.bench.statements import counted, effort
 from tests.world.charms import UBUNTU, Charms
@@ -103,11 +105,15 @@ def sweep_one(world: TestController) -> None:
     update_status.make_due(world.ctx, world.model, [UNIT])
 
 
+def forget_what_is_old(world: TestController) -> None:
+    asyncio.run(cleaner._prune(world.ctx, world.model))
+
+
 # In this order: some undo what the one before did.
 STEPS: tuple[Callable[[TestController], None], ...] = (
     look, set_config, hook, sweep_one, relate, unrelate, add_unit, remove_units, deploy, remove_application,
     finish_applications, claim,
-    find_nothing_due, say_how_it_went,
+    find_nothing_due, say_how_it_went, forget_what_is_old,
 )  # fmt: skip
 
 

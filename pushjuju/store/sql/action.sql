@@ -7,10 +7,15 @@ SELECT * FROM action_operation WHERE model = :model ORDER BY id
 -- name: action_operation_set_fail
 UPDATE action_operation SET fail = :fail WHERE model = :model AND id = :id
 
+-- name: action_operation_batch
+SELECT enqueued FROM action_operation WHERE model = :model AND enqueued > :after AND enqueued < :before
+ORDER BY enqueued LIMIT 1 OFFSET :batch
+
 -- name: action_operation_prune
 -- Also deletes the tasks and their log lines; operations that have not ended stay, however old.
-DELETE FROM action_operation WHERE model = :model AND enqueued < :before AND id NOT IN (
-  SELECT operation FROM task WHERE model = :model AND completed IS NULL)
+DELETE FROM action_operation WHERE model = :model AND enqueued > :after AND enqueued <= :last AND NOT EXISTS (
+  SELECT 1 FROM task WHERE task.model = action_operation.model AND task.operation = action_operation.id
+    AND task.completed IS NULL)
 
 -- name: task_get
 SELECT * FROM task WHERE model = :model AND id = :id

@@ -51,20 +51,27 @@ VALUES (:model, :kind, :entity, :status, :message, :data, :since)
 UPDATE status_history SET since = :since WHERE id = :id AND entity = :entity
 
 -- name: history_list
+-- `since || ''` keeps SQLite from an index on times, by which it would walk through the whole model's history.
 SELECT * FROM (
   SELECT * FROM status_history
-  WHERE model = :model AND entity = :entity AND kind IN (:kind, :other) AND since >= :since
-  ORDER BY since DESC, id DESC LIMIT :limit
+  WHERE model = :model AND entity = :entity AND kind IN (:kind, :other) AND since || '' >= :since
+  ORDER BY since || '' DESC, id DESC LIMIT :limit
 ) AS newest ORDER BY since, id
 
 -- name: history_delete
 -- rows: status_history(entity)
 DELETE FROM status_history WHERE model = :model AND entity = :entity AND kind = :kind
 
+-- name: history_batch
+SELECT since FROM status_history WHERE model = :model AND since > :after AND since < :before
+ORDER BY since LIMIT 1 OFFSET :batch
+
 -- name: history_prune
 -- The newest entry of each entity is kept, however old.
-DELETE FROM status_history WHERE model = :model AND since < :before AND id NOT IN (
-  SELECT MAX(id) FROM status_history WHERE model = :model GROUP BY kind, entity)
+DELETE FROM status_history WHERE model = :model AND since > :after AND since <= :last AND EXISTS (
+  SELECT 1 FROM status_history AS newer
+  WHERE newer.model = status_history.model AND newer.entity = status_history.entity
+    AND newer.kind = status_history.kind AND newer.id > status_history.id)
 
 -- name: log_prune
 -- Deletes the oldest lines in batches; the newest line stays, so that no id is used twice.

@@ -161,5 +161,9 @@ DELETE FROM operation WHERE model = :model AND unit = :unit
 -- name: operation_delete_machine
 DELETE FROM operation WHERE model = :model AND machine = :machine
 
+-- name: operation_batch
+SELECT committed FROM operation WHERE model = :model AND committed > :after AND committed < :before
+ORDER BY committed LIMIT 1 OFFSET :batch
+
 -- name: operation_prune
-DELETE FROM operation WHERE model = :model AND state = 'committed' AND committed < :before
+DELETE FROM operation WHERE model = :model AND committed > :after AND committed <= :last

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Problem
@@ -18,6 +20,7 @@ from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Status, Unit
+from pushjuju.store.statement_names import StatementName
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.loops import secret_rotation
@@ -27,6 +30,12 @@ from pushjuju.workers.runtime import Runtime
 from pushjuju.workers.timeouts import START_S
 
 PRUNE_EVERY_S = 86400.0
+_BATCH = 1000  # rows that one transaction deletes, while others wait
+_PRUNED: tuple[tuple[StatementName, StatementName], ...] = (
+    ("history_batch", "history_prune"),
+    ("operation_batch", "operation_prune"),
+    ("action_operation_batch", "action_operation_prune"),
+)
 
 
 async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
@@ -50,20 +59,37 @@ async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
             return again_later(ctx, attempts, Problem(f"destroying model {found.name}: {error.full_text}"))
         return Outcome()
     _drop_blobs(ctx)
-    _prune(ctx, model)
+    await _prune(ctx, model)
     tomorrow = ctx.clock.now() + timedelta(seconds=PRUNE_EVERY_S)
     return Outcome(due=min(next_due or tomorrow, tomorrow), reason="; ".join(waits))
 
 
-def _prune(ctx: Context, model: str) -> None:
+async def _prune(ctx: Context, model: str) -> None:
     """Delete log lines, status history and finished operations that are older than the model's limits."""
-    with ctx.write(model) as tx:
+    with ctx.read(model) as tx:
         age = parse_duration(str(model_config.get(tx, "max-status-history-age")))
-        before = ctx.clock.now() - timedelta(seconds=age)
-        for statement in ("history_prune", "operation_prune", "action_operation_prune"):
-            tx.run(statement, before=before)
         most = parse_size(str(model_config.get(tx, "max-status-history-size")))
+    before = ctx.clock.now() - timedelta(seconds=age)
+    for batch, prune in _PRUNED:
+        after = ""
+        while last := _prune_batch(ctx, model, batch, prune, after=after, before=to_iso(before)):
+            after = last
+            await asyncio.sleep(0)  # others of this process work, and commit, between two batches
     logs.prune(ctx.store, model, before=before, most_bytes=most * 1024 * 1024)
+
+
+def _prune_batch(
+    ctx: Context, model: str, batch: StatementName, prune: StatementName, *, after: str, before: str
+) -> str | None:
+    """Delete the oldest rows between two times, in one transaction.
+
+    Returns:
+        The time after which the next batch begins, also past rows that stay, however old; None at the end.
+    """
+    with ctx.write(model) as tx:
+        last: str | None = tx.scalar(batch, after=after, before=before, batch=_BATCH - 1)
+        tx.run(prune, after=after, last=last or before)
+    return last
 
 
 def forced_ends(ctx: Context, model: str, tell: Tell = silent) -> datetime | None:

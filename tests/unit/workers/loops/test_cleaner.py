@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
 from pushjuju.services.entities.application import units
-from pushjuju.services.entities.basis import leadership, logs
+from pushjuju.services.entities.basis import leadership, logs, statuses
 from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
@@ -23,8 +24,10 @@ from pushjuju.services.requests.application.new_application import NewApplicatio
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.relation import integrate
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
+from pushjuju.workers.loops import cleaner
 from pushjuju.workers.loops.cleaner import clean
+from tests.bench.statements import counted
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
 from tests.world.machine import ok
@@ -411,6 +414,30 @@ async def test_old_lines_are_forgotten(runtime: TestController) -> None:
     assert runtime.history(StatusKind.AGENT, "web/0") == [("idle", "")]  # the newest stays, however old
     assert runtime.dump()["operation"] == []
     assert outcome.due == runtime.clock.now() + timedelta(days=1)
+
+
+async def test_what_is_old_is_deleted_in_batches(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other processes write between two batches; rows that stay do not come up again in the next batch."""
+    monkeypatch.setattr(cleaner, "_BATCH", 10)
+    work = PlayedRuntime(runtime)
+    runtime.deploy()
+    await drive(runtime, work)
+
+    def say(tx: ModelTx, text: str) -> None:
+        statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "active", text)
+
+    for number in range(50):
+        runtime.clock.advance(1)
+        runtime.write(partial(say, text=str(number)))
+    runtime.clock.advance(86400 * 30)
+    with counted(runtime.ctx.store) as statements:
+        await clean(work, runtime.model)
+    assert sum(item.startswith("DELETE FROM status_history") for item in statements) >= 5
+    kept = [(row["kind"], row["entity"]) for row in runtime.tables()["status_history"]]
+    assert (StatusKind.WORKLOAD, "web/0") in kept
+    assert len(set(kept)) == len(kept)  # the newest of each
 
 
 @pytest.mark.parametrize("state", ["prepared"])
