@@ -1,8 +1,7 @@
-"""Lazy imports: Python executes modules that `cli` and `services` import at their first use.
+"""Lazy imports: Python executes the modules of pushjuju that a command imports at their first use.
 
 So a help text imports only the module of its command, and a run only the modules that it uses. `from package
-import module` is lazy; `from package.module import name` executes the module at once. A module outside of
-`cli` and `services` is executed together with all modules that it imports.
+import module` is lazy; `from package.module import name` executes the module at once.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from importlib.abc import Loader
 
 _OURS = "pushjuju."
-_LAZY = ("pushjuju.cli.", "pushjuju.services.")
 
 
 class _Thread(threading.local):
@@ -67,7 +65,7 @@ class _LazyLoader:
             if self._begun:  # another thread was faster, or the module uses itself during its execution
                 return
             self._begun = True
-            before, _thread.lazy = _thread.lazy, module.__name__.startswith(_LAZY)
+            before, _thread.lazy = _thread.lazy, True
             try:
                 self._loader.exec_module(module)
             except BaseException:
