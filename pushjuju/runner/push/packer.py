@@ -45,17 +45,28 @@ TOOLS = {name: make(name, text) for name, text in %r.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """The program for machines, packed.
+    """The program for machines.
 
     Attributes:
         digest: Hash of the content, which names the program's directory on machines.
-        data: Length and compressed files, as ``boot.py`` reads them.
+        files: The files of the program, marshalled: path -> text.
         tools: Names of the program's hook tools.
     """
 
     digest: str
-    data: bytes
+    files: bytes
     tools: tuple[str, ...]
+
+    @property
+    def data(self) -> bytes:
+        """Length and compressed files, as ``boot.py`` reads them; a machine with the program needs none."""
+        return _compressed(self.files)
+
+
+@lru_cache(maxsize=8)
+def _compressed(files: bytes) -> bytes:
+    data = zlib.compress(files)
+    return len(data).to_bytes(4, "big") + data
 
 
 def _our_files() -> dict[str, str]:
@@ -122,5 +133,4 @@ def _pack(families: tuple[tuple[str, Path], ...], answered: tuple[tuple[str, str
     files["tools.json"] = json.dumps(tools, sort_keys=True)
     files = dict(sorted(_with_packages(files).items()))
     digest = hashlib.sha256(json.dumps(list(files.items())).encode()).hexdigest()[:32]
-    data = zlib.compress(marshal.dumps(files, 2), 9)
-    return Program(digest=digest, data=len(data).to_bytes(4, "big") + data, tools=tuple(sorted(tools)))
+    return Program(digest=digest, files=marshal.dumps(files, 2), tools=tuple(sorted(tools)))
