@@ -43,7 +43,7 @@ OURS = {
     "replay",
     "apply",
 }
-OURS |= {"mirror", "pack"}
+OURS |= {"mirror", "pack", "timeline"}
 OURS |= {"api", "completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.
 OWN_FLAGS = {

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushjuju.cli.commands.hook import timeline_table
 from pushjuju.cli.commands.status import status_pictures
+from pushjuju.services.pictures import timeline, timeline_svg
 from tests.world import known_models
-from tests.world.printed import Golden
+from tests.world.printed import NINE, Golden
 
 MODELS: dict[str, Callable[[], known_models.Found]] = {
     "kubernetes": known_models.kubernetes,
@@ -51,3 +54,12 @@ def test_a_folded_model(golden: Golden) -> None:
 
 def test_an_empty_model(golden: Golden) -> None:
     golden("pictures/empty.svg", drawn(known_models.model("empty", "", ""), "svg"))
+
+
+def test_a_timeline(golden: Golden) -> None:
+    runs = known_models.runs(120, units=8)
+    machines = {run.unit: run.unit.partition("/")[2] for run in runs}
+    found = timeline.of_runs(runs, machines, NINE)
+    golden("pictures/timeline.svg", timeline_svg.draw("shop", found))
+    golden("pictures/timeline.txt", timeline_table.table(found, timeline_table.Look(columns=100, utc=True)))
+    golden("pictures/timeline.json", json.dumps(timeline.trace(found), indent=1) + "\n")

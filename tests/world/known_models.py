@@ -6,8 +6,12 @@ The short form is that of `model`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from random import Random
 from typing import Any
+
+from pushjuju.services.views.hook_runs import HookRun
+from tests.world.printed import NINE
 
 Found = tuple[dict[str, Any], list[dict[str, Any]]]
 """(status document, relation rows)"""
@@ -296,3 +300,33 @@ def random_model(applications: int, *, hubs: int, seed: int = 1, links: bool = T
     bad = dict.fromkeys(draw.sample(rest, max(1, applications // 60)), ("error", "hook failed"))
     return model(f"m{applications}", " ".join(f"{name}={draw.choice((1, 1, 2, 3))}" for name in names),
                  " ".join(lines) if links else "", not_well=bad)  # fmt: skip
+
+
+_HOOKS = ("config-changed", "update-status", "db-relation-changed", "db-relation-joined", "upgrade-charm")
+
+
+def runs(number: int, *, units: int, seed: int = 1) -> list[HookRun]:
+    """Return runs of hooks: each unit starts, then all run hooks in bursts, of which a few fail."""
+    draw = Random(seed)
+    found = []
+    free = dict.fromkeys((f"app{at % 7}/{at // 7}" for at in range(units)), 0.0)
+    for at in range(number):
+        unit = list(free)[at % units]
+        hook = ("install", "leader-elected", "config-changed", "start")[at // units] if at < 4 * units else ""
+        begin = max(free[unit], 600.0 * (at // (10 * units)) + draw.random() * 3)
+        took = 0.2 + draw.random() * (8 if hook == "install" else 2)
+        free[unit] = begin + took + 0.1
+        started = NINE + timedelta(seconds=begin)
+        found.append(
+            HookRun(
+                unit=unit,
+                hook=hook or draw.choice(_HOOKS),
+                kind="hook",
+                operation=f"{at:08}",
+                result="failed" if draw.random() < 0.01 else "ok",
+                started=started,
+                committed=started + timedelta(seconds=took),
+                took_s=round(took, 3),
+            )
+        )
+    return found

@@ -23,7 +23,7 @@ NOUNS: dict[str, str] = {
     "credential": "credentials show-credential add-credential update-credential remove-credential"
     " autoload-credentials default-credential",
     "firewall": "firewall-rules set-firewall-rule",
-    "hook": "hooks replay",
+    "hook": "hooks replay timeline",
     "machine": "machines show-machine add-machine remove-machine retry-provisioning upgrade-machine",
     "model": "models show-model add-model destroy-model set-credential upgrade-model",
     "offer": "offer offers find-offers show-offer remove-offer consume remove-saas",

@@ -58,7 +58,7 @@ ARGUMENTS: Mapping[str, str] = {
     "show-status-log": "unit|machine|application|saas", "show-storage": "storage*", "show-task": "task",
     "show-unit": "unit*", "show-user": "user", "ssh": "unit|leader|machine", "status":
     "application|unit|machine*", "storage": "none", "suspend-relation": "relation*",
-    "switch": "model|controller", "trust": "application", "unexpose": "application",
+    "switch": "model|controller", "timeline": "unit*", "trust": "application", "unexpose": "application",
     "unregister": "controller", "update-cloud": "owncloud", "update-credential": "cloud credential",
     "update-secret": "secret", "update-secret-backend": "backend", "update-status": "unit*",
     "update-storage-pool": "pool", "upgrade-machine": "machine step base", "users": "model",

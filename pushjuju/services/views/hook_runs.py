@@ -92,6 +92,12 @@ def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
     return found[-wanted.most :] if wanted.most else found
 
 
+def machines_of_units(ctx: Context, model: str) -> dict[str, str]:
+    """Return unit -> machine, for the units that have one."""
+    with ctx.read(model) as tx:
+        return {row["name"]: row["machine"] for row in tx.rows("unit_list") if row["machine"]}
+
+
 def _of_unit(tx: ModelTx, name: str, hook: str, wanted: Wanted) -> list[HookRun]:
     rows = tx.rows(
         "operation_history",

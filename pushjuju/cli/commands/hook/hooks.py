@@ -5,17 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from pushjuju.cli.commands.hook import run_table
+from pushjuju.cli.commands.hook import moments, run_table
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.names import is_unit
-from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.views import hook_runs
 
@@ -66,7 +64,7 @@ def hooks(
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')
-    start = _moment(since, cli.clock.now()) if since else None
+    start = moments.moment(since, cli.clock.now()) if since else None
     opened = session.open_model(cli, model)
     wanted = hook_runs.Wanted(units=args, hooks=tuple(hook), failed=failed, since=start, most=limit)
     if follow:
@@ -98,16 +96,3 @@ def _follow(cli: Cli, opened: sessions.Session, wanted: hook_runs.Wanted, *, utc
         seen.update(run.operation for run in fresh)
         time.sleep(_FOLLOW_S)
         backlog = hook_runs.history(opened.ctx, opened.uuid, wanted)
-
-
-def _moment(text: str, now: datetime) -> datetime:
-    """Parse `--since`: a duration back from now, or a time, local unless it has a zone."""
-    try:
-        return now - timedelta(seconds=abs(parse_duration(text)))
-    except (ValueError, OverflowError):
-        pass
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        wanted = "a duration like 2h30m or a time like 2025-03-01T09:12"
-        raise UsageError(f"invalid value {quote(text)} for option --since: {wanted} expected") from error

@@ -35,7 +35,7 @@ _GROUPS = {
     show-application show-cloud show-commit show-controller show-credential show-machine show-model
     show-offer show-operation show-relation show-secret show-secret-backend show-space show-status-log
     show-storage show-task show-unit show-user spaces ssh-keys status storage storage-pools subnets
-    upgrade-controller upgrade-model users version wait-for whoami
+    timeline upgrade-controller upgrade-model users version wait-for whoami
     """,
     _CLIENT: """
     add-cloud add-credential autoload-credentials default-credential default-region login logout register

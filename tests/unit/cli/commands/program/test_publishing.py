@@ -33,6 +33,7 @@ OUTPUTS = [
     ["show-relation", "web", "db"],
     ["show-relation", "web:cluster"],
     ["hooks", "--limit", "0"],
+    ["timeline", "--all"],
     ["replay", "web/0"],
     ["replay", "db/0"],
     ["doctor"],

@@ -1,0 +1,22 @@
+"""Parses `--since` of the commands about runs. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from pushjuju.core.errors import UsageError
+from pushjuju.portable.durations import parse_duration
+from pushjuju.portable.quote import quote
+
+
+def moment(text: str, now: datetime) -> datetime:
+    """Parse `--since`: a duration back from now, or a time, local unless it has a zone."""
+    try:
+        return now - timedelta(seconds=abs(parse_duration(text)))
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        wanted = "a duration like 2h30m or a time like 2025-03-01T09:12"
+        raise UsageError(f"invalid value {quote(text)} for option --since: {wanted} expected") from error

@@ -1,0 +1,106 @@
+"""timeline: shows what ran when on which unit, as text, picture or trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli.commands.hook import run_table, timeline_table
+from pushjuju.cli.commands.hook.moments import moment
+from pushjuju.cli.commands.status import watch_screen
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal import screen
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+from pushjuju.portable import output
+from pushjuju.portable.names import is_unit
+from pushjuju.services.pictures import timeline as pictures
+from pushjuju.services.pictures import timeline_svg
+from pushjuju.services.views import hook_runs
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.model.sessions import Session
+    from pushjuju.services.views.hook_runs import HookRun
+
+_NEWEST, _MOST = 500, 5000
+_ROUTINE = "update-status"
+_FOLLOW_S = 0.5
+
+
+@command(
+    "timeline",
+    usage="[<unit> ...]",
+    summary="Shows what ran when on which unit, as text, as a picture or as a trace.",
+    formats=("tabular", "svg", "json", "trace"),
+    flags=(
+        *flags.MODEL,
+        flags.text("since", "Only runs since a duration (10m) or a time (2025-03-01, 2025-03-01T09:12)"),
+        flags.switch("all", "Show update-status hooks too", dest="routine"),
+        flags.switch("follow", "Draw the table again twice a second, until Ctrl-C"),
+        flags.switch("utc", "Display timestamps in the UTC timezone"),
+        *flags.COLOUR,
+    ),
+    details="Without --since the newest 500 runs are shown, else at most 5000. A time of more than 30\n"
+    "seconds in which nothing ran is cut. In the table the height of a block says how much of its time\n"
+    "something ran, and `!` marks a failed run. Perfetto and chrome://tracing open the trace.",
+    examples="    pushjuju timeline --since 10m\n    pushjuju timeline web/0 --format svg -o web.svg\n"
+    "    pushjuju timeline --format trace -o trace.json\n",
+    see_also=("hooks", "explain", "status"),
+)
+def timeline(
+    cli: Cli, args: tuple[str, ...], *, model: str, since: str, routine: bool, follow: bool, utc: bool
+) -> None:
+    """Show the history of runs on an axis of time."""
+    for name in args:
+        if not is_unit(name):
+            raise UsageError(f'invalid unit name "{name}"')
+    if follow and cli.output.form != "tabular":
+        raise UsageError("--follow draws the table: it goes with --format tabular alone")
+    opened = session.open_model(cli, model)
+
+    def once() -> tuple[str, str]:
+        runs = _runs(cli, opened, args, since, routine=routine)
+        if not runs and cli.output.form != "json":
+            return "", "No runs to display."
+        return _text(cli, opened, runs, utc=utc), ""
+
+    if follow:
+        return watch_screen.watch(cli, once, _FOLLOW_S)
+    text, note = once()
+    if note:
+        cli.console.info(note)
+    else:
+        cli.output.text(text)
+    return None
+
+
+def _runs(cli: Cli, opened: Session, units: Sequence[str], since: str, *, routine: bool) -> list[HookRun]:
+    start = moment(since, cli.clock.now()) if since else None
+    wanted = hook_runs.Wanted(units=units, since=start)
+    found = hook_runs.history(opened.ctx, opened.uuid, wanted)
+    shown = [run for run in found if routine or run.hook != _ROUTINE]
+    return shown[-(_MOST if since else _NEWEST) :]
+
+
+def _text(cli: Cli, opened: Session, runs: Sequence[HookRun], *, utc: bool) -> str:
+    """Return the runs in the chosen format."""
+    if cli.output.form == "json":
+        return cli.output.rendered([run_table.run_document(run) for run in runs])
+    found = pictures.of_runs(runs, hook_runs.machines_of_units(opened.ctx, opened.uuid), cli.clock.now())
+    return cli.output.rendered(found, _formatters(cli, opened.model.name, utc=utc))
+
+
+def _formatters(cli: Cli, name: str, *, utc: bool) -> dict[str, Any]:
+    encoding = str(getattr(cli.console.stdout, "encoding", None) or "utf-8")
+    look = timeline_table.Look(
+        columns=screen.size(cli.console.stdout)[0],
+        utc=utc,
+        colour=cli.output.colour,
+        letters="utf" not in encoding.lower(),
+    )
+    return {
+        "tabular": lambda found: timeline_table.table(found, look),
+        "svg": lambda found: timeline_svg.draw(name, found),
+        "trace": lambda found: output.format_json(pictures.trace(found)),
+    }

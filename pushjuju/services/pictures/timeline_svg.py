@@ -1,0 +1,132 @@
+"""Draws a timeline as SVG: a row for each unit, in groups by machine. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+
+from pushjuju.services.pictures.layout import CHIP_SIZE, HEADING, MARGIN, TEXT_SIZE, Box
+from pushjuju.services.pictures.lettering import cut_end, width
+from pushjuju.services.pictures.svg import escaped, heading, many, rectangle
+from pushjuju.services.pictures.timeline import UNDER_WAY, Bar, Row, Timeline
+
+_WIDTH, _ROW, _BAR, _GROUP = 1200.0, 24.0, 16.0, 26.0
+_NARROWEST = 1.5
+_KINDS = {
+    "life": ("#8250df", "#a371f7", "begin and end"),
+    "config": ("#0969da", "#58a6ff", "config and upgrade"),
+    "relation": ("#1a7f37", "#3fb950", "relations"),
+    "action": ("#9a4b00", "#e3b341", "actions and commands"),
+    "other": ("#57606a", "#9da7b3", "others"),
+}
+"""kind of run -> colour on light and dark ground, and what the legend says."""
+
+_LIFE = frozenset(("install", "start", "stop", "remove", "leader-elected"))
+_CONFIG = frozenset(("config-changed", "upgrade-charm"))
+
+
+def kind_of(bar: Bar) -> str:
+    """Return the kind of a run, which gives the bar its colour."""
+    if bar.run.kind in ("action", "commands"):
+        return "action"
+    if bar.run.kind == "charm" or bar.run.hook in _LIFE:
+        return "life"
+    if bar.run.hook in _CONFIG:
+        return "config"
+    return "relation" if "-relation-" in bar.run.hook else "other"
+
+
+def draw(name: str, found: Timeline) -> str:
+    """Return the SVG of a timeline."""
+    left = MARGIN + max(width(row.unit, TEXT_SIZE) for row in found.rows) + 16
+    parts: list[str] = []
+    y = HEADING + 20
+    for machine, rows in groupby(found.rows, key=lambda row: row.machine):
+        y += _GROUP
+        label = f"machine {machine}" if machine else "no machine"
+        parts.append(f'<text class="q s" x="{MARGIN:g}" y="{y - 8:.1f}">{escaped(label)}</text>')
+        for row in rows:
+            parts += _row(row, found, left, y)
+            y += _ROW
+    failed = sum(bar.failed for row in found.rows for bar in row.bars)
+    runs = sum(len(row.bars) for row in found.rows)
+    told = f"{many(runs, 'run')}, {many(len(found.rows), 'unit')}" + (f", {failed} failed" if failed else "")
+    start = heading(left + _WIDTH + MARGIN, y + 50, f"{name}, timeline", told)
+    return (
+        "\n".join(
+            [*start, _style(), *_axis(found, left, y), *parts, *_legend(y + 34), "</svg>"],
+        )
+        + "\n"
+    )
+
+
+def _style() -> str:
+    light = "".join(f".b-{kind}{{fill:{one}}}" for kind, (one, _, _) in _KINDS.items())
+    dark = "".join(f".b-{kind}{{fill:{other}}}" for kind, (_, other, _) in _KINDS.items())
+    return (
+        f"<style>{light}@media(prefers-color-scheme:dark){{{dark}}}"
+        ".x{fill:none;stroke:var(--error);stroke-width:2.5}.g{fill:var(--panel)}"
+        ".in{fill:#fff;pointer-events:none}"
+        ".u{opacity:.55}@media(prefers-color-scheme:dark){.in{fill:#0d1117}}</style>"
+        '<defs><pattern id="failed" width="6" height="6" patternUnits="userSpaceOnUse"'
+        ' patternTransform="rotate(45)"><rect class="f error" width="3" height="6"/></pattern></defs>'
+    )
+
+
+def _row(row: Row, found: Timeline, left: float, y: float) -> Iterator[str]:
+    yield f'<text x="{MARGIN:g}" y="{y + 12:.1f}">{escaped(row.unit)}</text>'
+    yield f'<path class="e" d="M{left:.1f} {y + _BAR:.1f}H{left + _WIDTH:.1f}"/>'
+    for bar in row.bars:
+        yield _bar(bar, found, left, y)
+
+
+def _bar(bar: Bar, found: Timeline, left: float, y: float) -> str:
+    x = left + _WIDTH * found.axis.place(bar.start)
+    wide = max(left + _WIDTH * found.axis.place(bar.end) - x, _NARROWEST)
+    box = rectangle(Box(x, y, wide, _BAR))
+    run = bar.run
+    told = f"{run.unit} {run.hook}: {run.result}, {_moment(bar.start)}, {bar.end - bar.start:.3f} s"
+    told += f", {run.message}" if run.message else ""
+    under_way = " u" if run.result in UNDER_WAY else ""
+    parts = [f"<g><title>{escaped(told)}</title>"]
+    if bar.failed:
+        parts.append(f'<rect class="g" {box}/><rect fill="url(#failed)" {box}/><rect class="x" {box}/>')
+    else:
+        parts.append(f'<rect class="b-{kind_of(bar)}{under_way}" {box} rx="2"/>')
+    if not bar.failed and width(run.hook, CHIP_SIZE) + 8 <= wide:
+        shown = escaped(cut_end(run.hook, wide - 6, CHIP_SIZE))
+        parts.append(f'<text class="s in" x="{x + 4:.1f}" y="{y + 12:.1f}">{shown}</text>')
+    return "".join([*parts, "</g>"])
+
+
+def _axis(found: Timeline, left: float, bottom: float) -> Iterator[str]:
+    """Yield the begin and end of each piece of the axis, and the cut rests between them."""
+    top = HEADING + 18
+    for start, end, seconds in found.axis.rests():
+        x, wide = left + _WIDTH * start, _WIDTH * (end - start)
+        box = rectangle(Box(x, top, wide, bottom - top))
+        yield f'<rect class="g" {box}><title>nothing ran for {seconds:.0f} s</title></rect>'
+    room = left
+    for start, _ in found.axis.pieces:
+        x, text = left + _WIDTH * found.axis.place(start), _moment(start)
+        if x >= room:
+            yield f'<text class="q s" x="{x:.1f}" y="{top - 4:.1f}">{text}</text>'
+            room = x + width(text, CHIP_SIZE) + 8
+    text, right = _moment(found.axis.pieces[-1][1]), left + _WIDTH
+    if right - width(text, CHIP_SIZE) > room:
+        yield f'<text class="q s" text-anchor="end" x="{right:.1f}" y="{top - 4:.1f}">{text}</text>'
+
+
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}"
+
+
+def _legend(y: float) -> Iterator[str]:
+    x = MARGIN
+    for kind, (_, _, words) in _KINDS.items():
+        yield f'<rect class="b-{kind}" {rectangle(Box(x, y - 10, 14, 12))} rx="2"/>'
+        yield f'<text class="q" x="{x + 20:.1f}" y="{y:.1f}">{words}</text>'
+        x += 44 + width(words, TEXT_SIZE)
+    yield f'<rect fill="url(#failed)" {rectangle(Box(x, y - 10, 14, 12))}/>'
+    yield f'<text class="q" x="{x + 20:.1f}" y="{y:.1f}">failed</text>'

@@ -1,0 +1,118 @@
+"""The timeline: an axis without long rests, rows by machine, and the trace."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pushjuju.cli.commands.hook import timeline_table
+from pushjuju.services.pictures import timeline, timeline_svg
+from pushjuju.services.views.hook_runs import HookRun
+from tests.world.known_models import runs
+from tests.world.printed import NINE
+
+
+def run(
+    unit: str, at: float, took: float | None, hook: str = "config-changed", result: str = "ok"
+) -> HookRun:
+    begun = NINE + timedelta(seconds=at)
+    over = None if took is None else begun + timedelta(seconds=took)
+    return HookRun(
+        unit=unit,
+        hook=hook,
+        kind="hook",
+        operation="1",
+        result=result,
+        started=begun,
+        committed=over,
+        took_s=took,
+    )
+
+
+def test_a_long_rest_is_cut_and_a_short_one_is_not() -> None:
+    found = timeline.of_runs([run("a/0", 0, 10), run("a/0", 30, 10), run("a/0", 3640, 20)], {}, NINE)
+    assert [seconds for _, _, seconds in found.axis.rests()] == [3600]
+    assert found.axis.place(NINE.timestamp()) == 0
+    assert found.axis.place(NINE.timestamp() + 3660) == pytest.approx(1)
+    ((start, end, _),) = found.axis.rests()
+    assert end - start == pytest.approx(0.03 * 60 / 61.8)
+
+
+def test_rows_are_ordered_by_machine_and_unit() -> None:
+    found = timeline.of_runs(
+        [run("b/10", 0, 1), run("b/2", 1, 1), run("a/0", 2, 1)], {"b/10": "2", "b/2": "2", "a/0": "10"}, NINE
+    )
+    assert [row.unit for row in found.rows] == ["b/2", "b/10", "a/0"]
+
+
+def test_a_run_that_is_under_way_ends_now() -> None:
+    now = NINE + timedelta(seconds=12)
+    (row,) = timeline.of_runs([run("a/0", 2, None, result="running")], {}, now).rows
+    assert row.bars[0].end - row.bars[0].start == 10
+
+
+def test_the_trace_has_machines_as_processes_and_units_as_threads() -> None:
+    found = timeline.of_runs(
+        [run("a/0", 0, 1.5), run("b/0", 2, 1, result="failed")], {"a/0": "0", "b/0": "1"}, NINE
+    )
+    events = timeline.trace(found)["traceEvents"]
+    names = {(e["name"], e["args"]["name"]) for e in events if e["ph"] == "M"}
+    assert names == {
+        ("process_name", "machine 0"),
+        ("process_name", "machine 1"),
+        ("thread_name", "a/0"),
+        ("thread_name", "b/0"),
+    }
+    first, second = (event for event in events if event["ph"] == "X")
+    assert (first["ts"], first["dur"]) == (round(NINE.timestamp() * 1e6), 1_500_000)
+    assert first["pid"] != second["pid"]
+    assert second["args"]["result"] == "failed"
+
+
+def test_the_table_marks_failures_and_rests() -> None:
+    found = timeline.of_runs([run("a/0", 0, 10), run("b/0", 100, 10, result="failed")], {}, NINE)
+    plain = timeline_table.table(found, timeline_table.Look(columns=60, utc=True))
+    head, first, second, _, rest = plain.splitlines()
+    assert head.startswith("Unit  2025-03-01 09:00:00Z")
+    assert head.endswith("2025-03-01 09:01:50Z")
+    assert "█" in first
+    assert "┊" in first
+    assert "!" in second
+    assert rest == "┊ nothing ran for 1m30s"
+    assert max(map(len, plain.splitlines())) <= 60
+    letters = timeline_table.table(found, timeline_table.Look(columns=60, letters=True))
+    assert letters.isascii()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    found=st.lists(
+        st.tuples(
+            st.integers(0, 9),
+            st.floats(0, 1e5),
+            st.floats(0, 1e4) | st.none(),
+            st.text(min_size=1, max_size=20),
+        ),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_any_runs_have_a_picture_in_which_bars_are_inside_and_in_order(
+    found: list[tuple[int, float, float | None, str]],
+) -> None:
+    made = timeline.of_runs([run(f"u/{unit}", at, took, hook) for unit, at, took, hook in found], {}, NINE)
+    for row in made.rows:
+        for bar in row.bars:
+            assert -1e-9 <= made.axis.place(bar.start) <= made.axis.place(bar.end) <= 1 + 1e-9
+    ElementTree.fromstring(timeline_svg.draw("m", made))
+    assert timeline_table.table(made, timeline_table.Look(columns=70)).count("\n") >= len(made.rows)
+
+
+def test_two_thousand_runs_are_drawn_whole() -> None:
+    made = timeline.of_runs(runs(2000, units=40), {}, NINE)
+    drawn = timeline_svg.draw("m", made)
+    assert drawn.count("<g><title>") == 2000
