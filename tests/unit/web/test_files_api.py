@@ -61,6 +61,7 @@ async def test_libjuju_deploys_and_attaches_resources(
             web = await model.deploy(str(charm), application_name="web", resources=given)
             found = await web.get_resources()
             assert found["data"].size == len(BODY)
+            assert (found["image"].type_, found["image"].size > 0) == ("oci-image", True)
             with (tmp_path / "data.txt").open("rb") as stream:
                 web.attach_resource("data", "data.txt", stream)
 

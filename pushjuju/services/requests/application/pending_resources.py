@@ -19,7 +19,7 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.application import resources
+from pushjuju.services.entities.application import applications, resources
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.files.private import private_dir, replace_text
 
@@ -125,7 +125,7 @@ def _find(ctx: Context, model: str, application: str, name: str, number: str) ->
 def claim(ctx: Context, model: str, application: str, ids: Mapping[str, str]) -> dict[str, str]:
     """Return the values for `--resource`: name -> path of the file, or revision of the store.
 
-    Resources of other types than `file` are left out, because machines cannot use them.
+    Resources of other types than `file` are left out: `keep_images` records them after the deploy.
 
     Raises:
         NotFound: A resource does not wait for the application, or has no file yet.
@@ -139,6 +139,27 @@ def claim(ctx: Context, model: str, application: str, ids: Mapping[str, str]) ->
         elif known.type == resources.FILE:
             found[name] = str(_content(place, name))
     return found
+
+
+def keep_images(ctx: Context, model: str, application: str, ids: Mapping[str, str]) -> None:
+    """Record the descriptions of OCI images, which clients may read, though machines cannot run the images.
+
+    Raises:
+        NotFound: A description has not been uploaded yet.
+    """
+    for name, number in ids.items():
+        place, known = _find(ctx, model, application, name, number)
+        if known.type == resources.FILE or known.origin == resources.STORE:
+            continue
+        with (
+            _content(place, name).open("rb") as stream,
+            ctx.controller.blobs.staged(stream) as copy,
+            ctx.write(model) as tx,
+        ):
+            owner = applications.get(tx, application)
+            declared = applications.current_charm(tx, owner).meta.resources
+            resources.check_names(declared, [name])
+            resources.put(ctx, tx, owner, [resources.Upload(meta=declared[name], copy=copy)])
 
 
 def _content(place: Path, name: str) -> Path:

@@ -91,6 +91,7 @@ class Deploying(Facade):
             force=item.force,
         )
         deploy.deploy(self.ctx, self.model, options)
+        pending_resources.keep_images(self.ctx, self.model, item.application, item.resources)
         pending_resources.drop(self.ctx, item.resources.values())
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
@@ -159,6 +160,7 @@ class Deploying(Facade):
         else:
             options = self._of_store(params, options)
         refresh.refresh(self.ctx, self.model, options)
+        pending_resources.keep_images(self.ctx, self.model, name, ids)
         pending_resources.drop(self.ctx, ids.values())
 
     def _of_store(self, params: shapes.ApplicationSetCharm, options: RefreshOptions) -> RefreshOptions:
