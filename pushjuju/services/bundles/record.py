@@ -409,7 +409,8 @@ def _consume(work: _Work, change: Change) -> None:
 
 def _offer(work: _Work, change: Change) -> None:
     args = change.args
-    offers.offer_in(work.ctx, work.tx, str(args["application"]), args["endpoints"], str(args["offer-name"]))
+    ends = {item: item for item in args["endpoints"]}
+    offers.offer_in(work.ctx, work.tx, str(args["application"]), ends, str(args["offer-name"]))
 
 
 def _grant(work: _Work, change: Change) -> None:

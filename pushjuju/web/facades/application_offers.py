@@ -38,9 +38,7 @@ class ApplicationOffers(Facade):
 
     def _offer(self, item: shapes.AddApplicationOffer) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
-        if any(alias != name for alias, name in item.endpoints.items()):
-            raise errors.not_supported("endpoints keep their names in offers")
-        offers.offer(self.ctx, found.uuid, item.application_name, list(item.endpoints), item.offer_name)
+        offers.offer(self.ctx, found.uuid, item.application_name, item.endpoints, item.offer_name)
 
     @method(Needs.LOGIN)
     def list_application_offers(self, params: shapes.OfferFilters) -> shapes.OffersFound:

@@ -143,6 +143,30 @@ async def test_filters_that_are_missing_are_refused(served: ApiWorld) -> None:
             await client.ask("ApplicationOffers", 5, "ListApplicationOffers", {"Filters": [{}]})
 
 
+async def test_an_endpoint_has_another_name_in_its_offer(served: ApiWorld, two: TwoModels) -> None:
+    offer = {
+        "model-tag": f"model-{two.prod.model}", "offer-name": "db", "application-name": "db",
+        "endpoints": {"sql": "server"},
+    }  # fmt: skip
+    async with served.entered() as client, served.entered(two.shop.model) as shop:
+
+        async def make(**ends: str) -> str:
+            answer = await client.ask(
+                "ApplicationOffers", 4, "Offer", {"Offers": [{**offer, "endpoints": ends}]}
+            )
+            return str(answer["results"][0].get("error", {}).get("message", ""))
+
+        assert await make(sql="server") == ""
+        await consume(shop, URL)
+        await shop.ask("Application", 19, "AddRelation", {"endpoints": ["web:db", "db"]})
+        two.settle()
+        status = await shop.ask("Client", 8, "FullStatus")
+        assert status["relations"][0]["key"] == "web:db db:sql"
+        assert status["remote-applications"]["db"]["relations"] == {"sql": ["web"]}
+        assert "would remove endpoint" in await make(server="server")
+        assert "not valid" in await make(**{"../x": "server"})
+
+
 async def test_a_consumed_offer_is_related_shown_suspended_and_let_go(
     served: ApiWorld, two: TwoModels
 ) -> None:

@@ -7,13 +7,14 @@ Mirrors: juju apiserver/facades/client/applicationoffers, state/applicationoffer
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pushjuju.charms.values.model import Charm, Endpoint, Scope
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
+from pushjuju.core.names import is_endpoint
 from pushjuju.core.problems import Subject
 from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
@@ -115,8 +116,12 @@ def visible(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer, str]:
 # --- offering ---------------------------------------------------------------------------------------------
 
 
-def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str], name: str) -> Offer:
-    """Offer endpoints of an application, or change the offer of this name, as `offer` does."""
+def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Mapping[str, str], name: str) -> Offer:
+    """Offer endpoints of an application, or change the offer of this name, as `offer` does.
+
+    Args:
+        wanted: Name in the offer -> endpoint of the application.
+    """
     present = tx.find(Offer, "offer_get", name=name)
     doing = "update" if present else "add"
     try:
@@ -131,18 +136,20 @@ def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str],
         raise type(error)(f"{what}: {error.message}", subject=error.subject) from None
 
 
-def _checked(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str], name: str) -> Offer:
+def _checked(ctx: Context, tx: ModelTx, application: str, wanted: Mapping[str, str], name: str) -> Offer:
     if not is_application(name):
         raise NotValid(f"offer name {quote(name)} not valid")
     found = applications.get(tx, application)
     if found.life != Life.ALIVE:
         raise NotValid(f"application {quote(application)} is not alive")
     charm = applications.current_charm(tx, found)
-    for item in wanted:
+    for alias, item in wanted.items():
         _check_endpoint(charm, application, item)
+        if not is_endpoint(alias):
+            raise NotValid(f"endpoint name {quote(alias)} not valid")
     return Offer(
         uuid=new_uuid(), model=tx.model, name=name, application=application,
-        endpoints={item: item for item in wanted}, created=ctx.clock.now(),
+        endpoints=wanted, created=ctx.clock.now(),
     )  # fmt: skip
 
 
@@ -166,7 +173,8 @@ def _update(tx: ModelTx, present: Offer, made: Offer) -> Offer:
     used = _used(tx, present)
     if used and made.application != present.application:
         raise Conflict(f"offer has {_count(len(connections(tx, present)), 'relation')}")
-    if gone := sorted(used - set(made.endpoints)):
+    kept = made.endpoints.items()
+    if gone := sorted(alias for alias, own in present.endpoints.items() - kept if own in used):
         _refuse_gone(made, gone)
     ends = compact(dict(made.endpoints))
     tx.run("offer_update", uuid=present.uuid, application=made.application, endpoints=ends)

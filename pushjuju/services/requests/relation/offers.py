@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.services.entities.basis.context import Context
@@ -11,14 +11,18 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Offer
 
 
-def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], name: str = "") -> Offer:
+def offer(
+    ctx: Context, model: str, application: str, wanted: Sequence[str] | Mapping[str, str], name: str = ""
+) -> Offer:
     """Offer endpoints of an application, or change the offer of this name.
 
     Args:
+        wanted: The endpoints, or name in the offer -> endpoint.
         name: The name of the offer; the application's name when empty.
     """
+    named = wanted if isinstance(wanted, Mapping) else {item: item for item in wanted}
     with ctx.write(model) as tx:
-        return offers.offer_in(ctx, tx, application, wanted, name or application)
+        return offers.offer_in(ctx, tx, application, named, name or application)
 
 
 def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force | None = None) -> list[str]:
