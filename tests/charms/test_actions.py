@@ -104,10 +104,11 @@ def test_what_commands_write_is_kept(web: Client) -> None:
 
 
 def test_commands_of_a_machine_have_no_unit(web: Client) -> None:
-    out = web.run(
-        "exec", "--machine", "0", "whoami; echo ${JUJU_UNIT_NAME:-none}; type config-get || echo no tools"
-    )
-    assert out.splitlines()[:2] == ["ubuntu", "none"]
+    environment = "whoami; pwd; echo $HOME $USER $LOGNAME; echo ${JUJU_UNIT_NAME:-none}"
+    tools = "type config-get || echo no tools"
+    out = web.run("exec", "--machine", "0", f"{environment}; {tools}")
+    home = "/home/ubuntu"
+    assert out.splitlines()[:4] == ["ubuntu", home, f"{home} ubuntu ubuntu", "none"]
     assert "no tools" in out
     assert web.json("exec", "--all", "true")["0"]["machine"] == "0"
 

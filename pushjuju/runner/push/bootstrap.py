@@ -47,9 +47,10 @@ _PYTHONS = (
     "/usr/bin/python3 /usr/local/bin/python3 python3 /usr/libexec/platform-python "
     "python3.13 python3.12 python3.11 python3.10 python3.9 python3.8"
 )
-# Becoming root here saves a start of Python as the login user; without sudo, boot.py reports the error.
+# Becoming root here saves a start of Python as the login user; without sudo, boot.py reports the error. The
+# owner of `/` is root, so `id` need not be started; where another user owns `/`, root uses sudo, too.
 _SCRIPT = (
-    's=; [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null 2>&1 && s="sudo -n --"; }; '
+    's=; [ -O / ] || { command -v sudo >/dev/null 2>&1 && s="sudo -n --"; }; '
     f"for p in {_PYTHONS}; do "
     'case "$p" in /*) [ -x "$p" ] || continue;; *) command -v "$p" >/dev/null 2>&1 || continue;; esac; '
     'exec $s "$p" -I -S -c "$0" "$@" "$SSH_CONNECTION"; done; '  # sudo deletes the variable

@@ -21,11 +21,13 @@ from pushjuju.uniter.dispatch import Dispatch
 
 TITLE = "juju-exec"
 _USER = "ubuntu"
-# Runs as the user `ubuntu` of cloud images; on a machine without that user, as root.
+# Runs as the user `ubuntu` of cloud images. A machine without that user does not expand `~ubuntu`, and runs
+# the commands as root. No other program is started on the way, because each costs the machine 1 to 2 ms.
 _SCRIPT = """\
-if id -u {user} >/dev/null 2>&1; then
-  cd ~{user} 2>/dev/null || cd /
-  exec runuser -u {user} -- env HOME=~{user} USER={user} LOGNAME={user} /bin/bash -c {command}
+home=~{user}
+if [ "$home" != '~{user}' ]; then
+  cd "$home" 2>/dev/null || cd /
+  HOME=$home USER={user} LOGNAME={user} exec runuser -u {user} -- /bin/bash -c {command}
 fi
 cd /root || cd /
 exec /bin/bash -c {command}
