@@ -39,6 +39,9 @@ def steps(page: Path) -> list[Step]:
                 found.append(Step(line[2:]))
             else:
                 found[-1].shown.append(line)
+    for step in found:
+        while step.shown and not step.shown[-1]:
+            step.shown.pop()  # an empty line before the next command
     return found
 
 

@@ -29,16 +29,16 @@ STEP_S = 7.0  # how far the clock moves before each command
 
 
 class _Machine(PlayedMachine):
-    """A machine whose hooks do what a function says."""
+    """A machine whose hooks do what its home says."""
 
-    does: Hook = staticmethod(lambda frame: {})
+    home: PlayedHome
 
     def hello(self) -> dict[str, Any]:
         """Return what a machine of the base that is asked for reports."""
         return {**super().hello(), "os": {"id": "ubuntu", "version_id": "24.04"}}
 
     def _do(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        return {**super()._do(frame), **(self.does(frame) if frame["kind"] == "hook" else {})}
+        return {**super()._do(frame), **(self.home.does(frame) if frame["kind"] == "hook" else {})}
 
 
 class PlayedHome:
@@ -94,5 +94,5 @@ class _Machines(dict[str, PlayedMachine]):
 
     def __setitem__(self, name: str, played: PlayedMachine) -> None:
         made = _Machine(id=played.id, address=played.address)
-        made.does = self._home.does
+        made.home = self._home
         super().__setitem__(name, made)
