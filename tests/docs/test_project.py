@@ -100,9 +100,11 @@ def _tool(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "command", [("zizmor", "--offline", "--quiet", ".github"), ("actionlint",)], ids=lambda c: c[0]
+    "command",
+    [("zizmor", "--offline", "--quiet", ".github"), ("actionlint",), ("reuse", "lint")],
+    ids=lambda c: c[0],
 )
-def test_a_linter_finds_nothing_in_the_workflows(command: tuple[str, ...]) -> None:
+def test_a_linter_finds_nothing(command: tuple[str, ...]) -> None:
     tool = _tool(command[0])
     if not tool:
         pytest.skip(f"{command[0]} is not installed")

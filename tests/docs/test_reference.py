@@ -65,9 +65,11 @@ def test_every_hook_tool_hook_of_plugins_and_schema_is_described() -> None:
     assert [file.stem for file in schema.FOLDER.glob("*.json") if f"## {file.stem}\n" not in schemas] == []
 
 
-def test_the_page_of_exit_codes_has_those_of_the_manual_page() -> None:
+def test_the_pages_of_exit_codes_and_variables_have_those_of_the_manual_page() -> None:
     page = (ROOT / "docs/reference/exit-codes.md").read_text()
     assert [code for code, _ in manpage._EXIT if f"\n| {code} |" not in page] == []
+    page = (ROOT / "docs/reference/environment.md").read_text()
+    assert [name for name, _ in manpage._ENVIRONMENT if f"\n| `{name}`" not in page] == []
 
 
 def test_links_that_leave_the_docs_lead_to_the_repository_or_become_text() -> None:
