@@ -1,6 +1,6 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit statements unordered
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist deb clean lock lowest audit statements unordered
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd
 WORKERS ?= $(shell nproc)
@@ -103,6 +103,9 @@ audit: setup  ## Known vulnerabilities of locked dependencies (pip-audit)
 
 dist: setup  ## Build the wheel and the sdist
 	$(BIN)/python -m hatchling build
+
+deb: setup  ## Build the Debian package for this release and processor
+	$(BIN)/python contrib/deb.py
 
 clean:  ## Delete .venv and caches; the state of controllers stays
 	python3 contrib/dev.py clean

@@ -121,6 +121,10 @@ class Bare:
         place = ["env", "-i", f"--chdir={self.home}/pushjuju", f"PUSHJUJU_CACHE={self.bases}"]
         return self.enter(self.user, *place, *own, *carried, *argv)
 
+    def seen(self, path: Path) -> Path:
+        """Return how this process reaches a file of the bare computer."""
+        return Path(f"/proc/{self.init}/root", self.root.relative_to("/"), path.relative_to("/"))
+
     def has(self, command: str) -> bool:
         """Return whether a command is there."""
         return (

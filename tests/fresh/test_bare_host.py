@@ -6,6 +6,9 @@ Nothing that the host of these tests happens to have can stand in for what the c
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,6 +101,32 @@ def test_the_tutorial_does_what_it_shows_from_its_first_command_on(
     with _bare(local_cloud, shared, "root") as bare:
         assert [name for name in _LACKING if bare.has(name)] == []
         console.play(TUTORIAL, _Shell(bare))
+
+
+def test_the_packages_install_run_and_leave_nothing_behind(
+    local_cloud: LocalCloud, shared: Memory, tmp_path: Path
+) -> None:
+    """The Debian package with apt, the wheel with pipx."""
+    for build in (["contrib/deb.py", tmp_path], ["-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]):
+        subprocess.run([sys.executable, *build], cwd=TUTORIAL.parents[1], check=True, capture_output=True)
+    (package,), (wheel,) = tmp_path.glob("*.deb"), tmp_path.glob("*.whl")
+    install = ("apt-get", "install", "-q", "-y", "--no-install-recommends")
+    with _bare(local_cloud, shared, "root") as bare:
+        for file in (package, wheel):
+            shutil.copy(file, bare.seen(Path("/opt")))
+        files = ("find", "/opt", "/usr", "/etc", "/lib", "/var", "-xdev", "-path", "*pushjuju*")
+        before = bare.run(*files)
+        bare.run("apt-get", "update", "-q")
+        bare.run(*install, f"/opt/{package.name}")
+        for program in ("pushjuju", "/opt/pushjuju/bin/pushjuju"):
+            assert bare.run(program, "version").strip()
+        bare.run("pushjuju", "bootstrap", "manual", "home", "--add-model", "web")
+        assert "web" in bare.run("pushjuju", "status")
+        bare.run("apt-get", "purge", "-q", "-y", "pushjuju")
+        assert bare.run(*files) == before
+        bare.run(*install, "pipx")
+        bare.run("pipx", "install", f"/opt/{wheel.name}")
+        assert "web" in bare.run(f"{bare.home}/.local/bin/pushjuju", "status")
 
 
 def test_a_user_with_sudo_gets_all_that_demo_and_tests_need(local_cloud: LocalCloud, shared: Memory) -> None:

@@ -1,0 +1,35 @@
+"""The wheel and the source archive depend on nothing but the checkout."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = ROOT / "contrib" / "image" / "Dockerfile"
+
+
+def _built(folder: Path, umask: str, seed: str) -> dict[str, str]:
+    """Build both packages; return name -> SHA-256."""
+    build = f"umask {umask}; exec {sys.executable} -m hatchling build -d {folder}"
+    environ = {**os.environ, "PYTHONHASHSEED": seed, "TMPDIR": str(folder.parent)}
+    subprocess.run(["sh", "-c", build], cwd=ROOT, env=environ, check=True, capture_output=True)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
+    first = _built(tmp_path / "a" / "dist", "022", "1")
+    assert len(first) == 2
+    assert _built(tmp_path / "b" / "dist", "077", "2") == first
+
+
+@pytest.mark.skipif(not shutil.which("hadolint"), reason="hadolint is not installed")
+def test_a_linter_finds_nothing_in_the_dockerfile() -> None:
+    done = subprocess.run(["hadolint", DOCKERFILE], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
