@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from pushjuju.services.entities.application import units
+from pushjuju.services.entities.model import firewall
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings, update_status
@@ -123,6 +124,28 @@ def test_sqlite_works_as_little_among_many_units_as_among_few(tmp_path: Path) ->
     for world in worlds:
         world.ctx.close()
     assert {name: each for name, each in found.items() if each[1] > each[0] * SAME + 2} == {}
+
+
+def test_a_new_address_costs_as_little_among_5000_firewalls_as_among_ten(tmp_path: Path) -> None:
+    spent = []
+    for count in (FEW, 5000):
+        world = TestController.build(tmp_path / str(count), Charms(tmp_path / "charms"))
+        insert = "INSERT INTO machine (model, id, life, base, created) VALUES (?, ?, 'alive', '', '')"
+        rows = [(world.model, str(number)) for number in range(count)]
+        world.ctx.store._connection.executemany(insert, rows)
+        world.ctx.store._connection.executemany(
+            "INSERT INTO machine_firewall (model, machine) VALUES (?, ?)", rows
+        )
+        spent.append([steps_of(world, let_in) for _ in range(2)])
+        known = world.read(lambda tx: firewall.state(tx, "0"))
+        assert known is not None
+        assert known.changes == 3  # the first, and two of all machines
+        world.ctx.close()
+    assert spent[0] == spent[1]
+
+
+def let_in(world: TestController) -> None:
+    world.write(firewall.let_in)
 
 
 def steps_of(world: TestController, do: Callable[[TestController], None]) -> int:

@@ -26,7 +26,10 @@ SELECT addresses, ssh FROM machine WHERE model = :model
 
 -- name: firewall_get
 -- rows: machine_firewall(machine)
-SELECT * FROM machine_firewall WHERE model = :model AND machine = :machine
+-- `changes` counts the machine's own changes and those of all machines; it differs from `seen` after any of them.
+SELECT model, machine, changes + COALESCE((SELECT changes FROM model_firewall WHERE model = :model), 0) AS changes,
+  seen, applied, applied_at, boot_id, ssh_port, peers, problem
+FROM machine_firewall WHERE model = :model AND machine = :machine
 
 -- name: firewall_add
 -- rows: machine_firewall(machine)
@@ -37,7 +40,9 @@ INSERT INTO machine_firewall (model, machine) VALUES (:model, :machine) ON CONFL
 UPDATE machine_firewall SET changes = changes + 1 WHERE model = :model AND machine = :machine
 
 -- name: firewall_change_all
-UPDATE machine_firewall SET changes = changes + 1 WHERE model = :model
+INSERT INTO model_firewall (model, changes)
+SELECT :model, 1 WHERE EXISTS (SELECT 1 FROM machine_firewall WHERE model = :model)
+ON CONFLICT (model) DO UPDATE SET changes = model_firewall.changes + 1
 
 -- name: firewall_count
 SELECT count(*) FROM machine_firewall WHERE model = :model
@@ -45,7 +50,8 @@ SELECT count(*) FROM machine_firewall WHERE model = :model
 -- name: firewall_wake
 -- Like work_touch, for many machines at once.
 INSERT INTO work (key, due, generation, reason)
-SELECT :workers || machine, :due, 1, :reason FROM machine_firewall WHERE model = :model AND changes <> seen
+SELECT :workers || machine, :due, 1, :reason FROM machine_firewall
+WHERE model = :model AND changes + COALESCE((SELECT changes FROM model_firewall WHERE model = :model), 0) <> seen
 ON CONFLICT (key) DO UPDATE SET
   due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
   generation = work.generation + 1,
@@ -54,7 +60,8 @@ ON CONFLICT (key) DO UPDATE SET
 -- name: firewall_is_behind
 SELECT EXISTS (
   SELECT 1 FROM machine_firewall
-  WHERE model = :model AND changes <> seen AND problem = '' AND machine <> :machine
+  WHERE model = :model AND problem = '' AND machine <> :machine
+    AND changes + COALESCE((SELECT changes FROM model_firewall WHERE model = :model), 0) <> seen
 )
 
 -- name: firewall_wake_connected
@@ -72,7 +79,8 @@ INSERT INTO work (key, due, generation, reason)
 SELECT DISTINCT :workers || f.machine, :due, 1, :reason FROM connected c
 CROSS JOIN unit u CROSS JOIN machine_firewall f
 WHERE u.model = :model AND u.application = c.application
-  AND f.model = :model AND f.machine = u.machine AND f.changes <> f.seen AND f.problem = ''
+  AND f.model = :model AND f.machine = u.machine AND f.problem = ''
+  AND f.changes + COALESCE((SELECT changes FROM model_firewall WHERE model = :model), 0) <> f.seen
 ON CONFLICT (key) DO UPDATE SET
   due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
   generation = work.generation + 1,

@@ -2,7 +2,8 @@
 
 A machine's rules are computed from the model each time; a change of the model only marks machines whose rules
 may be different. A machine with a firewall has a row in `machine_firewall` from its first contact on; models
-without firewalls pay for one query of an empty table.
+without firewalls pay for one query of an empty table. A change that concerns all machines is counted once, in
+`model_firewall`.
 
 Mirrors: juju worker/firewaller/firewaller.go (3.6)
 """
