@@ -38,6 +38,8 @@ The tree (callers catch a branch, not a leaf):
     │   ├── HeldElsewhere     ... because another controller or model holds the machine
     │   ├── Overtaken         ... because another process has a later lease for the machine
     │   └── BadAnswer         the answer breaks the protocol, or is too large
+    ├── ControllerUnreachable a controller of another computer does not answer
+    ├── IsRemote              the controller is on another computer
     ├── Refused               a command, flag or value of Juju that pushjuju does not support
     ├── Blocked               the commands of this kind are disabled for the model
     ├── Aborted               the user said no
@@ -321,6 +323,32 @@ class Overtaken(
 
 class BadAnswer(RemoteFailed, message="the machine sent an invalid answer", code="bad-answer"):
     """A message from the machine breaks the protocol or exceeds a limit."""
+
+
+class ControllerUnreachable(
+    PushjujuError, message="the controller does not answer", code="controller-unreachable", retryable=True
+):
+    """The API of a controller on another computer does not answer, or is not that of the controller."""
+
+
+class IsRemote(PushjujuError, message="the controller is on another computer", code="remote-controller"):
+    """A command that needs the store of a controller was called for a controller of another computer.
+
+    The entry point runs the command's remote form instead, if there is one.
+
+    Attributes:
+        name: The controller.
+        model: The model that the command line names, or empty for the current model.
+    """
+
+    def __init__(self, name: str, host: str, model: str = "") -> None:
+        super().__init__(
+            f'controller "{name}" is on another computer, and this command works only there',
+            hint=f"run the command on the host of the controller: {host}",
+            subject=Subject("controller", name),
+        )
+        self.name = name
+        self.model = model
 
 
 class Refused(PushjujuError, message="not supported by pushjuju", code="refused"):

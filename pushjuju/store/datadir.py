@@ -5,6 +5,7 @@
     DIR/credentials.toml    credentials; credentials.key encrypts their secret attributes
     DIR/controllers/NAME/   controller.toml, state.db, secrets.key, blobs/, ssh/, known_hosts/, machines/,
                             log/; clouds.toml and credentials.toml when the controller has its own
+    DIR/remotes/NAME.toml   a controller on another computer: addresses, CA, user, password
 
 Reading uses tomllib; writing uses tomlkit, which keeps comments. Files have mode 0600, directories 0700.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import ids
-from pushjuju.core.errors import AlreadyExists, NotFound
+from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound
 from pushjuju.core.problems import Subject
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
 from pushjuju.store.files.blobs import Blobs
@@ -128,12 +129,65 @@ class DataDir:
 
         Raises:
             NotFound: There is no such controller.
+            IsRemote: The controller is on another computer.
         """
         found = ControllerDir(self.root / "controllers" / name)
         if not found.exists():
+            if self.is_remote(name):
+                raise IsRemote(name, str(self.remote(name).get("addresses", [""])[0]))
             hint = "pushjuju controllers    lists what there is"
             raise NotFound(f"controller {name} not found", hint=hint, subject=Subject("controller", name))
         return found
+
+    def remotes(self) -> list[str]:
+        """Return the names of the controllers on other computers, sorted."""
+        folder = self.root / "remotes"
+        if not folder.is_dir():
+            return []
+        return sorted(
+            path.stem for path in folder.iterdir() if path.name[0] != "." and path.suffix == ".toml"
+        )
+
+    def is_remote(self, name: str) -> bool:
+        """Return True for the name of a controller on another computer."""
+        return "/" not in name and self._remote_file(name).is_file()
+
+    def require_known(self, name: str) -> None:
+        """Raise NotFound when there is no such controller on this computer or on another one."""
+        try:
+            self.controller(name)
+        except IsRemote:
+            return
+
+    def remote(self, name: str) -> dict[str, Any]:
+        """Return what is known of a controller on another computer."""
+        return read_toml(self._remote_file(name))
+
+    def change_remote(self, name: str, change: Callable[[MutableMapping[str, Any]], None]) -> None:
+        """Change what is known of a controller on another computer."""
+        private_dir(self.root / "remotes")
+        edit_toml(self._remote_file(name), change)
+
+    def forget_remote(self, name: str) -> None:
+        """Delete what is known of a controller on another computer."""
+        self._remote_file(name).unlink()
+
+    def remote_known_hosts(self, model: str) -> Path:
+        """Return the known_hosts file for a model of a controller on another computer."""
+        folder = self.root / "remotes" / "known_hosts"
+        private_dir(folder)
+        return folder / model
+
+    def _remote_file(self, name: str) -> Path:
+        return self.root / "remotes" / f"{name}.toml"
+
+    def known(self, name: str) -> dict[str, Any]:
+        """Return the settings of a controller on this computer or on another one.
+
+        Raises:
+            NotFound: There is no such controller.
+        """
+        return self.remote(name) if self.is_remote(name) else self.controller(name).settings()
 
     def current_controller(self) -> str | None:
         """Return the name of the current controller, or None."""
@@ -184,7 +238,7 @@ class DataDir:
         """
         made = ControllerDir(self.root / "controllers" / name)
         with locked(made.root.parent / ".lock"):
-            if made.exists():
+            if made.exists() or self.is_remote(name):
                 raise AlreadyExists(f'controller "{name}" already exists')
             if begin:
                 begin(name)

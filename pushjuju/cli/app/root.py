@@ -15,9 +15,10 @@ from pushjuju.cli.app import lazy_imports, path_plugin
 from pushjuju.cli.commands import registry
 from pushjuju.cli.help import helptext
 from pushjuju.cli.help.version import version_text
+from pushjuju.cli.remote import forms
 from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command
 from pushjuju.cli.syntax.gnuflag import FlagSet, FlagSpec
-from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.core.errors import IsRemote, NotFound, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.flags import HelpWanted
 from pushjuju.portable.quote import quote
@@ -84,7 +85,7 @@ class Root(click.Group):
             raise self._unknown(word, cli)
         try:
             with found.make_context(word, rest, parent=ctx) as inner:
-                return found.invoke(inner)
+                return _invoke(found, inner, cli)
         except HelpWanted:
             return cli.output.text(helptext.command(found, cli.program, alias=word))
 
@@ -95,6 +96,14 @@ class Root(click.Group):
         text = f'{name}: {quote(word)} is not a {name} command. See "{name} --help".'
         near = did_you_mean(word, [*self._modules, *registry.ALIASES])
         return NotFound(f"{text}\n{near}" if near else text)
+
+
+def _invoke(found: Command, context: click.Context, cli: Cli) -> None:
+    """Run a command; for a controller on another computer run its remote form."""
+    try:
+        return found.invoke(context)
+    except IsRemote as remote:
+        return forms.run(found, context, cli, remote)
 
 
 def _word_behind_help(args: Sequence[str]) -> list[str]:

@@ -143,20 +143,6 @@ enable_ha = refused(
     ),
 )
 
-register = refused(
-    "register",
-    "controllers of other computers cannot be added yet; PUSHJUJU_DATA names the directory of a controller",
-    usage="<registration string>|<controller host name>",
-    summary="Registers a controller.",
-    at_least=(1, "registration data missing"),
-    at_most=1,
-    flags=(
-        *flags.LOGIN,
-        flags.switch("replace", "Replace any existing controller with the same name"),
-    ),
-    see_also=("unregister", "add-user", "login"),
-)
-
 dump_model = refused(
     "dump-model",
     "a command for developers of Juju; export-bundle shows what is in a model",
@@ -183,17 +169,4 @@ migrate = refused(
     at_least=(2, "target controller not specified"),
     at_most=2,
     flags=(*flags.LOGIN, flags.switch("dry-run", "Validate the migration only")),
-)
-
-logout = refused(
-    "logout",
-    "there is no login to drop; who may read the data directory is admin",
-    summary="Logs a Juju user out of a controller.",
-    at_most=0,
-    flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
-        flags.switch("force", "Force logout when a locally recorded password is detected"),
-    ),
-    see_also=("login", "unregister"),
 )

@@ -43,13 +43,13 @@ NOUNS: dict[str, str] = {
     " storage-pools application-storage",
     "unit": "add-unit remove-unit show-unit resolved",
     "user": "users show-user add-user enable-user disable-user remove-user change-user-password login"
-    " whoami grant revoke grant-cloud revoke-cloud",
+    " logout register whoami grant revoke grant-cloud revoke-cloud",
     "wait": "wait-for",
 }
 
 REFUSED = (
     "add-branch branch track commit abort diff commits show-commit add-k8s update-k8s remove-k8s"
-    " scale-application dashboard enable-ha register dump-model dump-db migrate logout"
+    " scale-application dashboard enable-ha dump-model dump-db migrate"
 )
 """Juju's commands that pushjuju refuses; all are in `refused.py`."""
 

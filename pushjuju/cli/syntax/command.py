@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import field, fields
+from functools import partial
 from typing import Any
 
 import click
@@ -183,12 +184,16 @@ class Command(click.Command):
         _apply_globals(cli, ctx.params)
         self._tell_ignored(cli)
         cli.output = self._output(cli, ctx.params)
-        own = {spec.key: ctx.params[spec.key] for spec in self.specs if not spec.void}
         assert self.callback is not None, "every command has a function"
+        self.call(ctx, partial(self.callback, cli))
+
+    def call(self, ctx: click.Context, function: Function) -> None:
+        """Call a function with the arguments and the flags of the command line."""
+        own = {spec.key: ctx.params[spec.key] for spec in self.specs if not spec.void}
         if self.into is None:
-            self.callback(cli, tuple(ctx.args), **own)
+            function(tuple(ctx.args), **own)
         else:
-            self.callback(cli, tuple(ctx.args), self.into(**own))
+            function(tuple(ctx.args), self.into(**own))
 
     def _tell_ignored(self, cli: Cli) -> None:
         """Warn of flags on the command line that have no effect in pushjuju."""

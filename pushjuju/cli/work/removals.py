@@ -113,6 +113,11 @@ def confirm(
     """
     plan.check(cli)
     asks = not no_prompt and removal_plan.asks_first(opened.ctx, opened.uuid)
+    return ask(cli, plan, what=what, asks=asks, dry_run=dry_run, needs_force=needs_force)
+
+
+def ask(cli: Cli, plan: Plan, *, what: str, asks: bool, dry_run: bool, needs_force: bool = False) -> bool:
+    """Show the plan for a dry run, or ask whether to go on; return True when the plan was shown."""
     if not (asks or dry_run):
         return False
     cli.console.warn("This command will perform the following actions:")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.work import blocking
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import IsRemote, NotValid, PushjujuError
 from pushjuju.services.entities.basis import blocks, context
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.controller import controllers
@@ -102,7 +102,11 @@ def open_model(cli: Cli, text: str = "") -> sessions.Session:
             f"controller name from JUJU_MODEL ({controller}) conflicts with value in "
             f"JUJU_CONTROLLER ({chosen})"
         )
-    ctx = open_controller(cli, controller)
+    try:
+        ctx = open_controller(cli, controller)
+    except IsRemote as remote:
+        remote.model = model
+        raise
     opened = sessions.open_model(ctx, model or None)
     if _FIRST_CLAIM not in cli.extra:
         cli.extra[_FIRST_CLAIM] = sessions.next_claim(ctx)
@@ -129,7 +133,8 @@ def first_claim(cli: Cli) -> int | None:
 def any_controller(cli: Cli, text: str = "") -> bool:
     """Return True when the user named a model or a controller, or when any controller exists."""
     named = text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER")
-    return bool(named or data_dir(cli).controllers())
+    folder = data_dir(cli)
+    return bool(named or folder.controllers() or folder.current_controller())
 
 
 @contextmanager

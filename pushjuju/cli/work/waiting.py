@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.core.problems import Problem
     from pushjuju.services.entities.model.sessions import Session
-    from pushjuju.services.views.tasks import Task
+    from pushjuju.services.views.tasks import Task, TaskLog
 
 _POLL_S = 0.05
 _PATIENCE_S = 5.0  # how long to wait for other work after the tasks are over
@@ -33,28 +33,73 @@ class TimedOut(PushjujuError, code="timed-out"):
     """What a command waited for was not there at the time limit."""
 
 
-class Waiter:
-    """Waits for tasks and prints their log.
+class TaskWatch:
+    """Looks at tasks until they are over, and prints their log.
 
     Attributes:
         say: Prints a line of progress.
     """
 
-    def __init__(
-        self, cli: Cli, opened: Session, waited: Sequence[Task], seconds: float, *, say: Say, utc: bool
-    ) -> None:
-        """Prepare to wait.
+    def __init__(self, cli: Cli, waited: Sequence[Task], seconds: float, *, say: Say, utc: bool) -> None:
+        """Prepare to watch.
 
         Args:
             seconds: The time limit; negative for no limit.
             say: Prints a line of progress.
         """
-        self._cli, self._opened, self._say, self._utc = cli, opened, say, utc
+        self._cli, self._say, self._utc = cli, say, utc
         self._tasks = list(waited)
         self._ends = None if seconds < 0 else cli.clock.monotonic() + seconds
         self._named = 0  # number of tasks that were announced
         self._seen = 0  # id of the last log line that was shown
         self._parted = False  # True when an empty line was printed after the log
+
+    def look(self) -> bool:
+        """Print new lines of the log; return True when all tasks are over.
+
+        Raises:
+            TimedOut: Tasks are not over at the time limit.
+        """
+        left, lines = self._read([task.id for task in self._tasks])
+        self._announce({task.id for task in left})
+        for line in lines:
+            self._seen = line.id
+            shown = {"time": line.time, "message": line.message}
+            self._say(log_line(shown, utc=self._utc))
+        if left and self._deadline() is not None:
+            names = ", ".join(f"{task.kind} {task.receiver}" for task in left)
+            raise TimedOut(f"timed out waiting for results from: {names}")
+        if self._seen and not left and not self._parted:
+            self._say("\n")
+            self._parted = True
+        return not left
+
+    def _read(self, numbers: Sequence[int]) -> tuple[Sequence[Task], Sequence[TaskLog]]:
+        """Return the tasks that are not over, and the new lines of the log."""
+        raise NotImplementedError
+
+    def _deadline(self) -> datetime | None:
+        """Return when the time limit ended, or None before; the clock may jump meanwhile."""
+        over = 0.0 if self._ends is None else self._cli.clock.monotonic() - self._ends
+        return self._cli.clock.now() - timedelta(seconds=over) if over > 0 else None
+
+    def _announce(self, left: set[int]) -> None:
+        """Announce each task once, in order, when the tasks before are over."""
+        while self._named < len(self._tasks):
+            if self._named and self._tasks[self._named - 1].id in left:
+                return
+            self._say(f"Waiting for task {self._tasks[self._named].id}...")
+            self._named += 1
+
+
+class Waiter(TaskWatch):
+    """Waits for tasks of a model on this computer, and works on the model meanwhile."""
+
+    def __init__(
+        self, cli: Cli, opened: Session, waited: Sequence[Task], seconds: float, *, say: Say, utc: bool
+    ) -> None:
+        super().__init__(cli, waited, seconds, say=say, utc=utc)
+        self._opened = opened
 
     def wait(self) -> None:
         """Work on the model, or wait for a background process, until the tasks are over.
@@ -74,39 +119,8 @@ class Waiter:
             drive.background(self._cli, self._opened.ctx)
             raise
 
-    def look(self) -> bool:
-        """Print new lines of the log; return True when all tasks are over.
-
-        Raises:
-            TimedOut: Tasks are not over at the time limit.
-        """
-        ctx, numbers = self._opened.ctx, [task.id for task in self._tasks]
-        left, lines = tasks.watch(ctx, self._opened.uuid, numbers, self._deadline(), self._seen)
-        self._announce({task.id for task in left})
-        for line in lines:
-            self._seen = line.id
-            shown = {"time": line.time, "message": line.message}
-            self._say(log_line(shown, utc=self._utc))
-        if left and self._deadline() is not None:
-            names = ", ".join(f"{task.kind} {task.receiver}" for task in left)
-            raise TimedOut(f"timed out waiting for results from: {names}")
-        if self._seen and not left and not self._parted:
-            self._say("\n")
-            self._parted = True
-        return not left
-
-    def _deadline(self) -> datetime | None:
-        """Return when the time limit ended, or None before; the clock may jump meanwhile."""
-        over = 0.0 if self._ends is None else self._cli.clock.monotonic() - self._ends
-        return self._cli.clock.now() - timedelta(seconds=over) if over > 0 else None
-
-    def _announce(self, left: set[int]) -> None:
-        """Announce each task once, in order, when the tasks before are over."""
-        while self._named < len(self._tasks):
-            if self._named and self._tasks[self._named - 1].id in left:
-                return
-            self._say(f"Waiting for task {self._tasks[self._named].id}...")
-            self._named += 1
+    def _read(self, numbers: Sequence[int]) -> tuple[Sequence[Task], Sequence[TaskLog]]:
+        return tasks.watch(self._opened.ctx, self._opened.uuid, numbers, self._deadline(), self._seen)
 
 
 def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:

@@ -151,7 +151,24 @@ def controllers_document(
         problem: Called with the name of a controller that cannot be read, and the error; others are listed.
     """
     found = {name: _controller(datadir, name, user, problem) for name in datadir.controllers()}
+    found.update({name: _remote(datadir.remote(name)) for name in datadir.remotes()})
     return {"controllers": found, "current-controller": datadir.current_controller() or ""}
+
+
+def _remote(known: Mapping[str, Any]) -> dict[str, object]:
+    """Return what is known of a controller on another computer."""
+    return {
+        "current-model": known.get("current-model", ""),
+        "user": known.get("user", ""),
+        "access": known.get("access", ""),
+        "recent-server": next(iter(known.get("addresses", ())), ""),
+        "controller-uuid": known.get("uuid", ""),
+        "api-endpoints": list(known.get("addresses", ())),
+        "ca-cert": known.get("ca", ""),
+        "cloud": "",
+        "region": "",
+        "agent-version": known.get("version", ""),
+    }
 
 
 def _controller(

@@ -108,7 +108,11 @@ def application_lines(
 def asks_first(ctx: Context, model: str) -> bool:
     """Return True when the model's `mode` says that commands ask for confirmation before a removal."""
     with ctx.read(model) as tx:
-        mode = str(model_config.get(tx, "mode") or "")
+        return requires_prompts(str(model_config.get(tx, "mode") or ""))
+
+
+def requires_prompts(mode: str) -> bool:
+    """Return True when a model's `mode` asks for confirmation before a removal."""
     return "requires-prompts" in mode.replace(" ", ",").split(",")
 
 

@@ -17,8 +17,9 @@ from pushjuju.core.values import dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.store.rows.records import ActionOperation, TaskLog
+from pushjuju.store.rows.records import ActionOperation
 from pushjuju.store.rows.records import Task as Task  # noqa: PLC0414 - commands wait for tasks
+from pushjuju.store.rows.records import TaskLog as TaskLog  # noqa: PLC0414 - commands print the lines
 from pushjuju.store.tx import ModelTx
 
 Document = dict[str, Any]

@@ -135,7 +135,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
         "id": machine.id,
         "agent-status": detailed(document.machine_agent(rows, machine), life=machine.life, version=True),
         "instance-status": detailed(document.machine_instance(rows, machine)),
-        "modification-status": detailed(Seen("idle", since=machine.created)),
+        "modification-status": detailed(document.machine_modification(rows, machine)),
         "hostname": machine.hostname,
         "dns-name": machine.dns if machine.instance_id else "",
         "ip-addresses": [str(item["value"]) for item in machine.addresses],

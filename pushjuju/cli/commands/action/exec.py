@@ -71,6 +71,22 @@ class ExecFlags:
     unit: tuple[str, ...] = flags.many("unit", "One or more unit ids", kind=Kind.COMMA_LIST, short="u")
 
 
+def request_of(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> operations.CommandRequest:
+    """Return the request of the command line."""
+    check_wait(cli, background=flags.background)
+    _check_targets(flags.machine, flags.application, flags.unit, every=flags.every)
+    return operations.CommandRequest(
+        command=args[0] if len(args) == 1 else shlex.join(args),
+        timeout_s=max(flags.wait or EXEC_WAIT_S, 0.0),
+        units=flags.unit,
+        applications=flags.application,
+        machines=flags.machine,
+        every_machine=flags.every,
+        parallel=flags.parallel,
+        execution_group=flags.execution_group,
+    )
+
+
 @command(
     "exec",
     usage="<commands>",
@@ -94,19 +110,7 @@ class ExecFlags:
 )
 def execute(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> None:
     """Run shell commands and print their output."""
-    check_wait(cli, background=flags.background)
-    _check_targets(flags.machine, flags.application, flags.unit, every=flags.every)
-    seconds = flags.wait or EXEC_WAIT_S
-    request = operations.CommandRequest(
-        command=args[0] if len(args) == 1 else shlex.join(args),
-        timeout_s=max(seconds, 0.0),
-        units=flags.unit,
-        applications=flags.application,
-        machines=flags.machine,
-        every_machine=flags.every,
-        parallel=flags.parallel,
-        execution_group=flags.execution_group,
-    )
+    request, seconds = request_of(cli, args, flags), flags.wait or EXEC_WAIT_S
     opened = session.open_model(cli, flags.model)
     queued = operations.enqueue_commands(opened.ctx, opened.uuid, request)
     if flags.background:

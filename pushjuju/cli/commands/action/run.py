@@ -83,6 +83,13 @@ def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[
     return found
 
 
+def request_of(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> operations.ActionRequest:
+    """Return the request of the command line; the file of `--params` is read."""
+    options = _asked(args)
+    parameters = _parameters(cli, options, flags.params, as_text=flags.string_args)
+    return operations.ActionRequest(action=options.action, receivers=options.units, parameters=parameters)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFlags:
     """The flags of run on the command line."""
@@ -117,10 +124,9 @@ class RunFlags:
 def run(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> None:
     """Run an action and print its results."""
     check_wait(cli, background=flags.background)
-    options = _asked(args)
-    parameters = _parameters(cli, options, flags.params, as_text=flags.string_args)
+    _asked(args)  # a wrong word is refused before the model is opened
     opened = session.open_model(cli, flags.model)
-    request = operations.ActionRequest(action=options.action, receivers=options.units, parameters=parameters)
+    request = request_of(cli, args, flags)
     queued = operations.enqueue(opened.ctx, opened.uuid, request)
     if flags.background:
         return in_background(cli, opened, queued)

@@ -61,10 +61,17 @@ def start(say: Any, queued: operations.Enqueued) -> None:
 
 
 def in_background(cli: Cli, opened: sessions.Session, queued: operations.Enqueued) -> None:
+    """Start the background process, and print how to ask for the results."""
+    if queued.tasks:
+        drive.background(cli, opened.ctx)
+    tell_scheduled(cli, queued)
+
+
+def tell_scheduled(cli: Cli, queued: operations.Enqueued) -> None:
+    """Print what was scheduled, and how to ask for the results."""
     _refused(cli, queued)
     if not queued.tasks:
         return
-    drive.background(cli, opened.ctx)
     say, number = cli.console.info, queued.operation
     if len(queued.tasks) == 1:
         say(f"Scheduled operation {number} with task {queued.tasks[0].id}")
@@ -83,10 +90,26 @@ def show_results(
     cli: Cli, opened: sessions.Session, queued: operations.Enqueued, forms: Mapping[str, Any], *, utc: bool
 ) -> None:
     """Print the results of completed tasks."""
+    found = {task.receiver: tasks.show_task(opened.ctx, opened.uuid, task.id) for task in queued.tasks}
+    print_results(cli, queued, found, forms, utc=utc)
+
+
+def print_results(
+    cli: Cli,
+    queued: operations.Enqueued,
+    found: Mapping[str, dict[str, Any]],
+    forms: Mapping[str, Any],
+    *,
+    utc: bool,
+) -> None:
+    """Print the documents of completed tasks: receiver -> task.
+
+    Raises:
+        HookFailed: A script failed.
+    """
     _refused(cli, queued)
     if not queued.tasks:
         return
-    found = {task.receiver: tasks.show_task(opened.ctx, opened.uuid, task.id) for task in queued.tasks}
     shown = {name: formatters.task_texts(task, utc=utc) for name, task in found.items()}
     cli.output.write(shown, forms)
     if problem := failures(list(found.values())):

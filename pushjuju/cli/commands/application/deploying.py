@@ -51,8 +51,8 @@ def _record(cli: Cli, argument: str, name: str, flags: DeployFlags) -> Recorded:
     """Record a charm or a bundle; a name of the store may be either."""
     if bundles.names_bundle(argument):
         return _bundle(cli, argument, flags)
-    _check_flags(flags)
-    options = _options(cli, argument, name, flags)
+    check_flags(flags)
+    options = options_of(cli, argument, name, flags)
     kind = charm_places.kind_of(argument, cli.env, cli.console)
     for_bundle = [f"--{key.replace('_', '-')}" for key in _FOR_BUNDLES if getattr(flags, key)]
     bundle_first = _fixed_revision(cli, flags) or bool(for_bundle)
@@ -67,7 +67,7 @@ def _record(cli: Cli, argument: str, name: str, flags: DeployFlags) -> Recorded:
         return _bundle(cli, argument, flags)
 
 
-def _check_flags(flags: DeployFlags) -> None:
+def check_flags(flags: DeployFlags) -> None:
     """Refuse flags that no charm allows, before any file is read."""
     if flags.series and flags.base:
         raise UsageError("--series and --base cannot be specified together")
@@ -75,7 +75,8 @@ def _check_flags(flags: DeployFlags) -> None:
         raise UsageError("--device is only allowed with k8s models")
 
 
-def _options(cli: Cli, argument: str, name: str, flags: DeployFlags) -> DeployOptions:
+def options_of(cli: Cli, argument: str, name: str, flags: DeployFlags) -> DeployOptions:
+    """Return the options of the flags; files with values are read."""
     base = values.base(flags.base, flags.series, cli.console)
     config = values.settings(flags.config)
     return request.DeployOptions(
@@ -125,11 +126,12 @@ def _charm(cli: Cli, kind: arguments.ArgumentKind, options: DeployOptions, flags
         deployed = request.deploy(
             opened.ctx, opened.uuid, options, notices=cli.console, precheck=precheck.precheck_units, read=read
         )
-    _tell(cli, deployed, dry_run=flags.dry_run)
+    tell(cli, deployed, dry_run=flags.dry_run)
     return opened, (deployed.application,)
 
 
-def _tell(cli: Cli, deployed: Deployed, *, dry_run: bool) -> None:
+def tell(cli: Cli, deployed: Deployed, *, dry_run: bool) -> None:
+    """Print what was deployed, or would be."""
     if deployed.channel:
         charm = (
             f'charm-hub charm "{deployed.charm}", revision {deployed.revision} in channel {deployed.channel}'

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pushjuju.cli.commands.config import config_arguments
 from pushjuju.cli.commands.config import config_table as formatters
 from pushjuju.cli.syntax import flags, values
@@ -31,8 +34,8 @@ def config(
     name = values.application_name(args)
     options = config_arguments.parse(args[1:], file=file, reset=reset)
     given = values.from_file(options.values)
-    content = values.read_file(options.file, cli.console.stdin) if options.file else None
     opened = session.open_model(cli, model)
+    content = values.read_file(options.file, cli.console.stdin) if options.file else None
     if options.change:
         session.require_change(opened)
         settings.set_config(
@@ -42,9 +45,18 @@ def config(
         )
         return drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
     document = applications.config(opened.ctx, opened.uuid, name)
-    if not options.key:
+    return show(cli, name, options.key, document)
+
+
+def show(cli: Cli, name: str, key: str, document: Mapping[str, Any]) -> None:
+    """Print the settings of an application, or the value of one key.
+
+    Raises:
+        NotFound: There is no such key.
+    """
+    if not key:
         return cli.output.write(formatters.application(document))
     for section in ("settings", "application-config"):
-        if options.key in document.get(section, {}):
-            return cli.output.text(formatters.bare_value(document[section][options.key].get("value", "")))
-    raise NotFound(f'key "{options.key}" not found in "{name}" application config or charm settings.')
+        if key in document.get(section, {}):
+            return cli.output.text(formatters.bare_value(document[section][key].get("value", "")))
+    raise NotFound(f'key "{key}" not found in "{name}" application config or charm settings.')

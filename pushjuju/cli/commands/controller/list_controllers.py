@@ -31,7 +31,7 @@ def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool, managed: boo
     if managed:
         raise refusal("controllers --managed", "there is no JAAS that manages controllers")
     folder = session.data_dir(cli)
-    if not folder.controllers():
+    if not folder.controllers() and not folder.remotes():
         raise service.no_controller(folder)
     document = documents.controllers_document(
         folder, context.DEFAULT_USER, lambda name, error: session.warn_of_controller(cli, name, error)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pushjuju.cli.commands.model.model_table import switched
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.work import focusing, session
 from pushjuju.core.errors import NotFound
 from pushjuju.core.problems import Subject
-from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.controller import controllers as service
 
 
@@ -35,13 +35,27 @@ def switch(cli: Cli, args: tuple[str, ...]) -> None:
         if not before:
             raise service.no_controller(folder)
         return cli.output.text(f"{before}\n")
-    controller, model = _target(cli, folder, _previous(folder) if args[0] == "-" else args[0])
+    text = _previous(folder) if args[0] == "-" else args[0]
+    controller, model = _target(cli, folder, text)
     with session.moving(cli):
         if model is not None:
-            ctx = session.open_controller(cli, controller)
-            sessions.focus(ctx, models.resolve(ctx, model))
+            _focus(cli, controller, model, text)
         folder.set_current_controller(controller)
     return cli.console.info(switched(before, session.position(cli)))
+
+
+def _focus(cli: Cli, controller: str, model: str, text: str) -> None:
+    """Make a model current; the error for a word without a colon is that it names nothing."""
+    try:
+        focusing.focus(cli, controller, model)
+    except NotFound:
+        if ":" in text:
+            raise
+        raise NotFound(
+            f'"{text}" is not the name of a model or controller: not found',
+            hint=f"{cli.program} models    lists the models",
+            subject=Subject("controller or model", text),
+        ) from None
 
 
 def _previous(folder: sessions.DataDir) -> str:
@@ -57,20 +71,11 @@ def _target(cli: Cli, folder: sessions.DataDir, text: str) -> tuple[str, str | N
     controller, model = session.split_model(text)
     if ":" in text:
         chosen = controller or service.current(folder, None, cli.env)
-        folder.controller(chosen)
+        folder.require_known(chosen)
         return chosen, model or None
-    if text in folder.controllers():
+    if text in (*folder.controllers(), *folder.remotes()):
         return text, None
     if not folder.current_controller():
         fault = f'"{text}" is not the name of a controller: not found'
         raise NotFound(fault, subject=Subject("controller or model", text))
-    current = service.current(folder, None, cli.env)
-    try:
-        models.resolve(session.open_controller(cli, current), text)
-    except NotFound:
-        raise NotFound(
-            f'"{text}" is not the name of a model or controller: not found',
-            hint=f"{cli.program} models    lists the models",
-            subject=Subject("controller or model", text),
-        ) from None
-    return current, text
+    return service.current(folder, None, cli.env), text

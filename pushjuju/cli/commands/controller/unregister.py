@@ -15,15 +15,17 @@ from pushjuju.services.requests.controller import controllers as service
     at_least=(1, "controller name must be specified"),
     at_most=1,
     flags=flags.NO_PROMPT,
-    details="The controller's directory, with its store and keys, is moved to `unregistered` in the data\n"
-    "directory; machines and models stay as they are. To get the controller back, move its directory back.",
+    details="The password and the addresses of a controller on another computer are deleted.\n\n"
+    "Of a controller on this computer, the directory, with its store and keys, is moved to `unregistered`\n"
+    "in the data directory; machines and models stay as they are. To get the controller back, move its\n"
+    "directory back.",
     examples="    pushjuju unregister home\n",
     see_also=("destroy-controller", "kill-controller", "controllers"),
 )
 def unregister(cli: Cli, args: tuple[str, ...], *, no_prompt: bool) -> None:
     """Forget a controller on this client; the controller itself stays as it is."""
     folder, name = session.data_dir(cli), args[0]
-    folder.controller(name)
+    folder.require_known(name)
     if not no_prompt:
         cli.console.warn(
             f'This command will remove connection information for controller "{name}".\n'
@@ -36,4 +38,5 @@ def unregister(cli: Cli, args: tuple[str, ...], *, no_prompt: bool) -> None:
             what="unregistering controller",
         )
     kept = service.unregister(folder, name)
-    cli.console.detail(f"Its directory is kept: {kept}")
+    if kept:
+        cli.console.detail(f"Its directory is kept: {kept}")

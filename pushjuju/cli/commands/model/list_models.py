@@ -53,9 +53,14 @@ def list_models(
     )
     cli.output.write(document, forms)
     if not document["models"]:
-        cli.console.info(
-            f'\nThere are no models hosted on this controller.\nUse "{cli.program} add-model" to add one.'
-        )
+        tell_none(cli)
+
+
+def tell_none(cli: Cli) -> None:
+    """Print that there are no models."""
+    cli.console.info(
+        f'\nThere are no models hosted on this controller.\nUse "{cli.program} add-model" to add one.'
+    )
 
 
 def _counts(machines: int, cores: int, units: int) -> formatters.Counts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pushjuju.cli.commands.ssh import debug_session
-from pushjuju.cli.commands.ssh.ssh_session import proxy_wanted, run_program, target_of
+from pushjuju.cli.commands.ssh.ssh_session import known_hosts_of, proxy_wanted, run_program, target_of
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import Conflict, NotFound, UsageError
@@ -41,7 +41,7 @@ def start_debugging(cli: Cli, args: tuple[str, ...], flags: DebugFlags, *, kind:
     words = ["ssh", "-t", "-t", target.alias, debug_session.command(script)]
     # the user waits for hooks to debug, so a background process works on the model during the session
     run_program(
-        opened, words, [target], check_host_keys=not flags.no_host_key_checks,
+        known_hosts_of(opened), words, [target], check_host_keys=not flags.no_host_key_checks,
         meanwhile=lambda: drive.background(cli, opened.ctx),
     )  # fmt: skip
 

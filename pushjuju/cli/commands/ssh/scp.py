@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.ssh import ssh_config
-from pushjuju.cli.commands.ssh.ssh_session import FLAGS, proxy_wanted, run_program, target_of
+from pushjuju.cli.commands.ssh.ssh_session import FLAGS, known_hosts_of, proxy_wanted, run_program, target_of
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
@@ -30,7 +30,7 @@ def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool
     listed = [_scp_word(cli, opened, arg, targets, proxy=way) for arg in args]
     # a machine cannot log in to another with our keys: scp copies between two machines through this computer
     words = ["scp", *(["-3"] if len(targets) > 1 and "-3" not in args else []), *listed]
-    run_program(opened, words, targets, check_host_keys=not no_host_key_checks)
+    run_program(known_hosts_of(opened), words, targets, check_host_keys=not no_host_key_checks)
 
 
 def _scp_word(

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.ssh.ssh_session import FLAGS, PTY, proxy_wanted, run_program, target_of
+from pushjuju.cli.commands.ssh.ssh_session import (
+    FLAGS,
+    PTY,
+    known_hosts_of,
+    proxy_wanted,
+    run_program,
+    target_of,
+)
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 
@@ -37,4 +44,4 @@ def ssh(
     terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty() if pty is None else pty
     options = ["-t", "-t"] if terminal else []
     words = ["ssh", *options, target.alias, *args[1:]]
-    run_program(opened, words, [target], check_host_keys=not no_host_key_checks)
+    run_program(known_hosts_of(opened), words, [target], check_host_keys=not no_host_key_checks)

@@ -144,7 +144,7 @@ def config_text(
     hosts = {item.via.alias: item.via for item in targets if item.via}
     every = [*targets, *hosts.values()]
     sections = [_section(item, known_hosts, check=check_host_keys) for item in every]
-    hops = {hop.host: item.identities[0] for item in every for hop in item.hops}
+    hops = {hop.host: next(iter(item.identities), None) for item in every for hop in item.hops}
     sections += [_hop(host, key, own_known_hosts, check=check_host_keys) for host, key in hops.items()]
     if any(item.own is not None for item in every):
         sections.append("Match all\nInclude ~/.ssh/config\n")
@@ -153,10 +153,10 @@ def config_text(
     return "\n".join(sections)
 
 
-def _hop(host: str, key: Path, known_hosts: Path, *, check: bool) -> str:
+def _hop(host: str, key: Path | None, known_hosts: Path, *, check: bool) -> str:
     """Return the section of a jump host; user and port are in ProxyJump."""
     trust = _trust([known_hosts], "accept-new" if check else "no")
-    lines = [*trust, *_NOTHING_LENT, ("IdentityFile", _quoted(key))]
+    lines = [*trust, *_NOTHING_LENT, *([("IdentityFile", _quoted(key))] if key else [])]
     return f"Host {host}\n" + "".join(f"  {name} {value}\n" for name, value in lines)
 
 

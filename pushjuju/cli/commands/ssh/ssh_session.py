@@ -50,6 +50,11 @@ PTY = FlagSpec(
 )
 
 
+def known_hosts_of(opened: sessions.Session) -> Path:
+    """Return the file with the host keys of a model's machines."""
+    return opened.ctx.controller.known_hosts(opened.uuid)
+
+
 def proxy_wanted(cli: Cli, proxy: bool) -> bool | None:
     """Return whether the flags require or forbid a jump host; None without a flag."""
     return proxy if "proxy" in cli.given else None
@@ -104,7 +109,7 @@ def _start_if_stopped(cli: Cli, opened: sessions.Session, machine: Machine) -> N
 
 
 def run_program(
-    opened: sessions.Session,
+    known_hosts: Path,
     words: Sequence[str],
     targets: list[ssh_config.Target],
     *,
@@ -114,6 +119,7 @@ def run_program(
     """Run OpenSSH and exit with its status.
 
     Args:
+        known_hosts: The file of the model's host keys, in which new keys are kept.
         meanwhile: Called every few seconds while OpenSSH runs.
     """
     program = shutil.which(words[0])
@@ -122,7 +128,7 @@ def run_program(
     with tempfile.TemporaryDirectory(prefix="pushjuju-ssh-") as folder:
         told = Path(folder) / "known_hosts"
         told.write_text("".join(ssh_config.known_hosts_lines(item) for item in targets))
-        own = opened.ctx.controller.known_hosts(opened.uuid)
+        own = known_hosts
         config = Path(folder) / "config"
         # OpenSSH writes new keys to the first file: without reported keys, to the model's
         known = [own, told] if not any(item.host_keys for item in targets) else [told, own]

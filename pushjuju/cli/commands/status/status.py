@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pushjuju.cli.commands.status import status_pictures
 from pushjuju.cli.commands.status.status_formats import FORMATS, PICTURES, formatters
@@ -14,9 +14,16 @@ from pushjuju.cli.terminal.times import wants_utc
 from pushjuju.cli.work import session
 from pushjuju.cli.work.status_document import is_empty, status_document
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.model import sessions
 from pushjuju.services.views import relation_rows
 from pushjuju.services.views.status import status_filter
+
+
+class Reading(NamedTuple):
+    """What `status` shows: the document, the rows of relations, and `owner/model`."""
+
+    document: dict[str, Any]
+    relations: Sequence[Mapping[str, Any]]
+    model: str
 
 
 @command(
@@ -49,11 +56,25 @@ from pushjuju.services.views.status import status_filter
     "    pushjuju status --format svg -o model.svg\n",
     see_also=("machines", "show-model", "show-status-log"),
 )
-def status_command(
+def status_command(cli: Cli, args: tuple[str, ...], *, model: str, **options: Any) -> None:
+    """Show the state of a model."""
+
+    def read(*, utc: bool, relations: bool) -> Reading:
+        opened = session.open_model(cli, model)
+        return Reading(
+            document=status_document(opened, utc=utc),
+            relations=relation_rows.relation_rows(opened.ctx, opened.uuid) if relations else [],
+            model=opened.identifier,
+        )
+
+    show(cli, args, read, **options)
+
+
+def show(
     cli: Cli,
     args: tuple[str, ...],
+    read: Callable[..., Reading],
     *,
-    model: str,
     utc: bool,
     color: bool,
     no_color: bool,
@@ -63,18 +84,22 @@ def status_command(
     machines: bool,
     watch: float,
 ) -> None:
-    """Show the state of a model."""
+    """Show the state of a model, once or again and again.
+
+    Args:
+        read: A function with the keywords `utc` and `relations` that reads the model.
+    """
     if color and no_color:
         raise UsageError("cannot mix --no-color and --color")
     if machines and cli.output.form not in PICTURES:
         raise UsageError("--machines draws a picture: choose --format svg, dot or mermaid")
-    shown = wants_utc(cli.env, flag=utc)
-    _note_useless_flags(cli, relations=relations or integrations, storage=storage)
+    shown, relations = wants_utc(cli.env, flag=utc), relations or integrations
+    _note_useless_flags(cli, relations=relations, storage=storage)
 
     def once() -> tuple[str, str]:
         if cli.output.form in PICTURES:
-            return _picture(cli, args, model, of_machines=machines)
-        return _status(cli, args, model, utc=shown, relations=relations or integrations, storage=storage)
+            return _picture(cli, args, read(utc=True, relations=True), of_machines=machines)
+        return _status(cli, args, read(utc=shown, relations=relations), storage=storage)
 
     if watch > 0:
         return watch_screen(cli, once, watch)
@@ -92,26 +117,22 @@ def _note_useless_flags(cli: Cli, *, relations: bool, storage: bool) -> None:
         cli.console.info(f"provided {', '.join(words)} {verb} always enabled in non tabular formats")
 
 
-def _status(
-    cli: Cli, patterns: tuple[str, ...], model: str, *, utc: bool, relations: bool, storage: bool
-) -> tuple[str, str]:
+def _status(cli: Cli, patterns: tuple[str, ...], read: Reading, *, storage: bool) -> tuple[str, str]:
     """Return the status as text, and the message for stderr when there is nothing to show."""
-    opened = session.open_model(cli, model)
-    document, rows = status_document(opened, utc=utc), _relations(opened) if relations else []
+    document, rows = read.document, read.relations
     if patterns:
         document, rows = status_filter.filter_status(document, patterns, rows)
     forms = formatters(relations=rows, storage=storage, colour=cli.output.colour)
-    return cli.output.rendered(document, forms), _note(document, patterns, opened.identifier)
+    return cli.output.rendered(document, forms), _note(document, patterns, read.model)
 
 
-def _picture(cli: Cli, patterns: tuple[str, ...], model: str, *, of_machines: bool) -> tuple[str, str]:
+def _picture(cli: Cli, patterns: tuple[str, ...], read: Reading, *, of_machines: bool) -> tuple[str, str]:
     """Return the picture of a model, and the message for stderr when there is nothing to show."""
-    opened = session.open_model(cli, model)
-    document, rows = status_document(opened, utc=True), _relations(opened)
+    document, rows = read.document, read.relations
     if patterns:
         document, rows = status_filter.filter_status(document, patterns, rows)
     forms = status_pictures.formatters(rows, of_machines=of_machines)
-    return cli.output.rendered(document, forms), _note(document, patterns, opened.identifier)
+    return cli.output.rendered(document, forms), _note(document, patterns, read.model)
 
 
 def _note(document: Mapping[str, Any], patterns: tuple[str, ...], identifier: str) -> str:
@@ -120,7 +141,3 @@ def _note(document: Mapping[str, Any], patterns: tuple[str, ...], identifier: st
     if patterns:
         return f"Nothing matched specified filter{'s' if len(patterns) > 1 else ''}."
     return f'\nModel "{identifier}" is empty.'
-
-
-def _relations(opened: sessions.Session) -> list[Mapping[str, Any]]:
-    return list(relation_rows.relation_rows(opened.ctx, opened.uuid))

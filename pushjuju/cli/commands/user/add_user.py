@@ -16,9 +16,9 @@ from pushjuju.services.requests.user import registration_string, users
     at_least=(1, "no username supplied"),
     at_most=2,
     flags=(*flags.CONTROLLER, *flags.LOGIN),
-    details="The user is recorded. With the line that is printed the user chooses a password from a client\n"
-    "of Juju, while the API is served (see `api`). `change-user-password` sets a password here, and\n"
-    "`grant` gives access.",
+    details="The user is recorded. With the line that is printed the user registers on another computer and\n"
+    "chooses a password, while the API is served here (see `api`). `change-user-password` sets a password\n"
+    "here, and `grant` gives access.",
     examples="    pushjuju add-user bob\n    pushjuju add-user bob 'Bob Brown'\n",
     see_also=("users", "show-user", "grant", "disable-user", "remove-user"),
 )

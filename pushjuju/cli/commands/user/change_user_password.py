@@ -6,8 +6,8 @@ from pushjuju.cli.commands.user.invitations import warn_of_reach
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.questions import Asking
-from pushjuju.cli.work import session
-from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.cli.work import logins, session
+from pushjuju.core.errors import UsageError
 from pushjuju.services.requests.user import passwords, registration_string
 from pushjuju.services.views.listings import users as user_documents
 
@@ -51,8 +51,4 @@ def _read(cli: Cli, *, prompt: bool) -> str:
     """Return the new password that the user types."""
     if not prompt:
         return cli.console.stdin.readline().rstrip("\n")
-    asking = Asking(cli.console.stdin, cli.console.stderr)
-    first, again = asking.password("a new password"), asking.password("the new password again")
-    if first != again:
-        raise NotValid("Passwords do not match")
-    return first
+    return logins.new_password(Asking(cli.console.stdin, cli.console.stderr))

@@ -13,7 +13,3 @@ def warn_of_reach(cli: Cli, invitation: registration_string.Invitation, name: st
             f"The line has no address: serve the API with `{cli.program} api`, then "
             f"`{cli.program} change-user-password {name} --reset` prints another."
         )
-    cli.console.info(
-        f"`{cli.program} register` does not work yet; `{cli.program} change-user-password {name}` "
-        f"sets a password."
-    )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.refusing import refusal
-from pushjuju.cli.work import session
+from pushjuju.cli.terminal.questions import Asking
+from pushjuju.cli.work import focusing, logins, session
+from pushjuju.client import accounts
 from pushjuju.core.errors import NotPermitted, UsageError
 from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.requests.controller import controllers as service
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -24,12 +28,13 @@ if TYPE_CHECKING:
         *flags.LOGIN,
         flags.text("controller", "Controller to operate in", short="c"),
         flags.text("user", "Log in as this local user", short="u"),
-        flags.switch("no-prompt", "Accepted and ignored: there is no password to read"),
-        flags.switch("trust", "There is no certificate to trust; only with --no-prompt"),
+        flags.switch("no-prompt", "Read the password from the standard input, without a question"),
+        flags.switch("trust", "The certificate is known from `register`; only with --no-prompt"),
     ),
-    details="A user who can read the data directory is admin, so no login is needed. The command makes the\n"
-    "controller current. Another user, or a host, is refused.",
-    examples="    pushjuju login\n    pushjuju login -c home\n",
+    details="The command makes the controller current. A user who can read the data directory is admin, so\n"
+    "no login is needed on the host of a controller, and another user is refused. For a controller of\n"
+    "another computer, which `register` has added, the command asks for the password and keeps it.",
+    examples="    pushjuju login\n    pushjuju login -c home\n    pushjuju login -c team -u kim\n",
     see_also=("logout", "whoami", "switch"),
 )
 def login(
@@ -41,9 +46,13 @@ def login(
     if args and controller:
         raise UsageError("cannot specify both a host name and a controller name")
     folder = session.data_dir(cli)
-    if args and args[0] not in folder.controllers():
-        raise refusal("login", f'"{args[0]}" is not the name of a controller of this computer')
-    ctx = session.open_controller(cli, controller or (args[0] if args else ""))
+    name = controller or (args[0] if args else "")
+    if args and name not in (*folder.controllers(), *folder.remotes()):
+        raise refusal("login", f'"{name}" is not the name of a controller; `register` adds those of others')
+    chosen = service.current(folder, name or None, cli.env)
+    if folder.is_remote(chosen):
+        return _log_in_from_afar(cli, folder, chosen, user, prompt=not no_prompt)
+    ctx = session.open_controller(cli, chosen)
     if user and user != ctx.user:
         raise NotPermitted(
             f'cannot log into controller "{ctx.controller.name}": permission denied',
@@ -53,6 +62,19 @@ def login(
         folder.set_current_controller(ctx.controller.name)
         cli.console.info(f'Welcome, {ctx.user}. You are now logged into "{ctx.controller.name}".')
         _focus(cli, ctx)
+    return None
+
+
+def _log_in_from_afar(cli: Cli, folder: sessions.DataDir, name: str, user: str, *, prompt: bool) -> None:
+    """Log in to a controller of another computer with a password that the user types."""
+    known = accounts.find(folder, name)
+    user = user or known.user
+    if prompt:
+        what = f"the password of {user} on {name}"
+        password = Asking(cli.console.stdin, cli.console.stderr).password(what)
+    else:
+        password = cli.console.stdin.readline().rstrip("\n")
+    logins.log_in(cli, replace(known, user=user, password=password))
 
 
 def _focus(cli: Cli, ctx: Context) -> None:
@@ -62,14 +84,4 @@ def _focus(cli: Cli, ctx: Context) -> None:
     hosted = models.list_models(ctx)
     if len(hosted) == 1:
         sessions.focus(ctx, hosted[0])
-        cli.console.info(f'\nCurrent model set to "{hosted[0].qualified}".')
-    elif hosted:
-        listed = "".join(f"\n  - {cli.program} switch {model.qualified}" for model in hosted)
-        cli.console.info(
-            f"\nThere are {len(hosted)} models available. "
-            f'Use "{cli.program} switch" to select\none of them:{listed}'
-        )
-    else:
-        cli.console.info(
-            f'\nThere are no models available. You can add models with\n"{cli.program} add-model".'
-        )
+    focusing.tell_models(cli, [model.qualified for model in hosted])

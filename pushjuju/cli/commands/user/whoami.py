@@ -24,8 +24,10 @@ def whoami(cli: Cli, _args: tuple[str, ...]) -> None:
     """Print controller, model and user."""
     folder = session.data_dir(cli)
     controller = service.current(folder, None, cli.env)
-    model = str(folder.controller(controller).settings().get("current-model") or "").rpartition("/")[2]
-    document = {"controller": controller, **({"model": model} if model else {}), "user": context.DEFAULT_USER}
+    known = folder.known(controller)
+    user, current = known.get("user", context.DEFAULT_USER), str(known.get("current-model") or "")
+    model = current.removeprefix(f"{user}/")
+    document = {"controller": controller, **({"model": model} if model else {}), "user": user}
     cli.output.write(document, {"tabular": _table})
 
 

@@ -49,14 +49,19 @@ def resolve(ctx: Context, text: str | None) -> Model:
     return found
 
 
+def no_model() -> NotFound:
+    """Return the error for a command that needs a current model."""
+    return NotFound(
+        "No model in focus.",
+        detail='Please use "pushjuju models" to see models available to you.\n'
+        'You can set current model by running "pushjuju switch"\n'
+        'or specify any other model on the command line using the "-m" option.',
+    )
+
+
 def _current(tx: Tx, ctx: Context, current: str | None) -> Model:
     if not current:
-        raise NotFound(
-            "No model in focus.",
-            detail='Please use "pushjuju models" to see models available to you.\n'
-            'You can set current model by running "pushjuju switch"\n'
-            'or specify any other model on the command line using the "-m" option.',
-        )
+        raise no_model()
     found = _by_text(tx, ctx.user, current)
     if found is None:
         raise NotFound(

@@ -74,7 +74,7 @@ def position(folder: DataDir) -> str:
     if not name:
         return ""
     try:
-        model = str(folder.controller(name).settings().get("current-model") or "")
+        model = str(folder.known(name).get("current-model") or "")
     except PushjujuError:  # even when the store is missing or damaged, `switch` must work
         return name
     return f"{name}:{model}" if model else name

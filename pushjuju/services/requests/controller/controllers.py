@@ -58,29 +58,40 @@ def remove(datadir: DataDir, name: str) -> None:
         datadir.set_current_controller(None)
 
 
-def unregister(datadir: DataDir, name: str) -> Path:
-    """Move a controller's whole directory out of the way; return its new path."""
-    kept = datadir.set_aside(name)
+def unregister(datadir: DataDir, name: str) -> Path | None:
+    """Move a controller's whole directory out of the way and return its new path.
+
+    A controller on another computer is forgotten, and None is returned.
+    """
+    kept = None
+    if datadir.is_remote(name):
+        datadir.forget_remote(name)
+    else:
+        kept = datadir.set_aside(name)
     if datadir.current_controller() == name:
         datadir.set_current_controller(None)
     return kept
 
 
 def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) -> str:
-    """Return the controller for a command: `wanted`, else from the environment, else the current."""
+    """Return the controller for a command: `wanted`, else from the environment, else the current.
+
+    Raises:
+        NotFound: There is no such controller.
+    """
     chosen = wanted or environ.get("JUJU_CONTROLLER") or datadir.current_controller()
     if not chosen:
         raise no_controller(datadir)
-    datadir.controller(chosen)
+    datadir.require_known(chosen)
     return chosen
 
 
 def no_controller(datadir: DataDir) -> NotFound:
     """Return the error for a command that needs a current controller; the text is Juju's."""
-    if datadir.controllers():
+    if names := sorted((*datadir.controllers(), *datadir.remotes())):
         return NotFound(
             "No selected controller.",
-            detail='Please use "pushjuju switch" to select one of: ' + ", ".join(datadir.controllers()),
+            detail='Please use "pushjuju switch" to select one of: ' + ", ".join(names),
         )
     return NotFound(
         "No controllers registered.",

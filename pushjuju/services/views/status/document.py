@@ -197,12 +197,8 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
     if machine.display_name:
         found["display-name"] = machine.display_name
     found["machine-status"] = _status(machine_instance(rows, machine))
-    found["modification-status"] = {"current": "idle", "since": machine.created}
-    profiles, not_applied = rows.profiles.get(machine.id, ({}, ""))
-    if profiles:
-        found["modification-status"]["current"] = "applied"
-    if problem := not_applied or rows.unguarded.get(machine.id):
-        found["modification-status"].update({"current": "error", "message": problem})
+    found["modification-status"] = _status(machine_modification(rows, machine))
+    profiles, _ = rows.profiles.get(machine.id, ({}, ""))
     found["base"] = _base(machine.base)
     if machine.addresses:
         found["network-interfaces"] = interfaces(rows, machine)
@@ -215,6 +211,14 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
     if profiles:
         found["lxd-profiles"] = profiles
     return found
+
+
+def machine_modification(rows: Rows, machine: MachineRow) -> Seen:
+    """Return whether the LXD profiles and the firewall rules of a machine are in force."""
+    profiles, not_applied = rows.profiles.get(machine.id, ({}, ""))
+    if problem := not_applied or rows.unguarded.get(machine.id):
+        return Seen("error", problem, since=machine.created)
+    return Seen("applied" if profiles else "idle", since=machine.created)
 
 
 def machine_instance(rows: Rows, machine: MachineRow) -> Seen:

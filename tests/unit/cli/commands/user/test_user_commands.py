@@ -52,7 +52,7 @@ def test_users_that_cannot_be(lab: Run) -> None:
     refused(lab("login", "--user", "kim"), 'cannot log into controller "lab": permission denied')
     refused(lab("login", "example.com"), 'login not supported by pushjuju: "example.com" is not the name')
     refused(lab("logout"), "logout not supported by pushjuju: ")
-    refused(lab("register", "MEcTA2tpbQ"), "register not supported by pushjuju: ")
+    refused(lab("register", "MEcTA2tpbQ"), "the text is not a registration string")
     assert lab("login").err == 'Welcome, admin. You are now logged into "lab".\n'
 
 

@@ -1,0 +1,1 @@
+"""The forms of commands for controllers on other computers."""

@@ -1,0 +1,25 @@
+"""A call of a command for a controller of another computer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pushjuju.cli.syntax.command import Cli
+    from pushjuju.client.target import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What a remote form gets.
+
+    Attributes:
+        args: The positional arguments, which the command itself has checked.
+        flags: An object with the values of the command's flags.
+    """
+
+    cli: Cli
+    target: Target
+    args: tuple[str, ...]
+    flags: Any

@@ -1,0 +1,57 @@
+"""The commands that work on a controller of another computer, and their functions.
+
+A command whose controller turns out to be remote (`IsRemote`) ends without an effect, and `run` calls its
+function from this table. A command that is not in the table works only on the host of the controller.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli.remote import applications, changes, models, running, ssh, status
+from pushjuju.cli.remote.call import Call
+from pushjuju.cli.work import session
+from pushjuju.client import target
+
+if TYPE_CHECKING:
+    import click
+
+    from pushjuju.cli.syntax.command import Cli, Command
+    from pushjuju.core.errors import IsRemote
+
+FORMS = {
+    name: module
+    for module, names in (
+        (running, "run exec"),
+        (applications, "deploy config"),
+        (
+            changes,
+            "add-unit remove-unit remove-application integrate remove-relation expose unexpose resolved",
+        ),
+        (models, "models add-model"),
+        (ssh, "ssh add-ssh-key"),
+        (status, "status"),
+    )
+    for name in names.split()
+}
+"""Command -> the module with its function, which has the command's name."""
+
+
+def run(command: Command, context: click.Context, cli: Cli, remote: IsRemote) -> None:
+    """Run the remote form of a command.
+
+    Raises:
+        IsRemote: The command has no remote form, or `plan` runs it.
+    """
+    module = FORMS.get(command.name or "")
+    if module is None or cli.rehearsal:
+        raise remote
+    function = getattr(module, str(command.name).replace("-", "_"))
+    found = target.Target.find(session.data_dir(cli), remote.name, remote.model)
+
+    def call(args: tuple[str, ...], *options: Any, **flags: Any) -> None:
+        given = options[0] if options else SimpleNamespace(**flags)
+        function(Call(cli=cli, target=found, args=args, flags=given))
+
+    command.call(context, call)

@@ -1,0 +1,98 @@
+"""ssh to machines of a model on another computer, with the user's own keys."""
+
+from __future__ import annotations
+
+import socket
+
+from pushjuju.cli.commands.ssh import ssh_config
+from pushjuju.cli.commands.ssh.key_flags import tell_results
+from pushjuju.cli.commands.ssh.ssh_session import proxy_wanted, run_program
+from pushjuju.cli.remote.call import Call
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.client.connection import Connection
+from pushjuju.client.target import Target
+from pushjuju.client.tasks import tag_of
+from pushjuju.core.errors import NotValid
+from pushjuju.core.jumps import Hop
+from pushjuju.core.names import is_machine
+from pushjuju.portable.names import is_unit
+from pushjuju.services.requests.model.ssh_keys import Refusal
+
+_PORT = 22
+_ANSWER_S = 3.0  # how long a machine may take to answer before the controller is the jump host
+
+
+def ssh(call: Call) -> None:
+    """Open a shell on a machine, or run a command there."""
+    user, _, name = call.args[0].rpartition("@")
+    with call.target.opened() as (connection, found):
+        tag = _tag(connection, name)
+        address = _asked(connection, "PublicAddress", tag)["address"]
+        keys = tuple(_asked(connection, "PublicKeys", tag).get("public-keys") or ())
+    machine = ssh_config.Target(
+        alias=f"juju-{name.replace('/', '-')}",
+        host=address,
+        port=None,
+        user=user or ssh_config.DEFAULT_USER,
+        hops=_hops(call.cli, call.target, address, proxy=proxy_wanted(call.cli, call.flags.proxy)),
+        host_keys=keys,
+        identities=(),
+    )
+    terminal = (
+        call.cli.console.stdin.isatty() and call.cli.console.stdout.isatty()
+        if call.flags.pty is None
+        else call.flags.pty
+    )
+    words = ["ssh", *(["-t", "-t"] if terminal else []), machine.alias, *call.args[1:]]
+    known_hosts = call.target.folder.remote_known_hosts(found.uuid)
+    run_program(known_hosts, words, [machine], check_host_keys=not call.flags.no_host_key_checks)
+
+
+def _tag(connection: Connection, name: str) -> str:
+    """Return the tag of a machine id, a unit or `application/leader`."""
+    if is_machine(name):
+        return tag_of("machine", name)
+    application, _, word = name.partition("/")
+    if word == "leader":
+        found = connection.call("Application", "Leader", {"tag": f"application-{application}"})
+        connection.require(found)
+        name = found["result"]
+    if not is_unit(name):
+        raise NotValid(f'invalid target "{name}": expected a machine, a unit or an application\'s leader')
+    return tag_of("unit", name)
+
+
+def _asked(connection: Connection, method: str, tag: str) -> dict[str, str]:
+    (found,) = connection.each("SSHClient", method, {"entities": [{"tag": tag}]})
+    return found
+
+
+def _hops(cli: Cli, target: Target, address: str, *, proxy: bool | None) -> tuple[Hop, ...]:
+    """Return the host of the controller as jump host, when the user wants it or the machine is silent."""
+    if proxy is False or (proxy is None and _answers(address)):
+        return ()
+    host = target.account.addresses[0].rpartition(":")[0].strip("[]")
+    if proxy is None:
+        cli.console.info(f"{address} does not answer; the connection goes through {host}")
+    return (Hop(host=host),)
+
+
+def _answers(address: str) -> bool:
+    try:
+        socket.create_connection((address, _PORT), _ANSWER_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def add_ssh_key(call: Call) -> None:
+    """Add public keys to the model."""
+    with call.target.opened() as (connection, _):
+        params = {"user": call.target.account.user, "ssh-keys": list(call.args)}
+        results = connection.call("KeyManager", "AddKeys", params).get("results") or ()
+    refused = [
+        Refusal(key=key, reason=item["error"]["message"])
+        for key, item in zip(call.args, results, strict=True)
+        if item.get("error")
+    ]
+    tell_results(call.cli, "add key", refused)

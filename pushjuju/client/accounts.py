@@ -1,0 +1,83 @@
+"""What this client knows of controllers on other computers: addresses, CA, user and password.
+
+Mirrors: juju jujuclient controllers.yaml, accounts.yaml, models.yaml (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.core.errors import NotPermitted
+from pushjuju.store.datadir import DataDir
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A user's access to a controller on another computer.
+
+    Attributes:
+        name: The name of the controller on this client.
+        addresses: `HOST:PORT` of the API, each.
+        ca: The certificate of the controller's CA, as PEM.
+        password: Empty when the user has logged out.
+        current_model: `owner/model`, or empty.
+        access: The user's access to the controller at the last login.
+        version: The version of the controller at the last login.
+    """
+
+    name: str
+    uuid: str
+    addresses: tuple[str, ...]
+    ca: str
+    user: str
+    password: str = ""
+    current_model: str = ""
+    access: str = ""
+    version: str = ""
+
+    def require_password(self) -> None:
+        """Raise NotPermitted when the user has logged out."""
+        if not self.password:
+            raise NotPermitted(
+                f'{self.user} is not logged in to controller "{self.name}"',
+                hint=f"pushjuju login -c {self.name}    logs in",
+            )
+
+
+def find(folder: DataDir, name: str) -> Account:
+    """Return the account of a controller that is in `folder.remotes()`."""
+    known: Mapping[str, Any] = folder.remote(name)
+    return Account(
+        name=name,
+        uuid=str(known.get("uuid", "")),
+        addresses=tuple(str(item) for item in known.get("addresses", ())),
+        ca=str(known.get("ca", "")),
+        user=str(known.get("user", "")),
+        password=str(known.get("password", "")),
+        current_model=str(known.get("current-model", "")),
+        access=str(known.get("access", "")),
+        version=str(known.get("version", "")),
+    )
+
+
+def save(folder: DataDir, account: Account) -> None:
+    """Record an account; its file is readable for its owner only."""
+
+    def change(document: MutableMapping[str, Any]) -> None:
+        document.clear()
+        document.update(
+            {
+                "uuid": account.uuid,
+                "addresses": list(account.addresses),
+                "ca": account.ca,
+                "user": account.user,
+                "password": account.password,
+                "current-model": account.current_model,
+                "access": account.access,
+                "version": account.version,
+            }
+        )
+
+    folder.change_remote(account.name, change)

@@ -1,0 +1,98 @@
+"""The controller on another computer that a command line names, and its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pushjuju.client import accounts
+from pushjuju.client.accounts import Account
+from pushjuju.client.connection import Connection
+from pushjuju.core.errors import NotFound
+from pushjuju.core.problems import Subject
+from pushjuju.services.entities.model import models as model_service
+from pushjuju.store.datadir import DataDir
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelHere:
+    """A model of the controller."""
+
+    name: str
+    owner: str
+    uuid: str
+
+    @property
+    def qualified(self) -> str:
+        """`owner/name`."""
+        return f"{self.owner}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A controller on another computer and a model of it.
+
+    Attributes:
+        wanted: The model that the command line names, or empty for the current model.
+    """
+
+    folder: DataDir
+    account: Account
+    wanted: str = ""
+
+    @classmethod
+    def find(cls, folder: DataDir, name: str, wanted: str = "") -> Target:
+        """Return the target of a command line."""
+        return cls(folder=folder, account=accounts.find(folder, name), wanted=wanted)
+
+    def controller(self) -> Connection:
+        """Return a connection to the controller, to be used as a context manager."""
+        return Connection(self.account)
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[Connection, ModelHere]]:
+        """Connect to the model.
+
+        Raises:
+            NotFound: There is no such model, or no current one.
+        """
+        with self.controller() as controller:
+            model = self.resolve(controller, self.wanted)
+        with Connection(self.account, model.uuid) as connection:
+            yield connection, model
+
+    def resolve(self, controller: Connection, wanted: str) -> ModelHere:
+        """Return a model by `model`, `owner/model`, or its UUID; the current model for an empty text."""
+        wanted = wanted or self.account.current_model
+        if not wanted:
+            raise model_service.no_model()
+        owner, _, name = wanted.rpartition("/")
+        owner = owner or self.account.user
+        for item in models(controller):
+            if item.uuid == wanted or (item.name, item.owner) == (name, owner):
+                return item
+        raise NotFound(
+            f"model {self.account.name}:{wanted if '/' in wanted else f'{owner}/{wanted}'} not found",
+            hint=f"pushjuju models -c {self.account.name}    lists the models",
+            subject=Subject("model", wanted),
+        )
+
+    def focus(self, model: str) -> None:
+        """Make a model the current model of the controller; an empty text means no model."""
+        accounts.save(self.folder, replace(self.account, current_model=model))
+
+
+def models(controller: Connection) -> list[ModelHere]:
+    """Return the models that the user may see."""
+    return [
+        ModelHere(name=item["name"], owner=item["owner-tag"].removeprefix("user-"), uuid=item["uuid"])
+        for item in summaries(controller, f"user-{controller.account.user}")
+    ]
+
+
+def summaries(controller: Connection, tag: str, *, every: bool = False) -> list[dict[str, Any]]:
+    """Return the summaries of the models that a user may see, or of all models."""
+    params = {"user-tag": tag, "all": every}
+    return [item["result"] for item in controller.each("ModelManager", "ListModelSummaries", params)]
