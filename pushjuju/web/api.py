@@ -17,6 +17,7 @@ from pushjuju.web import errors, limits, login
 from pushjuju.web.audit import AuditLog
 from pushjuju.web.limits import Attempts
 from pushjuju.web.login import LoggedIn, Logins
+from pushjuju.web.status_answers import StatusAnswers
 from pushjuju.web.watch.hub import Hub
 from pushjuju.web.watch.watchers import Watchers
 
@@ -48,6 +49,7 @@ class Api:
         self._auditing = threading.Lock()
         self.logins = Logins(pool, Attempts(time.monotonic), time.monotonic, self._note_refused)
         self.hub = Hub(pool)
+        self.statuses = StatusAnswers(pool)
         self._work = work
         self._looking = pool.one_more()  # each SQLite connection counts versions of its own
         self._guard: asyncio.Task[None] | None = None
@@ -63,6 +65,7 @@ class Api:
             await asyncio.gather(self._guard, return_exceptions=True)
         await self._looking.close()
         await self.hub.close()
+        await self.statuses.close()
         for connection in list(self.connections):
             await connection.close(WSCloseCode.GOING_AWAY, "the server ends")
         if self._audit is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Protocol
 
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.web import messages
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.subscriptions import Wanted
@@ -35,6 +36,13 @@ class Member(Quiet, Protocol):
         """End the connection."""
 
 
+class Statuses(Protocol):
+    """The answers of FullStatus, which all clients share."""
+
+    async def answer(self, key: Hashable, read: Callable[[Context], object]) -> messages.Encoded:
+        """Return what a function reads, as JSON; the same key stands for the same function."""
+
+
 class ServerFacts(Protocol):
     """The server, as facades see it."""
 
@@ -49,6 +57,10 @@ class ServerFacts(Protocol):
     @property
     def controller_uuid(self) -> str:
         """The UUID of the controller."""
+
+    @property
+    def statuses(self) -> Statuses:
+        """The answers of FullStatus."""
 
 
 class OwnWatchers(Protocol):

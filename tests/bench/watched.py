@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -36,9 +37,10 @@ def change(ctx: Context, model: str, unit: str, message: str) -> float:
 
 
 def usage() -> dict[str, float]:
-    """Return processor time in seconds and memory in KiB of this process."""
+    """Return processor time in seconds, and memory in KiB now and at most, of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return {"cpu": time.process_time(), "rss": pages * _PAGE / 1024}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"cpu": time.process_time(), "rss": pages * _PAGE / 1024, "peak": peak}
 
 
 def _obey(house: TestController, line: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.statuses import HistoryEntry
 from pushjuju.services.entities.model import models
 from pushjuju.services.views import application_documents
@@ -17,6 +18,7 @@ from pushjuju.services.views.listings import statuses
 from pushjuju.services.views.status import document, status_filter, status_rows
 from pushjuju.web import errors, tags, times
 from pushjuju.web.decoding import Count
+from pushjuju.web.messages import Encoded
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import storage_details
 from pushjuju.web.shapes.full_status import Kept, full_status
@@ -71,27 +73,14 @@ class Client(Facade):
     """The model of the connection."""
 
     @method(Needs.READ)
-    def full_status(self, params: StatusParams) -> dict[str, object]:
+    async def full_status(self, params: StatusParams) -> Encoded:
         """Return the status of the model, or of the entities that match the patterns."""
-        with self.ctx.read(self.model) as tx:
-            found = models.get(tx)
-            rows = status_rows.read(self.ctx, tx, found, str)
-            joined = status_rows.of_relations(tx)
-            others = document.other_models(tx, rows, str)
-            stored = document.storage(tx, str)
-            exposed = application_documents.exposures(tx)
-        left = self._filtered(params.patterns) if params.patterns else None
-        status = full_status(rows, joined, others, exposed, _kept(left) if left is not None else None)
-        if not params.include_storage or self.call.version < _STORAGE_SINCE:
-            return status
-        return {**status, **storage_details.every(stored if left is None else left.get("storage", {}))}
-
-    def _filtered(self, patterns: Sequence[str]) -> Mapping[str, Any]:
-        """Return the part of the model's document that matches the patterns."""
-        with self.ctx.read(self.model) as tx:
-            found = models.get(tx)
-        left, _ = status_filter.filter_status(document.document(self.ctx, found, str), patterns)
-        return left
+        with_storage = params.include_storage and self.call.version >= _STORAGE_SINCE
+        model, patterns = self.model, tuple(params.patterns)
+        return await self.call.server.statuses.answer(
+            (model, patterns, with_storage),
+            lambda ctx: _status(ctx, model, patterns, with_storage=with_storage),
+        )
 
     @method(Needs.READ)
     async def watch_all(self) -> AllWatcherId:
@@ -127,6 +116,29 @@ class Client(Facade):
     def find_tools(self) -> FindToolsResult:
         """Return an empty list: models have no agents."""
         return {"list": []}
+
+
+def _status(ctx: Context, model: str, patterns: Sequence[str], *, with_storage: bool) -> dict[str, object]:
+    with ctx.read(model) as tx:
+        found = models.get(tx)
+        rows = status_rows.read(ctx, tx, found, str)
+        joined = status_rows.of_relations(tx)
+        others = document.other_models(tx, rows, str)
+        stored = document.storage(tx, str)
+        exposed = application_documents.exposures(tx)
+    left = _filtered(ctx, model, patterns) if patterns else None
+    status = full_status(rows, joined, others, exposed, _kept(left) if left is not None else None)
+    if not with_storage:
+        return status
+    return {**status, **storage_details.every(stored if left is None else left.get("storage", {}))}
+
+
+def _filtered(ctx: Context, model: str, patterns: Sequence[str]) -> Mapping[str, Any]:
+    """Return the part of the model's document that matches the patterns."""
+    with ctx.read(model) as tx:
+        found = models.get(tx)
+    left, _ = status_filter.filter_status(document.document(ctx, found, str), patterns)
+    return left
 
 
 def _entry(found: HistoryEntry) -> dict[str, object]:
