@@ -167,3 +167,11 @@ ORDER BY committed LIMIT 1 OFFSET :batch
 
 -- name: operation_prune
 DELETE FROM operation WHERE model = :model AND committed > :after AND committed <= :last
+
+-- name: operation_prune_routine
+-- Failed operations, and the newest 50 of each unit, stay until `operation_prune`.
+DELETE FROM operation WHERE model = :model AND committed > :after AND committed <= :last
+  AND outcome NOT IN ('failed', 'terminated', 'error') AND prepared < (
+    SELECT newer.prepared FROM operation AS newer
+    WHERE newer.model = operation.model AND newer.unit = operation.unit
+    ORDER BY newer.prepared DESC LIMIT 1 OFFSET 49)

@@ -31,10 +31,12 @@ from pushjuju.workers.timeouts import START_S
 
 PRUNE_EVERY_S = 86400.0
 _BATCH = 1000  # rows that one transaction deletes, while others wait
-_PRUNED: tuple[tuple[StatementName, StatementName], ...] = (
-    ("history_batch", "history_prune"),
-    ("operation_batch", "operation_prune"),
-    ("action_operation_batch", "action_operation_prune"),
+_HISTORY_AGE, _OPERATION_AGE = "max-status-history-age", "max-operation-age"
+_PRUNED: tuple[tuple[str, StatementName, StatementName], ...] = (
+    (_HISTORY_AGE, "history_batch", "history_prune"),
+    (_HISTORY_AGE, "operation_batch", "operation_prune"),
+    (_OPERATION_AGE, "operation_batch", "operation_prune_routine"),
+    (_HISTORY_AGE, "action_operation_batch", "action_operation_prune"),
 )
 
 
@@ -67,15 +69,16 @@ async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
 async def _prune(ctx: Context, model: str) -> None:
     """Delete log lines, status history and finished operations that are older than the model's limits."""
     with ctx.read(model) as tx:
-        age = parse_duration(str(model_config.get(tx, "max-status-history-age")))
+        ages = {key: str(model_config.get(tx, key)) for key in (_HISTORY_AGE, _OPERATION_AGE)}
         most = parse_size(str(model_config.get(tx, "max-status-history-size")))
-    before = ctx.clock.now() - timedelta(seconds=age)
-    for batch, prune in _PRUNED:
+    now = ctx.clock.now()
+    limits = {key: now - timedelta(seconds=parse_duration(age)) for key, age in ages.items()}
+    for key, batch, prune in _PRUNED:
         after = ""
-        while last := _prune_batch(ctx, model, batch, prune, after=after, before=to_iso(before)):
+        while last := _prune_batch(ctx, model, batch, prune, after=after, before=to_iso(limits[key])):
             after = last
             await asyncio.sleep(0)  # others of this process work, and commit, between two batches
-    logs.prune(ctx.store, model, before=before, most_bytes=most * 1024 * 1024)
+    logs.prune(ctx.store, model, before=limits[_HISTORY_AGE], most_bytes=most * 1024 * 1024)
 
 
 def _prune_batch(

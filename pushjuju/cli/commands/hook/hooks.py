@@ -41,7 +41,8 @@ _LONGEST_H = 1  # `--follow` does not wait for the end of hooks that began befor
         flags.switch("utc", "Display timestamps in the UTC timezone"),
         *flags.COLOUR,
     ),
-    details="Runs are kept as long as the history of statuses: model-config max-status-history-age.\n"
+    details="Runs are kept for a day (model-config max-operation-age); failed runs, and the newest 50\n"
+    "of each unit, are kept as long as the history of statuses (max-status-history-age).\n"
     "Changes name relation keys, ports and keys of the charm's state, never values. `replay` takes the\n"
     "id of a run, or the start of the id.",
     examples="    pushjuju hooks web/0 --since 1h\n    pushjuju hooks --failed --limit 5\n"

@@ -111,7 +111,10 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "update-status-hook-interval": Attribute("duration", "5m"),
 }
 # Keys of pushjuju that Juju does not have; they are shown only when they are set.
-OWN: Mapping[str, Attribute] = {"ssh-jump-host": Attribute("jumps", "")}
+OWN: Mapping[str, Attribute] = {
+    "max-operation-age": Attribute("duration", "24h"),
+    "ssh-jump-host": Attribute("jumps", ""),
+}
 INTERVAL = "update-status-hook-interval"
 BASE = "default-base"
 SERIES = "default-series"  # the deprecated form of default-base

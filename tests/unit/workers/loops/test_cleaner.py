@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AuthFailed, ProviderError
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
@@ -438,6 +439,27 @@ async def test_what_is_old_is_deleted_in_batches(
     kept = [(row["kind"], row["entity"]) for row in runtime.tables()["status_history"]]
     assert (StatusKind.WORKLOAD, "web/0") in kept
     assert len(set(kept)) == len(kept)  # the newest of each
+
+
+async def test_failed_and_newest_operations_outlive_the_others(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
+    runtime.deploy()
+    await drive(runtime, work)
+    insert = (
+        "INSERT INTO operation"
+        " (id, model, machine, unit, name, state, document, outcome, prepared, committed)"
+        " VALUES (?, ?, '0', 'web/0', 'update-status', 'committed', '{}', ?, ?, ?)"
+    )
+    for number in range(60):
+        runtime.clock.advance(60)
+        now = to_iso(runtime.clock.now())
+        outcome = "failed" if number == 3 else "committed"
+        row = (f"{number:02}", runtime.model, outcome, now, now)
+        runtime.ctx.store._connection.execute(insert, row)
+    runtime.clock.advance(86400 + 3600)
+    await clean(work, runtime.model)
+    kept = sorted(row["id"] for row in runtime.tables()["operation"])
+    assert kept == ["03", *(f"{number:02}" for number in range(10, 60))]
 
 
 @pytest.mark.parametrize("state", ["prepared"])
