@@ -5,6 +5,7 @@ hashlib is imported when first used: commands that only read need no digest.
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,17 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
 def new_uuid() -> str:
     """Return a new unique id."""
     return str(uuid.uuid4())
+
+
+def is_uuid(text: str) -> bool:
+    """Return True for a text in the form of such an id."""
+    return _UUID.fullmatch(text) is not None
 
 
 def new_hash(name: str, data: bytes = b"") -> _Hash:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import quote as percent
 from urllib.parse import unquote
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.ids import is_uuid
 from pushjuju.core.storage import is_storage
 from pushjuju.portable.quote import quote
 from pushjuju.web.errors import denied
-
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def _split(tag: str, kind: str) -> str:
@@ -50,7 +48,7 @@ def user(tag: str) -> str:
 def model(tag: str) -> str:
     """Return the UUID in a tag of a model."""
     name = _split(tag, "model")
-    if not _UUID.fullmatch(name):
+    if not is_uuid(name):
         raise NotValid(f"{quote(tag)} is not a valid model tag")
     return name
 

@@ -42,7 +42,7 @@ def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
     """
     if len(text) > MAX_TEXT:
         raise NotValid(f"the bundle is larger than {MAX_TEXT} characters")
-    loaded = merge_and_verify(Source(file=place, text=text.encode(), folder=None))
+    loaded = merge_and_verify(Source(file=place, text=text.encode(), folder=None, has_ids=True))
     if loaded.faults:
         return [], [fault.text for fault in loaded.faults]
     bundle = loaded.bundle

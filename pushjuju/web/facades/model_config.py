@@ -62,7 +62,10 @@ class ModelConfig(Facade):
             "name": found.name, "uuid": found.uuid, "type": found.cloud_type, "agent-version": JUJU_VERSION,
         }  # fmt: skip
         shown = {key: {"value": value, "source": "model"} for key, value in own.items()}
-        return {"config": {**model_config.effective(self.ctx, found), **shown}}
+        every = model_config.effective(self.ctx, found)
+        if every["extra-info"]["source"] == "default":  # Juju has no default for it; libjuju's tests look
+            del every["extra-info"]
+        return {"config": {**every, **shown}}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def model_set(self, params: ModelSet) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.unit.web.test_files_api import aside
 from tests.unit.web.test_libjuju import pytestmark as pytestmark  # noqa: PLC0414 - the same warnings
 from tests.unit.web.test_libjuju import working
 from tests.world.api import ApiFailed, ApiWorld
@@ -32,21 +33,32 @@ async def test_libjuju_deploys_a_bundle_of_local_charms(
 ) -> None:
     for name, ends in (("web", {"requires": DB}), ("db", {"provides": DB})):
         (tmp_path / f"{name}.charm").write_bytes(packs.make(name, **ends).path.read_bytes())
+    files = {"data": {"type": "file", "filename": "data.txt", "description": "d"}}
+    (tmp_path / "web.charm").write_bytes(packs.make("web", requires=DB, resources=files).path.read_bytes())
+    (tmp_path / "data.txt").write_text("x")
+    web = {"charm": "./web.charm", "series": "jammy", "num_units": 2, "options": {"port": 81}}
     bundle = {
         "applications": {
-            "web": {"charm": "./web.charm", "series": "jammy", "num_units": 2, "options": {"port": 81}},
+            "web": {**web, "resources": {"data": str(tmp_path / "data.txt")}},
             "db": {"charm": "./db.charm", "series": "jammy", "num_units": 1, "expose": True},
         },
         "relations": [["web:db", "db:db"]],
     }
     (tmp_path / "bundle.yaml").write_text(yaml.safe_dump(bundle))
-    async with model_of(served, house.model) as model, working(house):
-        await model.deploy(str(tmp_path / "bundle.yaml"))
-        await model.wait_for_idle(["web", "db"], timeout=60, idle_period=0.1, check_freq=0.1)
-        assert sorted(model.units) == ["db/0", "web/0", "web/1"]
-        assert (await model.applications["web"].get_config())["port"]["value"] == 81
-        assert [relation.key for relation in model.relations if relation.key] != []
-        assert model.applications["db"].exposed
+
+    async def play() -> None:
+        async with model_of(served, house.model) as model:
+            await model.deploy(str(tmp_path / "bundle.yaml"))
+            await model.wait_for_idle(["web", "db"], timeout=60, idle_period=0.1, check_freq=0.1)
+            assert sorted(model.units) == ["db/0", "web/0", "web/1"]
+            web = model.applications["web"]
+            assert (await web.get_config())["port"]["value"] == 81
+            assert (await web.get_resources())["data"].size == 1
+            assert [relation.key for relation in model.relations if relation.key] != []
+            assert model.applications["db"].exposed
+
+    async with working(house):
+        await aside(play)
 
 
 async def test_the_steps_for_a_bundle_have_named_arguments(served: ApiWorld, house: TestController) -> None:
@@ -77,6 +89,10 @@ async def test_a_faulty_bundle_is_told_and_reads_no_file_of_this_host(
             text = f"applications: {{web: {{charm: web, options: {{title: '{value}'}}}}}}"
             found = await client.ask("Bundle", 6, "GetChangesMapArgs", {"yaml": text})
             assert "includes not supported" in found["errors"][0]
+        for value in ("/etc/hostname", "./data.txt"):
+            text = f"applications: {{web: {{charm: web, resources: {{data: {value}}}}}}}"
+            found = await client.ask("Bundle", 6, "GetChangesMapArgs", {"yaml": text})
+            assert "gets no file of this computer" in found["errors"][0]
         with pytest.raises(ApiFailed):
             await client.ask("Bundle", 6, "GetChangesMapArgs", {"yaml": "- x"})
 

@@ -117,6 +117,15 @@ async def test_notes_keys_machines_and_secrets(served: ApiWorld, house: TestCont
         assert (await model.get_ssh_keys())["results"][0].get("result") is None
 
 
+async def test_a_model_without_extra_info_has_no_such_setting(
+    served: ApiWorld, house: TestController
+) -> None:
+    async with model_of(served, house.model) as model:
+        assert "extra-info" not in await model.get_config()
+        await model.set_config({"extra-info": "more"})
+        assert (await model.get_config())["extra-info"].value == "more"
+
+
 async def test_users_are_managed(served: ApiWorld) -> None:
     async with controller_of(served) as controller:
         kim = await controller.add_user("kim", "tulip", "Kim")

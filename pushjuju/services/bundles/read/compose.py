@@ -13,6 +13,7 @@ from typing import Any
 
 from pushjuju.charms.format.yamlsafe import Document, YamlLimits, load_documents
 from pushjuju.core.errors import NotValid
+from pushjuju.core.ids import is_uuid
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.read.source import Source
@@ -172,7 +173,7 @@ def _entry(
     charm, made = entry.get("charm"), reading.made
     folder = reading.folder
     if owner[0] == "applications" and folder is None:
-        _refuse_paths(entry, owner[1], made)
+        _refuse_paths(entry, owner[1], reading)
     elif owner[0] == "applications" and folder and isinstance(charm, str) and charm.startswith("."):
         entry["charm"] = str((folder / charm).resolve())
     for key in keys:
@@ -184,15 +185,15 @@ def _entry(
     return entry
 
 
-def _refuse_paths(entry: dict[Any, Any], application: str, made: Composed) -> None:
+def _refuse_paths(entry: dict[Any, Any], application: str, reading: _Reading) -> None:
     """Add faults for local paths in a bundle archive: its author must not read files of this computer."""
-    charm, listed = entry.get("charm"), entry.get("resources")
+    charm, listed, made = entry.get("charm"), entry.get("resources"), reading.made
     resources: dict[Any, Any] = listed if isinstance(listed, dict) else {}
     if isinstance(charm, str) and charm.startswith((".", "/")):
         text = f"charm path {quote(charm)} in application {quote(application)}: an archive holds no charms"
         made.add(text, "applications", application, "charm", owner=entry, key="charm")
     for name, value in list(resources.items()):
-        if isinstance(value, str):
+        if isinstance(value, str) and not (reading.part.source.has_ids and is_uuid(value)):
             text = f"resource {quote(str(name))} of application {quote(application)} names the file "
             text += f"{quote(value)}: a bundle in an archive gets no file of this computer; "
             text += "name the file with --overlay"

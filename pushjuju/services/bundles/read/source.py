@@ -25,11 +25,14 @@ class Source:
         file: The file as the user named it.
         folder: The folder that relative paths in the bundle start at, or None for an archive, whose bundle
             may name no paths.
+        has_ids: True for the text of a client of the API, which has uploaded the files of resources and names
+            the ids of the pending resources.
     """
 
     file: str
     text: bytes
     folder: Path | None
+    has_ids: bool = False
 
 
 def read(path: Path) -> Source:
