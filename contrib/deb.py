@@ -110,8 +110,9 @@ def add_environment(tree: Path, folder: Path) -> None:
     for path in [home / "bin" / "pushjuju", home / "pyvenv.cfg"]:
         path.write_text(path.read_text().replace(str(home), f"/{HOME}"))
     for record in home.glob("lib/*/site-packages/*.dist-info/RECORD"):
-        lines = record.read_text().splitlines(keepends=True)  # pip's hashes of what was changed above
-        record.write_text("".join(line for line in lines if "../bin/" not in line))
+        lines = record.read_text().splitlines(keepends=True)
+        kept = (line for line in lines if not line.startswith("../") and "direct_url.json" not in line)
+        record.write_text("".join(kept))  # without what is moved, changed or removed here
     for origin in home.glob("lib/*/site-packages/*.dist-info/direct_url.json"):
         origin.unlink()  # the path of the wheel on this computer
 

@@ -103,6 +103,17 @@ def test_the_tutorial_does_what_it_shows_from_its_first_command_on(
         console.play(TUTORIAL, _Shell(bare))
 
 
+def _recorded_and_missing(package: Path, tree: Path) -> list[str]:
+    """Return the files of pushjuju that pip recorded and the package does not have.
+
+    Such a file was removed because it names this computer; then its recorded hash does so, too.
+    """
+    subprocess.run(["dpkg-deb", "-x", package, tree], check=True)
+    (record,) = tree.glob("opt/pushjuju/lib/*/site-packages/pushjuju-*.dist-info/RECORD")
+    names = [line.partition(",")[0] for line in record.read_text().splitlines()]
+    return [name for name in names if not (record.parents[1] / name).exists()]
+
+
 def test_the_packages_install_run_and_leave_nothing_behind(
     local_cloud: LocalCloud, shared: Memory, tmp_path: Path
 ) -> None:
@@ -110,6 +121,7 @@ def test_the_packages_install_run_and_leave_nothing_behind(
     for build in (["contrib/deb.py", tmp_path], ["-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]):
         subprocess.run([sys.executable, *build], cwd=TUTORIAL.parents[1], check=True, capture_output=True)
     (package,), (wheel,) = tmp_path.glob("*.deb"), tmp_path.glob("*.whl")
+    assert _recorded_and_missing(package, tmp_path / "tree") == []
     install = ("apt-get", "install", "-q", "-y", "--no-install-recommends")
     with _bare(local_cloud, shared, "root") as bare:
         for file in (package, wheel):
