@@ -23,6 +23,7 @@ UNITS = 20
 MANY = 2000
 MANY_LINES = 1_000_000
 STATUS = (("status",), ("status", "--format", "json"), ("status", "--format", "yaml"))
+PICTURES = (("status", "--format", "svg"), ("status", "--format", "svg", "--machines"))
 MAX_STATEMENTS = 20  # of `status`, whatever the size of the model
 # Each of these costs more than a whole `status` may.
 HEAVY = (
@@ -66,7 +67,14 @@ def imported(env: dict[str, str], *words: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["status"], ["status", "--format", "json"], ["status", "--format", "yaml"], ["machines"]],
+    [
+        ["--help"],
+        ["status"],
+        ["status", "--format", "json"],
+        ["status", "--format", "yaml"],
+        ["machines"],
+        ["status", "--format", "svg"],
+    ],
     ids=" ".join,
 )
 def test_commands_that_only_look_import_nothing_heavy(shop: dict[str, str], words: list[str]) -> None:
@@ -83,6 +91,10 @@ def test_help_and_status(report: Report, shop: dict[str, str]) -> None:
         note = f"{cpu_note(samples)}; {len(modules)} modules, {own} of pushjuju"
         target = "<= 80 ms" if words[0] == "status" else "<= 70 ms"
         report.add(name, [run.wall for run in samples], target=target, note=note)
+    for words in PICTURES:
+        samples = runs(pushjuju(*words), times=10, env=shop)
+        name, note = f"`pushjuju {' '.join(words)}`, {UNITS} units", cpu_note(samples)
+        report.add(name, [run.wall for run in samples], target="<= 90 ms", note=note)
 
 
 @pytest.mark.bench
@@ -93,6 +105,10 @@ def test_status_of_many(report: Report, world: TestController) -> None:
         samples = runs(pushjuju(*words), times=7, env=env)
         name, note = f"`pushjuju {' '.join(words)}`, {MANY} units", f"{cpu_note(samples)}; as many machines"
         report.add(name, [run.wall for run in samples], target="<= 200 ms", note=note)
+    for words in PICTURES:
+        samples = runs(pushjuju(*words), times=7, env=env)
+        name, note = f"`pushjuju {' '.join(words)}`, {MANY} units", f"{cpu_note(samples)}; as many machines"
+        report.add(name, [run.wall for run in samples], target="<= 250 ms", note=note)
 
 
 @pytest.mark.bench

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.hook import timeline_table
-from pushjuju.cli.commands.status import status_pictures
+from pushjuju.cli.commands.status import status_pictures, timeline_table
 from pushjuju.services.pictures import timeline, timeline_svg
 from tests.world import known_models
 from tests.world.printed import NINE, Golden

@@ -23,7 +23,7 @@ NOUNS: dict[str, str] = {
     "credential": "credentials show-credential add-credential update-credential remove-credential"
     " autoload-credentials default-credential",
     "firewall": "firewall-rules set-firewall-rule",
-    "hook": "hooks replay timeline",
+    "hook": "hooks replay",
     "machine": "machines show-machine add-machine remove-machine retry-provisioning upgrade-machine",
     "model": "models show-model add-model destroy-model set-credential upgrade-model",
     "offer": "offer offers find-offers show-offer remove-offer consume remove-saas",
@@ -37,7 +37,7 @@ NOUNS: dict[str, str] = {
     " remove-secret-backend",
     "space": "spaces show-space add-space remove-space rename-space move-to-space reload-spaces subnets",
     "ssh": "ssh scp debug-hooks debug-code ssh-keys add-ssh-key remove-ssh-key import-ssh-key",
-    "status": "status show-status-log debug-log explain update-status",
+    "status": "status show-status-log debug-log explain timeline update-status",
     "storage": "storage show-storage add-storage attach-storage detach-storage remove-storage"
     " import-filesystem create-storage-pool update-storage-pool remove-storage-pool"
     " storage-pools application-storage",

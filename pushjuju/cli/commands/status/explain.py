@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pushjuju.cli.commands.status.reason_table import reasons
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -10,6 +12,9 @@ from pushjuju.cli.work import hints, session
 from pushjuju.portable.gotypes import Struct
 from pushjuju.services.views import explain as service
 from pushjuju.workers import deciding
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.model.sessions import Session
 
 
 @command(
@@ -27,8 +32,19 @@ from pushjuju.workers import deciding
 def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     """Show the last decisions and the due work of the queue."""
     opened = session.open_model(cli, model)
+    program, wide = cli.program, bool(args)
+    form = {"tabular": lambda listed: reasons(listed, program, wide=wide, colour=cli.output.colour)}
+    cli.output.write(_entries(cli, opened, args, utc=utc), form)
+
+
+def table(cli: Cli, opened: Session, names: tuple[str, ...], *, utc: bool) -> str:
+    """Return what `explain` shows about some entities, as a table."""
+    return reasons(_entries(cli, opened, names, utc=utc), cli.program, wide=True, colour=cli.output.colour)
+
+
+def _entries(cli: Cli, opened: Session, names: tuple[str, ...], *, utc: bool) -> list[Struct]:
     at, entries = hints.model_flag(cli, opened.ctx, opened.model), []
-    for found in deciding.explained(opened.ctx, opened.uuid, args):
+    for found in deciding.explained(opened.ctx, opened.uuid, names):
         fields = {
             "subject": found.subject,
             "doing": found.doing,
@@ -40,6 +56,4 @@ def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
         }
         fields["next"] = [hints.in_model(line, at) for line in found.next]
         entries.append(Struct((key, value) for key, value in fields.items() if value or key == "doing"))
-    program, wide = cli.program, bool(args)
-    table = {"tabular": lambda listed: reasons(listed, program, wide=wide, colour=cli.output.colour)}
-    cli.output.write(entries, table)
+    return entries

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from pushjuju.cli.commands.status import status_pictures
+from pushjuju.cli.commands.status import row_details, status_pictures
 from pushjuju.cli.commands.status.status_formats import FORMATS, PICTURES, formatters
 from pushjuju.cli.commands.status.watch_screen import watch as watch_screen
 from pushjuju.cli.syntax import flags
@@ -50,7 +51,9 @@ class Reading(NamedTuple):
     details="Selectors are names of machines, units or applications, with `*`; statuses; addresses and\n"
     "networks; open ports; `exposed`, `not exposed`. Several are alternatives.\n\n"
     "The formats svg, dot and mermaid draw the applications and their relations, or with --machines the\n"
-    "machines. An SVG of more than 150 applications shows groups; selectors choose a part of the model.",
+    "machines. An SVG of more than 150 applications shows groups; selectors choose a part of the model.\n\n"
+    "On a terminal, --watch takes keys: arrows choose a row, Enter shows why the row is in its state, l its\n"
+    "log, h its hooks; q goes back, and ends.",
     examples="    pushjuju status\n    pushjuju status --relations --storage\n"
     "    pushjuju status 'web*' 3 blocked\n"
     "    pushjuju status --format svg -o model.svg\n",
@@ -67,13 +70,17 @@ def status_command(cli: Cli, args: tuple[str, ...], *, model: str, **options: An
             model=opened.identifier,
         )
 
-    show(cli, args, read, **options)
+    def about(page: str, name: str, *, utc: bool) -> str:
+        return row_details.text(cli, model, page, name, utc=utc)
+
+    show(cli, args, read, about, **options)
 
 
 def show(
     cli: Cli,
     args: tuple[str, ...],
     read: Callable[..., Reading],
+    about: Callable[..., str] | None = None,
     *,
     utc: bool,
     color: bool,
@@ -88,6 +95,7 @@ def show(
 
     Args:
         read: A function with the keywords `utc` and `relations` that reads the model.
+        about: A function (page, name of a row, `utc`) -> text, for the keys of `--watch`; None for no keys.
     """
     if color and no_color:
         raise UsageError("cannot mix --no-color and --color")
@@ -102,7 +110,8 @@ def show(
         return _status(cli, args, read(utc=shown, relations=relations), storage=storage)
 
     if watch > 0:
-        return watch_screen(cli, once, watch)
+        details = partial(about, utc=shown) if about and cli.output.form == "tabular" else None
+        return watch_screen(cli, once, watch, details)
     text, note = once()
     cli.output.text(text)
     if note:

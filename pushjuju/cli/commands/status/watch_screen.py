@@ -1,45 +1,86 @@
 """`status --watch`: shows a text again and again on the alternate screen of the terminal.
 
+With a terminal at stdin too, keys choose a row of the status and open pages about the row.
+
 Mirrors: juju cmd/juju/status/status.go, with its viewer (3.6)
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pushjuju.cli.commands.status import watch_rows
+from pushjuju.cli.terminal import keys
 from pushjuju.cli.terminal.paint import harmless
 from pushjuju.cli.terminal.screen import cut, size
 
 if TYPE_CHECKING:
+    from pushjuju.cli.commands.status.watch_rows import View
     from pushjuju.cli.syntax.command import Cli
 
 _LOOK_S = 0.1  # how often to check the size of the window
 _OWN_SCREEN, _OLD_SCREEN = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+_FOOT_FROM = 8  # smaller screens have no line for the keys
 
 Once = Callable[[], tuple[str, str]]
+Details = Callable[[str, str], str]
+Read = Callable[[float], str]
 
 
-def watch(cli: Cli, once: Once, seconds: float) -> None:
+def watch(cli: Cli, once: Once, seconds: float, details: Details | None = None) -> None:
     """Show a text at intervals until Ctrl-C; a terminal shows it on its alternate screen.
 
     Args:
         once: A function that returns the text, and the message to show below the text.
         seconds: The pause between two calls of `once`.
+        details: A function (page, name of a row) -> text, or None when there are no keys.
     """
     out = cli.console.stdout
     if not out.isatty():
         return _copies(cli, once, seconds)
-    out.write(_OWN_SCREEN)
+    with_keys = details is not None and keys.can_read(cli.console.stdin)
     try:
-        while True:
-            _show(cli, once(), seconds)
+        with _own_screen(cli), _reader(cli, with_keys=with_keys) as read:
+            _loop(cli, once, seconds, read, details if with_keys else None)
     except KeyboardInterrupt:
         return None  # Ctrl-C is the regular end
+    return None
+
+
+@contextmanager
+def _own_screen(cli: Cli) -> Iterator[None]:
+    out = cli.console.stdout
+    out.write(_OWN_SCREEN)
+    try:
+        yield
     finally:
         out.write(_OLD_SCREEN)
         out.flush()
+
+
+@contextmanager
+def _reader(cli: Cli, *, with_keys: bool) -> Iterator[Read]:
+    """Give the function that waits for a key: it returns an empty text when no key came in time."""
+    if not with_keys:
+        yield _no_key
+        return
+    with keys.reading(cli.console.stdin) as found:
+        yield found.read
+
+
+def _no_key(seconds: float) -> str:
+    time.sleep(seconds)
+    return ""
+
+
+def _loop(cli: Cli, once: Once, seconds: float, read: Read, details: Details | None) -> None:
+    view = watch_rows.View()
+    while not view.ended:
+        text = details(view.page, view.chosen) if details and view.page else "".join(once())
+        view = _show(cli, harmless(text).splitlines(), seconds, view, read, with_keys=details is not None)
 
 
 def _copies(cli: Cli, once: Once, seconds: float) -> None:
@@ -52,21 +93,34 @@ def _copies(cli: Cli, once: Once, seconds: float) -> None:
         cli.output.text("\n")
 
 
-def _show(cli: Cli, found: tuple[str, str], seconds: float) -> None:
-    """Draw a text, again when the window changes, until the next text is due."""
+def _show(cli: Cli, lines: Sequence[str], seconds: float, view: View, read: Read, *, with_keys: bool) -> View:
+    """Draw a text, again when a key or the window changes it; return the view when the next text is due."""
     out, end = cli.console.stdout, time.monotonic() + seconds
-    lines = harmless("".join(found)).splitlines()
-    drawn: tuple[int, int] | None = None
+    names = [] if view.page else list(watch_rows.rows(lines))
+    drawn: tuple[tuple[int, int], View] | None = None
     while (left := end - time.monotonic()) > 0:
         now = size(out)
-        if now != drawn:
-            out.write(frame(lines, *now))
+        if (now, view) != drawn:
+            out.write(_drawing(view, lines, *now) if with_keys else frame(lines, *now))
             out.flush()
-            drawn = now
-        time.sleep(min(left, _LOOK_S))
+            drawn = (now, view)
+        key = read(min(left, _LOOK_S))
+        before, view = view, watch_rows.pressed(view, key, names, len(lines)) if with_keys and key else view
+        if view.ended or view.page != before.page:
+            return view
+    return view
 
 
-def frame(lines: list[str], columns: int, height: int) -> str:
+def _drawing(view: View, lines: Sequence[str], columns: int, height: int) -> str:
+    """Return the text that draws a view, with the line of keys at the lower edge."""
+    if height < _FOOT_FROM:
+        return frame(watch_rows.visible(view, lines, columns, height), columns, height)
+    shown = watch_rows.visible(view, lines, columns, height - 1)
+    foot = f"\x1b[{height};1H\x1b[2m{cut(watch_rows.foot(view), columns)}\x1b[0m\x1b[K"
+    return frame(shown, columns, height - 1) + foot
+
+
+def frame(lines: Sequence[str], columns: int, height: int) -> str:
     """Return the text that draws lines over the earlier ones without erasing, so nothing flickers."""
     shown = [cut(line, columns) for line in lines]
     if len(shown) > height:

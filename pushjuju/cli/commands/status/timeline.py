@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.commands.hook import run_table, timeline_table
+from pushjuju.cli.commands.hook import run_table
 from pushjuju.cli.commands.hook.moments import moment
-from pushjuju.cli.commands.status import watch_screen
+from pushjuju.cli.commands.status import timeline_table, watch_screen
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal import screen
