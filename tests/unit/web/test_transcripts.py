@@ -1,4 +1,4 @@
-"""The requests of terraform-provider-juju, resource by resource, and the fields that it reads."""
+"""The requests of terraform-provider-juju and of the client `juju`, and the fields that they read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.world.controller import TestController
 from tests.world.transcripts import Player
 from tests.world.vault import TOKEN, StandIn
 
-FOLDER = Path(__file__).parent / "transcripts" / "terraform"
+FOLDER = Path(__file__).parent / "transcripts"
 SQL = {"interface": "sql"}
 WEB: dict[str, Any] = {
     "peers": None,
@@ -26,7 +26,11 @@ WEB: dict[str, Any] = {
     "resources": {"data": {"type": "file", "filename": "data.txt"}},
     "files": {"actions.yaml": "backup: {params: {to: {type: string}}}\n", "actions/backup": "#!/bin/sh\n"},
 }
-MAKE_THEIR_OWN = ("02-", "03-", "07-")  # transcripts that begin with an empty model
+MAKE_THEIR_OWN = (
+    "terraform/02-",
+    "terraform/03-",
+    "terraform/07-",
+)  # transcripts that begin with an empty model
 
 
 @pytest.fixture
@@ -71,9 +75,12 @@ def charms(packs: Charms) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     "transcript",
-    [pytest.param(json.loads(file.read_text()), id=file.stem) for file in sorted(FOLDER.glob("*.json"))],
+    [
+        pytest.param(json.loads(file.read_text()), id=f"{file.parent.name}/{file.stem}")
+        for file in sorted(FOLDER.glob("*/*.json"))
+    ],
 )
-async def test_the_provider_manages(
+async def test_a_client_finds_what_it_reads(
     transcript: dict[str, Any], shop: TestController, served: ApiWorld, packs: Charms, vault_server: StandIn
 ) -> None:
     known = {"model": shop.model, "vault": vault_server.url, "vault_token": TOKEN, **charms(packs)}
