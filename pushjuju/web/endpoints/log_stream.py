@@ -16,6 +16,7 @@ from aiohttp import web
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import log_selection
 from pushjuju.services.views.listings.log_selection import Record, Selection
 from pushjuju.web import errors, messages
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from multidict import MultiMapping
 
     from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.rows.model import Model
     from pushjuju.web.endpoints.transfers import Transfers
 
 _LARGEST = 1024  # the most bytes of a client's message, which is ignored
@@ -71,8 +73,8 @@ class LogStream:
         self._transfers = transfers
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the path of logs."""
-        return [web.get("/model/{model}/log", self._open)]
+        """Return the paths of logs: of the controller's own model, and of any model."""
+        return [web.get(path, self._open) for path in ("/log", "/model/{model}/log")]
 
     async def _open(self, request: web.Request) -> web.StreamResponse:
         socket = await opened(self._transfers.api, request, _LARGEST)
@@ -107,7 +109,7 @@ class _LogReader(Stream):
 
     async def _enter(self, request: web.Request) -> LogOptions:
         entered = await self._transfers.enter(request)
-        self._model = await self._transfers.permit(entered, "read")
+        self._model = await self._transfers.run(entered, lambda ctx: _reached(ctx, entered.model))
         options = LogOptions.read(request.query)
         self.api.enter(self, entered)
         return options
@@ -166,6 +168,11 @@ class _LogReader(Stream):
                 return
             self._left -= 1
             await self.send(_frame(item))
+
+
+def _reached(ctx: Context, model: Model | None) -> str:
+    """Return the UUID of a model, or of the controller's own for None, that the caller may read."""
+    return reach(ctx, (model or models.own(ctx)).uuid).uuid
 
 
 def _nothing(_ctx: Context, _models: object) -> None:

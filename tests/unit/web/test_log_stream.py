@@ -30,10 +30,8 @@ def write(house: TestController, entity: str, message: str, level: str = "INFO",
 async def reading(
     served: ApiWorld, model: str, query: str = "", user: str = "admin", password: str = PASSWORD
 ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
-    url, headers = (
-        f"wss://{served.endpoint}/model/{model}/log{query}",
-        {"Authorization": basic(user, password)},
-    )
+    path = f"/model/{model}/log" if model else "/log"
+    url, headers = f"wss://{served.endpoint}{path}{query}", {"Authorization": basic(user, password)}
     async with (
         aiohttp.ClientSession() as session,
         session.ws_connect(url, ssl=served.trust, headers=headers) as socket,
@@ -132,6 +130,18 @@ async def test_a_query_that_is_not_valid(
         (answer,) = await rest(socket)
     assert answer["error"]["message"].startswith(fault)
     assert answer["error"]["code"] == "bad request"
+
+
+async def test_the_log_of_the_controller_is_that_of_its_own_model(
+    served: ApiWorld, logged: TestController, own: str
+) -> None:
+    served.add_user("kim")
+    with logged.ctx.write(own) as tx:
+        logs.append(tx, "controller-0", "INFO", "m", "of the controller", now=logged.clock.now())
+    async with reading(served, "", ALL) as socket:
+        assert [item.get("msg") for item in await rest(socket)] == [None, "of the controller"]
+    async with reading(served, "", ALL, user="kim") as socket:
+        assert (await rest(socket))[0]["error"]["message"] == "permission denied"
 
 
 @pytest.mark.parametrize("password", ["wrong", PASSWORD])
