@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping
@@ -151,7 +152,8 @@ def unreachable(account: Account, error: Exception) -> ControllerUnreachable:
 
 def _reason(error: Exception) -> str:
     cause = getattr(error, "os_error", error)
-    text = str(getattr(cause, "strerror", "") or cause) or type(cause).__name__
+    number = getattr(cause, "errno", None)
+    text = os.strerror(number) if number and number > 0 else str(cause) or type(cause).__name__
     return text[:1].lower() + text[1:]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.remote import applications, changes, models, running, ssh, status
+from pushjuju.cli.remote import applications, changes, models, running, ssh, status, users
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.work import session
 from pushjuju.client import target
@@ -29,9 +29,10 @@ FORMS = {
             changes,
             "add-unit remove-unit remove-application integrate remove-relation expose unexpose resolved",
         ),
-        (models, "models add-model"),
+        (models, "models add-model destroy-model"),
         (ssh, "ssh add-ssh-key"),
         (status, "status"),
+        (users, "add-user change-user-password"),
     )
     for name in names.split()
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 from pushjuju.cli.commands.model import model_table as formatters
 from pushjuju.cli.commands.model.list_models import tell_none
+from pushjuju.cli.commands.model.model_removal import force_of, storage_fate
 from pushjuju.cli.commands.model.model_times import with_times
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.syntax import values
@@ -125,3 +126,29 @@ def _place(connection: Connection, text: str) -> tuple[str, str]:
             f'"{text}" is neither a cloud of the controller nor a region', hint="write CLOUD/REGION"
         )
     return holders[0].removeprefix("cloud-"), text
+
+
+def destroy_model(call: Call) -> None:
+    """Begin to destroy a model; the host of the controller does the work."""
+    cli, target, flags = call.cli, call.target, call.flags
+    with target.controller() as connection:
+        model = target.resolve(connection, target.wanted)
+        if not flags.no_prompt:
+            cli.console.warn(
+                f'This command will destroy the "{model.qualified}" model. It cannot be stopped.'
+            )
+            question = "\nTo continue, enter the name of the model to be destroyed: "
+            cli.console.confirm_name(question, name=model.name, what="model destruction")
+        connection.each("ModelManager", "DestroyModels", {"models": [_doomed(model.uuid, flags)]})
+    if target.account.current_model == model.qualified:
+        target.focus("")
+    cli.console.info(f"Destroying model; `{cli.program} models` lists it until it is gone.")
+
+
+def _doomed(uuid: str, flags: Any) -> dict[str, Any]:
+    said = storage_fate(destroy=flags.destroy_storage, release=flags.release_storage)
+    forced = force_of("--timeout", force=flags.force, no_wait=flags.no_wait, timeout=flags.timeout)
+    wait = int(forced.wait_s * 1e9) if forced else None
+    return {
+        "model-tag": f"model-{uuid}", "destroy-storage": said, "force": flags.force, "max-wait": wait,
+    }  # fmt: skip

@@ -28,6 +28,11 @@ def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     name, display = args[0], args[1] if len(args) > 1 else ""
     users.add(ctx, name, display)
     invitation = registration_string.invite(ctx, name)
+    tell_added(cli, name, display, invitation)
+
+
+def tell_added(cli: Cli, name: str, display: str, invitation: registration_string.Invitation) -> None:
+    """Print the line with which a new user registers."""
     shown = f"{display} ({name})" if display else name
     cli.output.text(
         f'User "{shown}" added\n'

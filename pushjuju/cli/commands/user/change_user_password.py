@@ -37,17 +37,22 @@ def change_user_password(
     name = args[0] if args else ctx.user
     user_documents.document(ctx, name)
     if not reset:
-        passwords.set_password(ctx, name, _read(cli, prompt=not no_prompt))
+        passwords.set_password(ctx, name, read_password(cli, prompt=not no_prompt))
         yours = "Your password" if name == ctx.user else f'Password for "{name}"'
         cli.console.info(f"{yours} has been changed.")
-        return
+        return None
     invitation = registration_string.invite(ctx, name)
+    return tell_reset(cli, name, invitation)
+
+
+def tell_reset(cli: Cli, name: str, invitation: registration_string.Invitation) -> None:
+    """Print the line with which a user chooses another password."""
     cli.console.info(f'Password for "{name}" has been reset.')
     cli.console.info(f"Ask the user to run:\n    {cli.program} register {invitation.text}")
     warn_of_reach(cli, invitation, name)
 
 
-def _read(cli: Cli, *, prompt: bool) -> str:
+def read_password(cli: Cli, *, prompt: bool) -> str:
     """Return the new password that the user types."""
     if not prompt:
         return cli.console.stdin.readline().rstrip("\n")

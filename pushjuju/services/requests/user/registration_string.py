@@ -38,11 +38,16 @@ def invite(ctx: Context, name: str) -> Invitation:
         NotFound: The user does not exist.
     """
     key, addresses = passwords.new_key(ctx, name), _addresses(ctx)
+    return encoded(name, key, addresses, ctx.controller.name)
+
+
+def encoded(name: str, key: bytes, addresses: Sequence[str], controller: str) -> Invitation:
+    """Return the registration string for a user's secret key."""
     parts = [
         _der(_TEXT, name.encode()),
         _der(_LIST, b"".join(_der(_TEXT, address.encode()) for address in addresses)),
         _der(_BYTES, key),
-        _der(_TEXT, ctx.controller.name.encode()),
+        _der(_TEXT, controller.encode()),
     ]
     data = _der(_LIST, b"".join(parts))
     # Padded with zeros, which DER readers ignore, so that the base64 text has no "=".
