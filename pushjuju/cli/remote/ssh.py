@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import socket
+from typing import Any
 
 from pushjuju.cli.commands.ssh import ssh_config
 from pushjuju.cli.commands.ssh.key_flags import tell_results
@@ -12,12 +14,14 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.client.connection import Connection
 from pushjuju.client.target import Target
 from pushjuju.client.tasks import tag_of
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import BadAnswer, NotValid
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import is_machine
 from pushjuju.portable.names import is_unit
 from pushjuju.services.requests.model.ssh_keys import Refusal
 
+_ADDRESS = re.compile(r"[0-9A-Za-z][0-9A-Za-z.:_-]{0,254}")
+_KEY = re.compile(r"[0-9a-z@.-]{1,100} [0-9A-Za-z+/=]{1,20000}( [ -~]{0,200})?")  # a comment may follow
 _PORT = 22
 _ANSWER_S = 3.0  # how long a machine may take to answer before the controller is the jump host
 
@@ -27,8 +31,9 @@ def ssh(call: Call) -> None:
     user, _, name = call.args[0].rpartition("@")
     with call.target.opened() as (connection, found):
         tag = _tag(connection, name)
-        address = _asked(connection, "PublicAddress", tag)["address"]
-        keys = tuple(_asked(connection, "PublicKeys", tag).get("public-keys") or ())
+        address = _checked(_ADDRESS, _asked(connection, "PublicAddress", tag).get("address"))
+        listed = _asked(connection, "PublicKeys", tag).get("public-keys") or ()
+        keys = tuple(_checked(_KEY, key) for key in listed)
     machine = ssh_config.Target(
         alias=f"juju-{name.replace('/', '-')}",
         host=address,
@@ -65,6 +70,17 @@ def _tag(connection: Connection, name: str) -> str:
 def _asked(connection: Connection, method: str, tag: str) -> dict[str, str]:
     (found,) = connection.each("SSHClient", method, {"entities": [{"tag": tag}]})
     return found
+
+
+def _checked(form: re.Pattern[str], text: Any) -> str:
+    """Return a text of the server that OpenSSH's configuration gets.
+
+    Raises:
+        BadAnswer: The text has another form; a line break could add a command for this computer.
+    """
+    if not isinstance(text, str) or not form.fullmatch(text):
+        raise BadAnswer("the controller sent no address or no host key that OpenSSH can use")
+    return text
 
 
 def _hops(cli: Cli, target: Target, address: str, *, proxy: bool | None) -> tuple[Hop, ...]:

@@ -10,6 +10,7 @@ import pytest
 
 from pushjuju.cli.commands.ssh import ssh_session
 from pushjuju.cli.remote import ssh as remote_ssh
+from pushjuju.client.connection import Connection
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.entities.basis import statuses
 from tests.world.charms import Charms
@@ -165,4 +166,30 @@ def test_ssh_needs_the_right_to_administer_the_model(
 ) -> None:
     ok(served.host("revoke", "kim", "admin", "shop"))
     assert "ERROR permission denied" in kim("ssh", "0").err
+    assert clients.words == []
+
+
+@pytest.mark.parametrize(
+    ("method", "answer"),
+    [
+        ("PublicAddress", {"address": "10.0.0.2\n  ProxyCommand touch /tmp/x"}),
+        ("PublicAddress", {"address": "-oProxyCommand=x"}),
+        ("PublicKeys", {"public-keys": ["ssh-ed25519 AAAA\nother ssh-ed25519 BBBB"]}),
+    ],
+)
+def test_what_a_server_says_adds_nothing_to_the_configuration_of_openssh(
+    kim: Home,
+    keyed: TestController,
+    clients: Clients,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    answer: dict[str, object],
+) -> None:
+    before = remote_ssh._asked
+
+    def asked(connection: Connection, name: str, tag: str) -> dict[str, object]:
+        return answer if name == method else before(connection, name, tag)
+
+    monkeypatch.setattr(remote_ssh, "_asked", asked)
+    assert "the controller sent no address or no host key" in kim("ssh", "0").err
     assert clients.words == []
