@@ -7,8 +7,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from pushjuju.core.model.secrets import OwnerKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.secret import secrets
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings, update_status
@@ -140,6 +142,23 @@ def test_a_new_address_costs_as_little_among_5000_firewalls_as_among_ten(tmp_pat
         known = world.read(lambda tx: firewall.state(tx, "0"))
         assert known is not None
         assert known.changes == 3  # the first, and two of all machines
+        world.ctx.close()
+    assert spent[0] == spent[1]
+
+
+def test_a_secret_is_found_by_its_label_among_5000_as_among_ten(tmp_path: Path) -> None:
+    owner = secrets.Owner(kind=OwnerKind.MODEL)
+    spent = []
+    for count in (FEW, 5000):
+        world = TestController.build(tmp_path / str(count), Charms(tmp_path / "charms"))
+        world.ctx.store._connection.executemany(
+            "INSERT INTO secret (model, id, owner_kind, owner, application, label, latest, created, updated) "
+            "VALUES (?, ?, 'model', '', '', ?, 1, '2025-03-01T09:00Z', '2025-03-01T09:00Z')",
+            [(world.model, f"s{number}", f"label{number}") for number in range(count)],
+        )
+        with effort(world.ctx.store) as one:
+            assert world.read(lambda tx: secrets.by_label(tx, owner, "label7")) is not None
+        spent.append(one.steps)
         world.ctx.close()
     assert spent[0] == spent[1]
 

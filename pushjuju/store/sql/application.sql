@@ -94,4 +94,4 @@ INSERT INTO lease (model, application, holder, granted) VALUES (:model, :applica
 ON CONFLICT (model, application) DO NOTHING
 
 -- name: lease_revoke
-DELETE FROM lease WHERE model = :model AND holder = :holder
+DELETE FROM lease WHERE model = :model AND application = :application AND holder = :holder

@@ -41,7 +41,9 @@ WHERE g.model = s.model AND g.secret = s.id
 ORDER BY g.secret, g.target
 
 -- name: secret_by_label
+-- The index of labels has no secrets without a label, so that only a statement which leaves them out can use it.
 SELECT * FROM secret WHERE model = :model AND owner_kind = :owner_kind AND owner = :owner AND label = :label
+  AND label <> ''
 
 -- name: secret_label_clash
 -- An application's secret and a secret of its units must not have the same label.

@@ -26,7 +26,7 @@ def claim(tx: ModelTx, unit: Unit) -> bool:
     if present is not None and (present == unit.name or not is_lost(tx, present)):
         return present == unit.name
     if present is not None:
-        tx.run("lease_revoke", holder=present)
+        tx.run("lease_revoke", application=unit.application, holder=present)
     tx.run("lease_take", application=unit.application, holder=unit.name, granted=tx.now)
     return holder(tx, unit.application) == unit.name
 
@@ -51,7 +51,7 @@ def _is_pinned(tx: ModelTx, holder: Unit | None) -> bool:
 
 def revoke(tx: ModelTx, unit: Unit) -> None:
     """End the leadership of a removed unit, and wake the other units, which claim the leadership."""
-    if tx.run("lease_revoke", holder=unit.name):
+    if tx.run("lease_revoke", application=unit.application, holder=unit.name):
         wake.application(tx, unit.application, "the leader was removed")
 
 
