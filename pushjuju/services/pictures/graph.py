@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.pictures.lettering import plain
 from pushjuju.services.pictures.looks import Look, look_of, rank
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.pictures import placing, routing
 from pushjuju.services.pictures.graph import Card, Graph, Link
 from pushjuju.services.pictures.layering import Cell

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.pictures.graph import unit_status
 from pushjuju.services.pictures.lettering import plain

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, sqrt
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.pictures import layering
 from pushjuju.services.pictures.graph import Graph
 from pushjuju.services.pictures.layering import Cell

@@ -8,9 +8,10 @@ gutter.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
+from pushjuju.core.values import dataclass
 from pushjuju.services.pictures.graph import Link
 from pushjuju.services.pictures.layering import Cell
 
