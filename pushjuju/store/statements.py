@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -13,14 +13,14 @@ _ROWS = "-- rows: "
 @cache
 def queries() -> Mapping[str, str]:
     """Return every named statement: name -> SQL."""
-    return {name: sql for name, sql, _ in _statements()}
+    return {name: sql for name, (sql, _) in _statements().items()}
 
 
 @cache
 def rows() -> Mapping[str, tuple[str, tuple[str, ...]]]:
     """Return the declared rows of statements: SQL -> table, parameters that identify the rows."""
     found = {}
-    for _, sql, comments in _statements():
+    for sql, comments in _statements().values():
         for line in comments:
             if line.startswith(_ROWS):
                 table, _, parameters = line[len(_ROWS) : -1].partition("(")
@@ -28,13 +28,17 @@ def rows() -> Mapping[str, tuple[str, tuple[str, ...]]]:
     return found
 
 
-def _statements() -> Iterator[tuple[str, str, list[str]]]:
-    """Yield every named statement: name, SQL, comments."""
+@cache
+def _statements() -> Mapping[str, tuple[str, list[str]]]:
+    """Return every named statement: name -> SQL, comments."""
+    found = {}
     for path in sorted((_HERE / "sql").glob("*.sql")):
         for block in path.read_text().split("-- name: ")[1:]:
             name, *lines = block.splitlines()
-            sql = "\n".join(line for line in lines if not line.startswith("--")).strip()
-            yield name.strip(), sql, [line for line in lines if line.startswith("--")]
+            comments = [line for line in lines if line.startswith("--")] if "\n--" in block else []
+            sql = "\n".join([line for line in lines if line[:2] != "--"] if comments else lines)
+            found[name.strip()] = sql.strip(), comments
+    return found
 
 
 @cache
