@@ -26,8 +26,10 @@ TEST_PACKAGES = (
     "cloud-init",
     "faketime",
     "fish",
+    "graphviz",
     "groff-base",
     "iproute2",
+    "libxml2-utils",
     "man-db",
     "mmdebstrap",
     "tmux",
@@ -180,7 +182,9 @@ def demo() -> int:
 def test(arguments: list[str]) -> int:
     """Run the tests without machines, then the tests on machines; print the reason of every skip."""
     set_up(dev=True)
-    install_packages(list(TEST_PACKAGES))
+    # Node of another source than Debian brings npm along, and conflicts with Debian's
+    node = () if shutil.which("npm") else ("nodejs", "npm")
+    install_packages([*TEST_PACKAGES, *node])
     run(PUSHJUJU, "doctor", "--install")
     # compiled files of the tests would belong to root, so they are written to a folder outside of the
     # checkout
