@@ -23,7 +23,7 @@ from pushjuju.store.cloudfiles import CloudFiles, open_keyring
 from pushjuju.store.files.blobs import Blobs
 from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import explained, locked, private_dir, remove_tree, replace_text
-from pushjuju.store.files.toml_files import edit_toml, read_toml
+from pushjuju.store.files.toml_files import edit_toml, read_toml, stamp_of
 
 if TYPE_CHECKING:
     from pushjuju.store.keys import Keyring
@@ -36,6 +36,7 @@ class ControllerDir:
         self.root = root
         self.name = root.name
         self._keyring: Keyring | None = None
+        self._config: tuple[tuple[int, ...], Mapping[str, Any]] | None = None
 
     @property
     def store_path(self) -> Path:
@@ -86,6 +87,13 @@ class ControllerDir:
     def settings(self) -> dict[str, Any]:
         """Return the content of controller.toml."""
         return read_toml(self.root / "controller.toml")
+
+    def config(self) -> Mapping[str, Any]:
+        """Return the configuration in controller.toml; the file is read again only when it has changed."""
+        stamp = stamp_of(self.root / "controller.toml")
+        if self._config is None or self._config[0] != stamp:
+            self._config = stamp, self.settings().get("config", {})
+        return self._config[1]
 
     def set(self, key: str, value: str | None) -> None:
         """Set a key of controller.toml; None removes the key."""

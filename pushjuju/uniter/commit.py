@@ -443,8 +443,10 @@ def _memory_refused(ctx: Context, view: View, operation: Operation) -> str:
     """Return why the unit's state after the hook is too large, or "" when it fits or did not grow."""
     done = committed(executed(view.local, operation, Outcome.OK), operation)
     as_before = changed(done, **{name: getattr(view.local, name) for name in _COLLECTIONS})
-    most = controller_config.max_agent_state(ctx)
-    if len(text_of(done)) <= max(most, len(text_of(as_before))):
+    if done == as_before:
+        return ""
+    size, most = len(text_of(done)), controller_config.max_agent_state(ctx)
+    if size <= most or size <= len(text_of(as_before)):
         return ""
     return f"persisting uniter state: max allowed size ({most}) exceeded"
 

@@ -24,6 +24,15 @@ def read_toml(path: Path) -> dict[str, object]:
         raise NotValid(f"cannot read {path}: {error}", hint=f"fix the file: $EDITOR {path}") from error
 
 
+def stamp_of(path: Path) -> tuple[int, ...]:
+    """Return a value that is another one after the file was changed, replaced or removed."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+
+
 def edit_toml(path: Path, change: Callable[[MutableMapping[str, Any]], None]) -> None:
     """Change a TOML file in place: comments stay, and readers see the old or the new text."""
     import tomlkit  # imported here: slow, and only changes need it

@@ -166,6 +166,6 @@ def max_agent_state(ctx: Context) -> int:
 
 def _state_size(ctx: Context, key: str) -> int:
     """Return the value of a size setting; 0 means the hard limit."""
-    config = ctx.controller.settings().get("config", {})
+    config = ctx.controller.config()
     size = int(parse_value(key, config.get(key, SETTINGS[key].default)))
     return min(size or limits.UNIT_STATE, limits.UNIT_STATE)
