@@ -151,7 +151,32 @@ def _cells(columns: Mapping[str, Set[str]], without: Set[tuple[str, str]] = froz
 
 
 Entry = tuple[int, Effects, Place | None, Any]  # moment, statement, the rows that it reads, answer
-Trail = dict[tuple[Effects, Place | None], None]  # a set that keeps its order
+# The tables that several answers depend on, each with columns, and the rows in which these columns count.
+Footing = tuple[tuple[str, tuple[tuple[tuple[tuple[str, str], ...], Place | None], ...]], ...]
+
+
+class Trail:
+    """The answers that a value is derived from: statements with the rows that they read, and other values.
+
+    Attributes:
+        asked: The statements, as keys.
+        under: What other derived values depend on.
+    """
+
+    __slots__ = ("asked", "under")
+
+    def __init__(self) -> None:
+        self.asked: dict[tuple[Effects, Place | None], None] = {}
+        self.under: dict[int, tuple[Footing, ...]] = {}
+
+    def footings(self) -> tuple[Footing, ...]:
+        """Return what a value with this trail depends on, by tables, so that few checks are needed."""
+        tables: dict[str, dict[Any, None]] = {}
+        for effects, place in self.asked:
+            for table, columns in effects.grounds:
+                tables.setdefault(table, {})[columns, place] = None
+        own: Footing = tuple((table, tuple(parts)) for table, parts in tables.items())
+        return (own, *(footing for under in self.under.values() for footing in under))
 
 
 def _place(table: str, values: Collection[object]) -> Place | None:
@@ -221,18 +246,24 @@ class Memo:
         self._rows: dict[Place, int] = {}  # single rows -> the same
         self._loose: dict[str, int] = {}  # table -> the same for writes to unknown rows
         self._answers = Recent(MOST_KEPT)  # key -> Entry
-        self._conclusions = Recent(MOST_CONCLUDED)  # key -> (moment, trail, value)
-        self._derived = Recent(MOST_DERIVED)  # key -> (moment, trail, value)
+        self._conclusions = Recent(MOST_CONCLUDED)  # key -> (moment, footings, value)
+        self._derived = Recent(MOST_DERIVED)  # key -> (moment, footings, value)
         self._data_version = -1
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
 
-    def begin(self) -> None:
-        """Check, as the first step of a transaction, whether other processes have written."""
+    def begin(self) -> bool:
+        """Drop all answers, as the first step of a transaction, when other processes have written.
+
+        Returns:
+            True when the answers are still there.
+        """
         version = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        if version != self._data_version:
+        same: bool = version == self._data_version
+        if not same:
             self._data_version = version
             self.clear()
+        return same
 
     def clear(self) -> None:
         """Drop every answer, after a rollback or after unknown changes of rows."""
@@ -262,7 +293,7 @@ class Memo:
             if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
                 self._answers.put(key, entry)
         if self.trail is not None:
-            self.trail[entry[1], entry[2]] = None
+            self.trail.asked[entry[1], entry[2]] = None
         return entry[3]
 
     def known(self, key: Hashable) -> Any:
@@ -321,10 +352,14 @@ class Memo:
 
     # --- values derived from several answers --------------------------------------------------------------
 
+    def watch(self) -> None:
+        """Begin a trail, for `conclude`."""
+        self.trail = Trail()
+
     def conclude(self, key: Hashable, value: object) -> None:
         """Cache a value that was derived from the answers on the trail, all of which are valid now."""
         if self.trail is not None:
-            self._conclusions.put(key, (self._now, tuple(self.trail), value))
+            self._conclusions.put(key, (self._now, self.trail.footings(), value))
 
     def concluded(self, key: Hashable) -> Any:
         """Return the value that `conclude` cached while all answers on its trail are valid, else None."""
@@ -338,25 +373,39 @@ class Memo:
             value, trail = self._tracked(make)
             if trail is None:
                 return value
-            found = self._now, trail, value
+            found = self._now, trail.footings(), value
             self._derived.put(key, found)
         if outer is not None:
-            outer.update(found[1])
+            outer.under[id(found[1])] = found[1]
         self.trail = outer
         return found[2]
 
     def _tracked(self, make: Callable[[], Any]) -> tuple[Any, Trail | None]:
         """Return the result of `make` and its trail of statements; the caller restores `trail`."""
-        self.trail = {}
+        self.trail = Trail()
         try:
             return make(), self.trail
         except BaseException:
             self.trail = None  # the earlier trail is lost, so `conclude` has nothing to cache
             raise
 
-    def _stands(self, moment: int, footing: Iterable[tuple[Effects, Place | None]]) -> bool:
-        """Return True when no statement of a trail has changed its answer since a moment."""
-        return all(self._holds(moment, effects.grounds, place) for effects, place in footing)
+    def _stands(self, moment: int, footings: Iterable[Footing]) -> bool:
+        """Return True when no statement that a value depends on has changed its answer since a moment."""
+        if moment == self._now:
+            return True
+        touched, rows, written = self._touched, self._rows, self._written
+        for footing in footings:
+            for table, parts in footing:
+                if touched.get(table, 0) <= moment:
+                    continue
+                by_row = self._loose.get(table, 0) <= moment
+                for columns, place in parts:
+                    if by_row and place is not None and rows.get(place, 0) <= moment:
+                        continue  # the writes were to other rows
+                    for column in columns:
+                        if written.get(column, 0) > moment:
+                            return False
+        return True
 
     def close(self) -> None:
         """Close the empty store of the analyst."""

@@ -144,12 +144,10 @@ class Store:
 
     def concluded(self, key: Hashable) -> Any:
         """Return the value that `Tx.conclude` cached under a key while the value is valid, else None."""
-        memo = self._memo
-        found = memo.concluded(key) if memo is not None else None
-        if memo is None or found is None or self._connection.in_transaction:
+        found = self._memo.concluded(key) if self._memo is not None else None
+        if self._memo is None or found is None or self._connection.in_transaction:
             return found
-        memo.begin()
-        return memo.concluded(key)
+        return found if self._memo.begin() else None
 
     def throw_away(self) -> None:
         """Write without waiting for the disk, to a copy that is deleted at the end of the process."""

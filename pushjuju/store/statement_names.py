@@ -107,7 +107,7 @@ StatementName = Literal[
     "subnet_leave", "subnet_list", "subnet_move", "task_abort", "task_finish", "task_get", "task_list",
     "task_log_add", "task_log_list", "task_of_operation", "task_open", "task_pending", "task_start",
     "unit_count_storage", "unit_delete", "unit_freeze", "unit_get", "unit_list", "unit_lives_of_principal",
-    "unit_machines", "unit_of_application", "unit_of_principal", "unit_on_machine",
+    "unit_machines", "unit_of_application", "unit_of_principal", "unit_on_machine", "unit_place",
     "unit_resource_of_application", "unit_resource_put", "unit_restart_update_status", "unit_seats",
     "unit_set_charm", "unit_set_charm_gone", "unit_set_decision", "unit_set_forced", "unit_set_life",
     "unit_set_resolved", "unit_set_retry", "unit_set_series", "unit_set_state", "unit_set_update_status",

@@ -216,7 +216,7 @@ class Tx:
     def watch(self) -> None:
         """Track the statements of this transaction from now on, for `conclude`."""
         if self._memo is not None:
-            self._memo.trail = {}
+            self._memo.watch()
 
     def conclude(self, key: Hashable, value: object) -> None:
         """Cache a value that depends only on the answers of statements since `watch`.

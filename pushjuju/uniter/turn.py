@@ -70,6 +70,7 @@ class Turn:
         plan: The operations that follow when the operation succeeds, to be sent together with it.
         refused: Refused requests of `juju-exec`, whose errors the machine must get.
         failed: True when the unit cannot decide; the reason says why.
+        postponed: True when an update-status hook waits for a later turn.
         decided: A decision without a prepared operation, for the turn that prepares it.
     """
 
@@ -79,6 +80,7 @@ class Turn:
     plan: tuple[Dispatch, ...] = ()
     refused: tuple[Refusal, ...] = ()
     failed: bool = False
+    postponed: bool = False
     decided: Decided | None = None
 
 
@@ -118,7 +120,7 @@ def take_turn(
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
     """
     waiting = Waiting(requests)
-    if not waiting.ids and (rest := _at_rest(ctx, model, name)):
+    if not waiting.ids and (rest := _at_rest(ctx, model, name, routine=routine)):
         return rest
     with ctx.write(model) as tx:
         tx.watch()
@@ -233,7 +235,7 @@ def _step(
     decision = _decision(view, decided)
     # A retry that the user requested with `resolved` is no routine.
     if not routine and view.unit.resolved == "none" and _is_routine(decision):
-        return Turn(answer=Answer.IDLE, reason=decision.reason)
+        return _postponed(tx, view, decision, alone=not (wanted or waiting.ids))
     if decision.operation is None and decision.answer is not Answer.RESTART:
         return _settle(ctx, tx, view, decision, alone=not (wanted or waiting.ids))
     perform(ctx, tx, view, decision.effects)
@@ -273,6 +275,14 @@ def _settle(ctx: Context, tx: ModelTx, view: View, decision: Decision, *, alone:
     return turn
 
 
+def _postponed(tx: Tx, view: View, decision: Decision, *, alone: bool) -> Turn:
+    """Return the turn of a unit whose update-status must wait, with its decision."""
+    turn = Turn(answer=Answer.IDLE, reason=decision.reason, postponed=True)
+    if alone:
+        _conclude(tx, view, turn)
+    return changed(turn, decided=Decided(local=view.local, remote=view.remote, decision=decision))
+
+
 def _is_routine(decision: Decision) -> bool:
     hook = decision.operation.hook if decision.operation is not None else None
     return hook is not None and hook.kind is HookKind.UPDATE_STATUS
@@ -283,19 +293,24 @@ def _rest(tx: Tx, view: View, decision: Decision, turn: Turn) -> None:
 
     It wrote only the decision and that the unit is idle, and no decision depends on these.
     """
-    quiet = all(effect.kind in _TOLD_AT_REST for effect in decision.effects)
-    if quiet and not view.application.offered:
-        unit = view.unit
+    if all(effect.kind in _TOLD_AT_REST for effect in decision.effects):
+        _conclude(tx, view, turn)
+
+
+def _conclude(tx: Tx, view: View, turn: Turn) -> None:
+    """Remember a turn until a row that it read changes, or a timer of the unit runs out."""
+    unit = view.unit
+    if not view.application.offered:
         dues = [due for due in (unit.retry_due, unit.update_status_due) if due]
         tx.conclude((take_turn, unit.model, unit.name), (turn, min(dues, default=None)))
 
 
-def _at_rest(ctx: Context, model: str, name: str) -> Turn | None:
+def _at_rest(ctx: Context, model: str, name: str, *, routine: bool = True) -> Turn | None:
     """Return the result of a unit's last turn if a new turn would have the same result and write nothing."""
     found: tuple[Turn, datetime | None] | None = ctx.store.concluded((take_turn, model, name))
     if found is None or (found[1] is not None and found[1] <= ctx.clock.now()):
         return None
-    return found[0]
+    return None if routine and found[0].postponed else found[0]
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> str:

@@ -11,9 +11,14 @@ from pushjuju.core.model.secrets import OwnerKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.secret import secrets
+from pushjuju.core.model.placement import Placement
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import settings, update_status
+from pushjuju.services.requests.application import new_application, settings, update_status
+from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
@@ -222,6 +227,31 @@ def test_turns_and_results_of_several_machines_share_their_commits(tmp_path: Pat
     made.world.ctx.close()
     # A hook has a turn and a result; the machines write them at the same moments.
     assert heard.count("BEGIN IMMEDIATE") < sweep.hooks
+
+
+def test_a_hook_takes_as_many_statements_however_many_units_share_its_machine(tmp_path: Path) -> None:
+    found = []
+    for size in (2, 16):
+        made = crowded(tmp_path / str(size), size)
+        with counted(made.world.ctx.store) as statements:
+            sweep = made.measure("sweep", made.sweep)
+        found.append(len([text for text in statements if not text.startswith("PRAGMA")]) / sweep.hooks)
+        assert sweep.hooks == size
+        made.world.ctx.close()
+    assert found[1] <= found[0]
+
+
+def crowded(root: Path, size: int) -> Simulation:
+    """Return a model at rest with one machine, which has all units of one application."""
+    made = Simulation(root, 0)
+    request = NewApplication(
+        application="log", packed=made.packed("log"), base=UBUNTU, count=size,
+        placements=[Placement.parse("0")] * size,
+    )  # fmt: skip
+    made.world.write(lambda tx: machines.new_machine(tx, base=UBUNTU, constraints={}))
+    new_application.add(made.world.ctx, made.world.model, request)
+    made.measure("deploy")
+    return made
 
 
 def test_relations_are_shown_in_as_many_statements_however_many_there_are(tmp_path: Path) -> None:

@@ -2,6 +2,10 @@
 -- rows: unit(name)
 SELECT * FROM unit WHERE model = :model AND name = :name
 
+-- name: unit_place
+-- rows: unit(name)
+SELECT machine, application FROM unit WHERE model = :model AND name = :name
+
 -- name: unit_list
 SELECT * FROM unit WHERE model = :model ORDER BY application, number
 

@@ -46,6 +46,8 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
     Args:
         held: Locks that are held; a command that needs one of these locks has to wait.
     """
+    if not waiting(ctx, machine.model, machine.id):
+        return None
     now = ctx.clock.now()
     with ctx.write(machine.model) as tx:
         found = actions.pending(tx, Receiver.MACHINE, machine.id)

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -106,6 +106,7 @@ class MachineRun:
         self._running = self.operations_type()
         self._asked = runtime.asked  # requested work goes before update-status
         self._routine: set[str] = set()  # units that run update-status
+        self._postponed: dict[str, Decided | None] = {}  # units whose update-status waits
         self._locks: dict[str, str] = {}  # key of running work -> the lock that it holds
         self._last = ""  # the unit that began last: others go first
         self._kills: Counter[str] = Counter()
@@ -161,11 +162,14 @@ class MachineRun:
         if self._reboot_asked:
             return False
         generation = self.runtime.generation()
+        self._postponed = {}
         began = self._begin_commands()
+        units = self._in_turn()
         if self._asked:
-            began |= self._begin_units(routine=False)
+            began |= self._begin_units(units, routine=False)
+            units = [unit for unit in units if unit.name in self._postponed]
         if not began:
-            began = self._begin_units(routine=True)
+            began = self._begin_units(units, routine=True)
         self._note_routine(generation)
         self._asked = True
         return began
@@ -175,15 +179,17 @@ class MachineRun:
         if generation is not None and self._running and all(key in self._routine for key in self._running):
             self.runtime.note_routine(generation)
 
-    def _begin_units(self, *, routine: bool) -> bool:
+    def _begin_units(self, units: Sequence[Seat], *, routine: bool) -> bool:
         """Begin operations of units, update-status or others; return True when an operation began."""
         began = False
         with_tasks: frozenset[str] | None = None  # read only when something runs
-        for unit in self._in_turn():
+        for unit in units:
             if unit.name in self._running or unit.name in self.setbacks:
                 continue
             if held := self._held():
                 with_tasks = self._units_with_tasks() if with_tasks is None else with_tasks
+                if MACHINE in held and not with_tasks:
+                    break  # every other unit needs this lock
                 if not self._may_begin(unit, held, with_tasks):
                     continue
             began |= self._begin_unit(unit, routine=routine)
@@ -273,11 +279,13 @@ class MachineRun:
         """Let a unit take its turn; repeat the turn when it only refused requests of `juju-exec`."""
         while True:
             requests = exec_requests.of_unit(self.session, unit.name)
-            decided = self.decided.pop(unit.name, None)
+            decided = self.decided.pop(unit.name, None) or self._postponed.get(unit.name)
             take = partial(take_turn, ahead=True, requests=requests, routine=routine, decided=decided)
             turn = or_failed(take, self.ctx, unit)
             if turn.failed:
                 self.setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)
+            if turn.postponed:
+                self._postponed[unit.name] = turn.decided
             exec_requests.refuse(self.session, turn.refused)
             if turn.dispatch is not None or not turn.refused:
                 return turn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -100,13 +101,14 @@ def test_a_turn_that_is_spared_would_have_come_to_the_same_and_written_nothing(
     spared: list[Turn] = []
     at_rest = turns._at_rest
 
-    def doubted(ctx: Context, model: str, name: str) -> Turn | None:
-        found = at_rest(ctx, model, name)
+    def doubted(ctx: Context, model: str, name: str, *, routine: bool = True) -> Turn | None:
+        found = at_rest(ctx, model, name, routine=routine)
         if found is not None:
             before = ctx.store._connection.total_changes
             with monkeypatch.context() as patch:
-                patch.setattr(turns, "_at_rest", lambda *_: None)
-                assert turns.take_turn(ctx, model, name) == found
+                patch.setattr(turns, "_at_rest", lambda *_, **__: None)
+                turn = turns.take_turn(ctx, model, name, routine=routine)
+                assert replace(turn, decided=None) == found
             assert ctx.store._connection.total_changes == before
             spared.append(found)
         return found

@@ -21,6 +21,8 @@ from pushjuju.uniter.decide.state import LocalState, Step
 from pushjuju.uniter.decide.wire import from_wire, replay
 from pushjuju.uniter.dispatch import prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
+from pushjuju.uniter.turn import take_turn
+from tests.bench.statements import counted
 from tests.world.charms import SETUP
 from tests.world.controller import TestController
 from tests.world.machine import failed, ok
@@ -467,3 +469,37 @@ def test_a_turn_does_not_grow_with_the_model(runtime: TestController) -> None:
     make_due(runtime.ctx, runtime.model, ["web/0"])
     assert _statements(runtime, "web/0") == hook
     assert hook < 100
+
+
+# --- what has to wait -------------------------------------------------------------------------------------
+
+
+def test_an_update_status_that_waits_is_found_once_and_runs_as_it_was_decided(
+    runtime: TestController,
+) -> None:
+    runtime.ctx.store.remember()
+    runtime.active()
+    runtime.clock.advance(400)
+    first = take_turn(runtime.ctx, runtime.model, "web/0", routine=False)
+    assert (first.dispatch, first.postponed, first.reason) == (None, True, "update-status is due")
+    with counted(runtime.ctx.store) as statements:
+        again = take_turn(runtime.ctx, runtime.model, "web/0", routine=False)
+    assert again.postponed
+    assert [text for text in statements if not text.startswith("PRAGMA")] == []
+    turn = take_turn(runtime.ctx, runtime.model, "web/0", decided=first.decided)
+    assert turn.dispatch is not None
+    assert turn.dispatch.title == "update-status"
+
+
+def test_what_the_leader_remembers_does_not_wake_its_followers(runtime: TestController) -> None:
+    runtime.ctx.store.remember()
+    leader, *others = runtime.active(count=3)
+    for name in others:
+        runtime.turn(name)
+    runtime.clock.advance(100)
+    make_due(runtime.ctx, runtime.model, [leader])
+    dispatch = runtime.prepared(leader)
+    runtime.commit(dispatch, ok())
+    with counted(runtime.ctx.store) as statements:
+        assert [runtime.turn(name).reason for name in others] == ["nothing to do"] * 2
+    assert [text for text in statements if not text.startswith("PRAGMA")] == []

@@ -36,17 +36,17 @@ def is_lost(tx: ModelTx, name: str) -> bool:
 
     Only failed contacts count, so no leadership expires while no process works on the model.
     """
-    other = tx.find(Unit, "unit_get", name=name)
-    machine = tx.find(Machine, "machine_get", id=other.machine) if other else None
-    if machine is None or machine.unreachable_since is None or machine.last_failed is None:
-        return other is None
+    place = tx.row("unit_place", name=name)  # not the whole row, which each hook of the leader changes
+    machine = tx.find(Machine, "machine_get", id=place["machine"]) if place else None
+    if place is None or machine is None or machine.unreachable_since is None or machine.last_failed is None:
+        return place is None
     silence = machine.last_failed - machine.unreachable_since
-    return silence.total_seconds() > LEASE_S and not _is_pinned(tx, other)
+    return silence.total_seconds() > LEASE_S and not _is_pinned(tx, place["application"])
 
 
-def _is_pinned(tx: ModelTx, holder: Unit | None) -> bool:
+def _is_pinned(tx: ModelTx, application: str) -> bool:
     """Return True when the leader must stay, as a machine of the application is upgraded to another base."""
-    return holder is not None and bool(tx.scalar("application_in_upgrade", application=holder.application))
+    return bool(tx.scalar("application_in_upgrade", application=application))
 
 
 def revoke(tx: ModelTx, unit: Unit) -> None:
