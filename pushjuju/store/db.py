@@ -10,7 +10,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,18 +158,13 @@ class Store:
         if self._memo is not None:
             self._memo.clear()
 
-    @contextmanager
-    def read(self) -> Iterator[Tx]:
+    def read(self) -> AbstractContextManager[Tx]:
         """Open a transaction that reads the store as it is at one moment."""
         if self._group is not None and self._group.is_open:
-            with self.within() as tx:
-                yield tx
-        else:
-            with self._transaction("BEGIN") as tx:
-                yield tx
+            return self.within()
+        return self._transaction("BEGIN")
 
-    @contextmanager
-    def write(self, *, later: bool = False) -> Iterator[Tx]:
+    def write(self, *, later: bool = False) -> AbstractContextManager[Tx]:
         """Open a writing transaction, which is committed at the end, or rolled back after an exception.
 
         Args:
@@ -178,13 +173,14 @@ class Store:
         later = later and _loop_runs()
         group = self.group() if later else self._group
         if group is None or not (later or group.is_open):
-            with self._transaction("BEGIN IMMEDIATE") as tx:
-                yield tx
-            return
+            return self._transaction("BEGIN IMMEDIATE")
+        return group.part() if later else self._last_part(group)
+
+    @contextmanager
+    def _last_part(self, group: CommitGroup) -> Iterator[Tx]:
         with group.part() as tx:
             yield tx
-        if not later:
-            group.flush()
+        group.flush()
 
     def group(self) -> CommitGroup:
         """Return the transaction that is shared by writers which need not be durable at once."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from pushjuju.store.commits import CommitGroup
@@ -22,15 +22,11 @@ class DeferredStore(Store):
         self._store = store
         self._since = store.group().lost
 
-    @contextmanager
-    def read(self) -> Iterator[Tx]:
-        with self._store.read() as tx:
-            yield tx
+    def read(self) -> AbstractContextManager[Tx]:
+        return self._store.read()
 
-    @contextmanager
-    def write(self, *, later: bool = True) -> Iterator[Tx]:
-        with self._store.write(later=later) as tx:
-            yield tx
+    def write(self, *, later: bool = True) -> AbstractContextManager[Tx]:
+        return self._store.write(later=later)
 
     def concluded(self, key: Hashable) -> Any:
         return self._store.concluded(key)

@@ -8,7 +8,7 @@ so the number stays valid until the commit.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import LeaseLost
@@ -28,10 +28,8 @@ class LeasedStore(Store):
         self._store = store
         self._claim = claim
 
-    @contextmanager
-    def read(self) -> Iterator[Tx]:
-        with self._store.read() as tx:
-            yield tx
+    def read(self) -> AbstractContextManager[Tx]:
+        return self._store.read()
 
     @contextmanager
     def write(self, *, later: bool = False) -> Iterator[Tx]:

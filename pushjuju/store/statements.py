@@ -17,6 +17,12 @@ def queries() -> Mapping[str, str]:
 
 
 @cache
+def of_models() -> frozenset[str]:
+    """Return the names of the statements that have the parameter `:model`."""
+    return frozenset(name for name, sql in queries().items() if ":model" in sql)
+
+
+@cache
 def rows() -> Mapping[str, tuple[str, tuple[str, ...]]]:
     """Return the declared rows of statements: SQL -> table, parameters that identify the rows."""
     found = {}

@@ -15,7 +15,7 @@ from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
 from pushjuju.core.values import changed, slots
 from pushjuju.portable.jsontext import compact
-from pushjuju.store.statements import queries
+from pushjuju.store.statements import of_models, queries
 
 if TYPE_CHECKING:
     from pushjuju.store.cache import Memo
@@ -95,7 +95,8 @@ def _all_records(rows: sqlite3.Cursor, record: type[R]) -> list[R]:
 class Tx:
     """One transaction; invalid after the `with` block that opened it."""
 
-    _own: Mapping[str, Any] = {}  # parameters that every statement gets
+    _own: Mapping[str, Any] = {}  # the model, for the statements with that parameter
+    _with_model: frozenset[str] = frozenset()
 
     def __init__(self, connection: sqlite3.Connection, memo: Memo | None = None) -> None:
         self._connection = connection
@@ -104,7 +105,9 @@ class Tx:
 
     def run(self, query: StatementName, /, **params: Any) -> int:
         """Run a statement; return the number of rows it changed."""
-        statement, params = self._queries[query], {**self._own, **params}
+        statement = self._queries[query]
+        if query in self._with_model:
+            params = {**self._own, **params}
         if self._memo is not None:
             self._memo.wrote(self._memo.effects(statement), params)
         return self._connection.execute(statement, params).rowcount
@@ -129,7 +132,8 @@ class Tx:
         self, make: Callable[..., R], query: StatementName, params: Mapping[str, Any], *record: Any
     ) -> R:
         """Return `make(rows, *record)` for the rows of a statement, cached while they are the same."""
-        params = {**self._own, **params}
+        if query in self._with_model:  # only then, as the parameters are a key of the cache
+            params = {**self._own, **params}
         if self._memo is not None:
             answer: R = self._memo.ask(make, self._queries[query], params, *record)
             return answer
@@ -162,7 +166,8 @@ class Tx:
     def know(self, query: StatementName, answer: Any, /, **params: Any) -> None:
         """Set the cached answer of `find` to the record that was just written."""
         if self._memo is not None:
-            params = {**self._own, **params}
+            if query in self._with_model:
+                params = {**self._own, **params}
             key = (_first_record, self._queries[query], (type(answer),), *params.items())
             self._memo.know(key, self._queries[query], params, answer)
 
@@ -183,7 +188,7 @@ class Tx:
         """
         known: Any = None
         if self._memo is not None:
-            own = {**self._own, **key}.items()
+            own = ({**self._own, **key} if query in self._with_model else key).items()
             known = self._memo.known((_first_record, self._queries[query], (record,), *own))
         self.run(by, **key, **columns)
         if known is not None:
@@ -260,6 +265,7 @@ class ModelTx(Tx):
         self.model = model
         self.now = now
         self._own = {"model": model}
+        self._with_model = of_models()
 
     def beside(self, model: str) -> ModelTx:
         """Return this transaction for the same or another model."""

@@ -133,7 +133,9 @@ def plan(
         order = {**dispatch.frame, "after": after, **({"then": True} if then else {})}
         after = own
         moment = ctx.clock.now() + timedelta(microseconds=number)  # distinct: keeps their order
-        tx.insert("operation", _record(view, step, dispatch.id, dispatch.title, then, moment))
+        record = _record(view, step, dispatch.id, dispatch.title, then, moment)
+        tx.insert("operation", record)
+        tx.know("operation_get", record, id=record.id)
         plans.append(changed(dispatch, frame=order))
     return tuple(plans)
 
@@ -193,7 +195,9 @@ def promote(tx: ModelTx, view: View, local: LocalState, then: str, now: datetime
         local = committed(local, from_wire(Operation, before))
     text = _keep_decision(tx, view, local, operation, row)
     announce(tx, view, local, operation, now)
-    tx.run("operation_promote", id=then, decided=packed(text))
+    decided = packed(text)
+    tx.run("operation_promote", id=then, decided=decided)
+    tx.know("operation_get", changed(row, state="prepared", decided=decided), id=then)
     return prepare(local, operation, view.remote), then
 
 

@@ -441,10 +441,11 @@ def _judge(
 
 def _memory_refused(ctx: Context, view: View, operation: Operation) -> str:
     """Return why the unit's state after the hook is too large, or "" when it fits or did not grow."""
+    kind = operation.hook.kind if operation.hook is not None else None
+    if kind is None or not (kind.is_relation or kind.is_storage or kind.is_secret):
+        return ""  # changes no collection
     done = committed(executed(view.local, operation, Outcome.OK), operation)
     as_before = changed(done, **{name: getattr(view.local, name) for name in _COLLECTIONS})
-    if done == as_before:
-        return ""
     size, most = len(text_of(done)), controller_config.max_agent_state(ctx)
     if size <= most or size <= len(text_of(as_before)):
         return ""

@@ -240,9 +240,9 @@ def _step(
         return _settle(ctx, tx, view, decision, alone=not (wanted or waiting.ids))
     perform(ctx, tx, view, decision.effects)
     local = apply_effects(view.local, decision.effects)
-    text = _keep_decision(tx, view, decision)
+    text = _text_of(view, decision)
     if decision.operation is None:
-        store_local(tx, view.unit, restarted(local))
+        store_local(tx, view.unit, restarted(local), decision=text)
         return None
     request = None
     if decision.operation.name is OperationName.RUN_COMMANDS:
@@ -313,14 +313,18 @@ def _at_rest(ctx: Context, model: str, name: str, *, routine: bool = True) -> Tu
     return None if routine and found[0].postponed else found[0]
 
 
-def _keep_decision(tx: Tx, view: View, decision: Decision) -> str:
-    # The unit's row has the local state already, as exactly the text that the record needs.
-    local = view.unit.state if view.unit.state != "{}" else None
-    text = record_text(view.local, view.remote, decision, local)
+def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
+    text = _text_of(view, decision)
     if text != view.unit.decision:
         key = {"model": view.unit.model, "name": view.unit.name}
         tx.change(Unit, "unit_get", "unit_set_decision", key, decision=text)
-    return text
+
+
+def _text_of(view: View, decision: Decision) -> str:
+    """Return the record of a decision."""
+    # The unit's row has the local state already, as exactly the text that the record needs.
+    local = view.unit.state if view.unit.state != "{}" else None
+    return record_text(view.local, view.remote, decision, local)
 
 
 def _take_up(
@@ -337,7 +341,7 @@ def _take_up(
     """Prepare an operation, or commit an operation that needs no machine."""
     settled = settled_in_model(tx, view, local, operation)
     if settled is not None:
-        store_local(tx, view.unit, settled)
+        store_local(tx, view.unit, settled, decision=decided)
         return None
     pointless = "" if operation.name in _NOT_ON_MACHINE else skip_reason(local, operation, view.remote)
     if pointless or operation.name in _NOT_ON_MACHINE:
@@ -345,9 +349,9 @@ def _take_up(
         missing = local.hook_progress is not Step.DONE
         effects = commit_effects(operation, pointless=bool(pointless), missing=missing)
         perform(ctx, tx, view, effects)
-        store_local(tx, view.unit, apply_effects(committed(local, operation), effects))
+        store_local(tx, view.unit, apply_effects(committed(local, operation), effects), decision=decided)
         return None
-    store_local(tx, view.unit, prepare(local, operation, view.remote))
+    store_local(tx, view.unit, prepare(local, operation, view.remote), decision=decided)
     perform(ctx, tx, view, begin_effects(operation))
     announce(tx, view, local, operation, ctx.clock.now())
     if operation.name is OperationName.RUN_ACTION:
@@ -370,4 +374,5 @@ def _take_up(
         decided=packed(decided),
     )
     tx.insert("operation", record)
+    tx.know("operation_get", record, id=record.id)
     return Turn(answer=Answer.RUN, reason=operation.text, dispatch=dispatch, plan=following)

@@ -24,6 +24,7 @@ from pushjuju.core.errors import (
     SudoRefused,
 )
 from pushjuju.portable.frames import Hello, ToMachine
+from pushjuju.portable.jsontext import dumps
 from pushjuju.runner.push.packer import BOOT, Program
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.trust import frames
@@ -257,7 +258,7 @@ class Link:
 
     def _framed(self, message: ToMachine) -> bytes:
         self.frames_out += 1
-        data = json.dumps(message, separators=(",", ":")).encode()
+        data = dumps(message).encode()
         if len(data) > wire.MAX_FRAME:
             raise RemoteFailed(f"a message for the machine is larger than {wire.MAX_FRAME} bytes")
         if len(data) > wire.COMPRESS_FROM:

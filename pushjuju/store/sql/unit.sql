@@ -60,6 +60,10 @@ UPDATE unit SET state = :state WHERE model = :model AND name = :name
 -- rows: unit(name)
 UPDATE unit SET decision = :decision WHERE model = :model AND name = :name
 
+-- name: unit_set_state_and_decision
+-- rows: unit(name)
+UPDATE unit SET state = :state, decision = :decision WHERE model = :model AND name = :name
+
 -- name: unit_set_retry
 -- rows: unit(name)
 UPDATE unit SET retry_version = :version, retry_count = :count, retry_due = :due

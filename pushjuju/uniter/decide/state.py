@@ -75,17 +75,17 @@ class HookKind(StrEnum):
     @property
     def is_relation(self) -> bool:
         """Return True for hooks of relations."""
-        return self.value.startswith("relation-")
+        return self.startswith("relation-")
 
     @property
     def is_storage(self) -> bool:
         """Return True for hooks of storage."""
-        return self.value.startswith("storage-")
+        return self.startswith("storage-")
 
     @property
     def is_secret(self) -> bool:
         """Return True for hooks of secrets."""
-        return self.value.startswith("secret-")
+        return self.startswith("secret-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,11 +128,14 @@ def _read_local(text: str) -> LocalState:
     return from_wire(LocalState, json.loads(text))
 
 
-def store_local(tx: Tx, unit: Unit, local: LocalState, stored: LocalState | None = None) -> bool:
+def store_local(
+    tx: Tx, unit: Unit, local: LocalState, stored: LocalState | None = None, *, decision: str = ""
+) -> bool:
     """Store what a unit remembers, if it has changed; store its charm URL in the unit's row as well.
 
     Args:
         stored: The state that was read from the row, if the caller has it.
+        decision: The record of the decision that led to the state, to be stored with it; "" for no decision.
 
     Returns:
         True when something has changed.
@@ -143,6 +146,9 @@ def store_local(tx: Tx, unit: Unit, local: LocalState, stored: LocalState | None
         with suppress(NotValid):  # an invalid state is an error when it is read
             validate_local(local)
             tx.means(_read_local, text, local)
+    if decision and decision != unit.decision:
+        tx.change(Unit, "unit_get", "unit_set_state_and_decision", key, state=text, decision=decision)
+    elif text != unit.state:
         tx.change(Unit, "unit_get", "unit_set_state", key, state=text)
     if local.current_charm_url and local.current_charm_url != unit.charm_url:
         tx.change(Unit, "unit_get", "unit_set_charm", key, charm_url=local.current_charm_url)

@@ -406,17 +406,28 @@ def test_error_says_when_it_began(runtime: TestController) -> None:
 def test_kept_decisions_replay_alike(runtime: TestController) -> None:
     """Every decision of a life, decided again from what was kept of it, is the same."""
     kept: list[dict[str, Any]] = []
-    real = turns._keep_decision
+    texts: list[str] = []
+    text_of, step, settle = turns._text_of, turns._step, turns._settle
 
-    def keep(tx: Any, view: Any, decision: Decision) -> str:
-        text = real(tx, view, decision)
-        row = tx.row("unit_get", model=view.unit.model, name=view.unit.name)
-        assert row["decision"] == text
-        kept.append(json.loads(text))
-        return text
+    def noted(view: Any, decision: Decision) -> str:
+        texts.append(text_of(view, decision))
+        return texts[-1]
+
+    def stored(act: Any) -> Any:
+        def watched(ctx: Any, tx: Any, view: Any, *rest: Any, **more: Any) -> Any:
+            before = len(texts)
+            turn = act(ctx, tx, view, *rest, **more)
+            if len(texts) > before:
+                assert tx.row("unit_get", name=view.unit.name)["decision"] == texts[-1]
+                kept.append(json.loads(texts[-1]))
+            return turn
+
+        return watched
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(turns, "_keep_decision", keep)
+        patch.setattr(turns, "_text_of", noted)
+        patch.setattr(turns, "_step", stored(step))
+        patch.setattr(turns, "_settle", stored(settle))
         runtime.deploy(count=2)
         runtime.played("0").fail("start")
         runtime.settle()

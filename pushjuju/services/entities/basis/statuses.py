@@ -47,7 +47,7 @@ def set_status(
     else:
         tx.run("history_add", **row)
     tx.run("status_set", **row)
-    written = Status(**{**row, "data": json.loads(row["data"])})
+    written = Status(**{**row, "data": json.loads(row["data"]) if data else {}})
     tx.know("status_get", written, kind=str(kind), entity=entity)
 
 
