@@ -15,6 +15,7 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import firewall
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import new_application, settings, update_status
@@ -23,6 +24,7 @@ from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.tx import ModelTx
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.loops import cleaner
 from tests.bench.simulated import STACK, Simulation
@@ -177,6 +179,40 @@ def steps_of(world: TestController, do: Callable[[TestController], None]) -> int
     with effort(world.ctx.store) as spent:
         do(world)
     return spent.steps
+
+
+def test_a_new_machine_makes_sqlite_work_as_little_among_thousands_as_among_ten(tmp_path: Path) -> None:
+    found = {do.__name__: [] for do in (add_machine, let_in, join)}
+    for count in (10, 1000, 5000):
+        world = guarded(tmp_path / str(count), count)
+        for name, steps in found.items():
+            steps.append(steps_of(world, globals()[name]))
+        world.ctx.close()
+    assert {name: each for name, each in found.items() if max(each) > each[0] * SAME + 2} == {}
+
+
+def guarded(root: Path, count: int) -> TestController:
+    """Return a model of machines whose firewalls are in force."""
+    world = TestController.build(root, Charms(root / "charms"))
+
+    def add(tx: ModelTx) -> None:
+        for _ in range(count):
+            machine = machines.new_machine(tx, base=UBUNTU, constraints={}).id
+            tx.run("firewall_add", machine=machine)
+            known = firewall.state(tx, machine)
+            assert known is not None
+            tx.run("firewall_seen", machine=machine, seen=known.changes)
+
+    world.write(add)
+    return world
+
+
+def add_machine(world: TestController) -> None:
+    world.write(lambda tx: machines.new_machine(tx, base=UBUNTU, constraints={}))
+
+
+def join(world: TestController) -> None:
+    world.write(lambda tx: firewall.joined(tx, "web", "0", "web/0 joins"))
 
 
 def test_a_hook_is_one_round_trip_of_a_few_kilobytes_however_many_machines(tmp_path: Path) -> None:

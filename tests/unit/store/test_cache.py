@@ -16,9 +16,10 @@ from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machines import new_machine
 from pushjuju.store import cache as memo_module
-from pushjuju.store.cache import Memo, Recent
+from pushjuju.store.cache import Memo
 from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.recent import Recent
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.statements import queries
 from pushjuju.store.tx import ModelTx, Tx
