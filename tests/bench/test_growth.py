@@ -13,7 +13,6 @@ from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.secret import secrets
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units
-from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall
 from pushjuju.services.lifecycle import removal
@@ -32,7 +31,8 @@ from tests.bench.statements import counted, effort
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
 
-FEW, MANY = 10, 600  # units of other applications around
+FEW, MANY = 10, 5000  # units of other applications around
+FEW_RELATIONS, MANY_RELATIONS = 2, 120
 SAME = 1.1  # how much more a thing may take among many: a tree gets a level, a page splits
 MOST_BYTES = 4096  # of a hook of a unit with some relations
 SQL = {"db": {"interface": "sql"}}
@@ -292,8 +292,8 @@ def crowded(root: Path, size: int) -> Simulation:
 
 def test_relations_are_shown_in_as_many_statements_however_many_there_are(tmp_path: Path) -> None:
     found = []
-    for count in (FEW, MANY):
-        world = surrounded(tmp_path / str(count), count, apps=count // 5)
+    for count in (FEW_RELATIONS, MANY_RELATIONS):
+        world = surrounded(tmp_path / str(count), 5 * count, apps=count)
         with counted(world.ctx.store) as statements:
             relation_rows(world.ctx, world.model)
         found.append(len(statements))

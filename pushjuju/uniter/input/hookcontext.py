@@ -20,7 +20,7 @@ from pushjuju.services.entities.basis import leadership, network, statuses
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.store.rows.records import Bag, Model, Port, Relation, Unit
+from pushjuju.store.rows.records import Bag, Machine, Model, Port, Relation, Unit
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide.decision import Operation
 from pushjuju.uniter.decide.naming import hook_name
@@ -232,18 +232,48 @@ def _is_public(relation: Relation, space: str) -> bool:
 
 
 def _network(tx: ModelTx, view: View) -> dict[str, object]:
-    names, egress = binding_names(view.charm), egress_subnets(tx)
+    names = binding_names(view.charm)
     spaces = {name: bindings.space_of(view.bindings, name) for name in names}
     default = bindings.space_of(view.bindings, "")
-    infos = {
-        space: network.network_info(view.machine, egress, space) for space in {default, *spaces.values()}
-    }
+    place = _Place(model=tx.model, machine=view.machine.id, spaces=frozenset({default, *spaces.values()}))
+    found = tx.derived(_addresses, place)
+    infos = found.infos
     return {
         "bindings": {name: infos[spaces[name]] for name in names},
-        "relations": _egress(view, egress, infos, spaces),
-        "private_address": _bind_address(infos[default]) or network.private_address(view.machine),
-        "public_address": network.public_address(view.machine),
+        "relations": _egress(view, found.egress, infos, spaces),
+        "private_address": _bind_address(infos[default]) or found.private,
+        "public_address": found.public,
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """A machine and some spaces, whose addresses change rarely."""
+
+    model: str
+    machine: str
+    spaces: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Addresses:
+    """The addresses of a machine: for each space what `network-get` answers."""
+
+    infos: Mapping[str, Mapping[str, Any]]
+    egress: list[str]
+    private: str
+    public: str
+
+
+def _addresses(tx: ModelTx, place: _Place) -> _Addresses:
+    machine = tx.get(Machine, "machine_get", f"machine {place.machine} not found", id=place.machine)
+    egress = egress_subnets(tx)
+    return _Addresses(
+        infos={space: network.network_info(machine, egress, space) for space in place.spaces},
+        egress=egress,
+        private=network.private_address(machine),
+        public=network.public_address(machine),
+    )
 
 
 def _bind_address(info: Mapping[str, Any]) -> str:

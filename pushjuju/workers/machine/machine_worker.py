@@ -173,7 +173,9 @@ class MachineWorker:
 
     def _at_rest(self, machine: Machine | None) -> Outcome:
         """Return the outcome when nothing more can be done now."""
-        dues = [self._next_due(), storage_worker.next_due(self.ctx, machine) if machine is not None else None]
+        retry, update_status = self._next_dues()
+        storage = storage_worker.next_due(self.ctx, machine) if machine is not None else None
+        dues = [retry, update_status, storage]
         failures, attempts = list(self._stored), 0
         if self.unguarded is not None:
             failures.append(Problem(self.unguarded.full_text))
@@ -186,7 +188,7 @@ class MachineWorker:
         failures = [*failures, *self._setbacks.values()]
         failures.sort(key=lambda problem: problem.subject is not None)  # those of the machine first
         reason = "" if failures else held or self._waits(machine)
-        routine = due is not None and due == self._next_update_status()
+        routine = due is not None and due == update_status
         return Outcome(due=due, attempts=attempts, reason=reason, problems=tuple(failures), routine=routine)
 
     def _held_by_containers(self, machine: Machine | None) -> tuple[str, bool]:
@@ -316,17 +318,13 @@ class MachineWorker:
         with self.ctx.read(self.model) as tx:
             return tx.list(Operation, "operation_open", machine=self.machine_id)
 
-    def _next_due(self) -> datetime | None:
+    def _next_dues(self) -> tuple[datetime | None, datetime | None]:
+        """Return when the next retry and the next update-status of the machine's units are due."""
         with self.ctx.read(self.model) as tx:
             units = machines.units_on(tx, self.machine_id)
-        dues = [due for unit in units for due in (unit.retry_due, unit.update_status_due) if due]
-        return min(dues, default=None)
-
-    def _next_update_status(self) -> datetime | None:
-        with self.ctx.read(self.model) as tx:
-            units = machines.units_on(tx, self.machine_id)
-        dues = [unit.update_status_due for unit in units if unit.update_status_due]
-        return min(dues, default=None)
+        retries = [unit.retry_due for unit in units if unit.retry_due]
+        routine = [unit.update_status_due for unit in units if unit.update_status_due]
+        return min(retries, default=None), min(routine, default=None)
 
     async def _gave_up(self, error: PushjujuError) -> None:
         """Record why the machine could not be used."""
