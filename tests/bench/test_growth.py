@@ -7,14 +7,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from pushjuju.core.model.secrets import OwnerKind
-from pushjuju.services.entities.application import units
-from pushjuju.services.entities.model import firewall
-from pushjuju.services.entities.secret import secrets
 from pushjuju.core.model.placement import Placement
+from pushjuju.core.model.secrets import OwnerKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.secret import secrets
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import new_application, settings, update_status
