@@ -341,14 +341,12 @@ class IsRemote(PushjujuError, message="the controller is on another computer", c
         model: The model that the command line names, or empty for the current model.
     """
 
-    def __init__(self, name: str, host: str, model: str = "") -> None:
-        super().__init__(
-            f'controller "{name}" is on another computer, and this command works only there',
-            hint=f"run the command on the host of the controller: {host}",
-            subject=Subject("controller", name),
-        )
+    def __init__(
+        self, message: str | None = None, *, name: str = "", hint: str = "", subject: Subject | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, subject=subject)
         self.name = name
-        self.model = model
+        self.model = ""
 
 
 class Refused(PushjujuError, message="not supported by pushjuju", code="refused"):

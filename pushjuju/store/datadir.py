@@ -142,10 +142,19 @@ class DataDir:
         found = ControllerDir(self.root / "controllers" / name)
         if not found.exists():
             if self.is_remote(name):
-                raise IsRemote(name, str(self.remote(name).get("addresses", [""])[0]))
+                raise self._is_remote(name)
             hint = "pushjuju controllers    lists what there is"
             raise NotFound(f"controller {name} not found", hint=hint, subject=Subject("controller", name))
         return found
+
+    def _is_remote(self, name: str) -> IsRemote:
+        host = self.remote(name).get("addresses", [""])[0]
+        return IsRemote(
+            f'controller "{name}" is on another computer, and this command works only there',
+            name=name,
+            hint=f"run the command on the host of the controller: {host}",
+            subject=Subject("controller", name),
+        )
 
     def remotes(self) -> list[str]:
         """Return the names of the controllers on other computers, sorted."""

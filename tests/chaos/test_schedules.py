@@ -70,7 +70,7 @@ def test_schedules_let_controllers_write_after_their_lease(
             raise
 
     monkeypatch.setattr(LeasedStore, "write", write)
-    for seed in range(420, 450):
+    for seed in range(420, 470):
         assert not run(empty_controller, packs, seed).problem
     assert len(set(refused)) > 3
 

@@ -94,4 +94,5 @@ INSERT INTO lease (model, application, holder, granted) VALUES (:model, :applica
 ON CONFLICT (model, application) DO NOTHING
 
 -- name: lease_revoke
+-- rows: lease(application)
 DELETE FROM lease WHERE model = :model AND application = :application AND holder = :holder

@@ -26,10 +26,10 @@ SELECT addresses, ssh FROM machine WHERE model = :model
 
 -- name: firewall_get
 -- rows: machine_firewall(machine)
--- `changes` counts the machine's own changes and those of all machines; it differs from `seen` after any of them.
-SELECT model, machine, changes + COALESCE((SELECT changes FROM model_firewall WHERE model = :model), 0) AS changes,
-  seen, applied, applied_at, boot_id, ssh_port, peers, problem
-FROM machine_firewall WHERE model = :model AND machine = :machine
+SELECT * FROM machine_firewall WHERE model = :model AND machine = :machine
+
+-- name: firewall_changes_of_all
+SELECT changes FROM model_firewall WHERE model = :model
 
 -- name: firewall_add
 -- rows: machine_firewall(machine)

@@ -30,6 +30,7 @@ from pushjuju.core.firewall import (
 )
 from pushjuju.core.model.ports import OpenPort, PortRange
 from pushjuju.core.names import UnitName
+from pushjuju.core.values import changed
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis import wake as waker
 from pushjuju.services.entities.model import model_config
@@ -304,8 +305,14 @@ def _ssh(tx: ModelTx, peers: Iterable[str]) -> tuple[str, ...]:
 
 
 def state(tx: ModelTx, machine: str) -> MachineFirewall | None:
-    """Return the record of a machine's firewall, or None when no rule was ever applied."""
-    return tx.find(MachineFirewall, "firewall_get", machine=machine)
+    """Return the record of a machine's firewall, or None when no rule was ever applied.
+
+    Its `changes` count those of the machine and those of all machines of the model.
+    """
+    found = tx.find(MachineFirewall, "firewall_get", machine=machine)
+    if found is None:
+        return None
+    return changed(found, changes=found.changes + (tx.scalar("firewall_changes_of_all") or 0))
 
 
 def reached(tx: ModelTx, known: MachineFirewall, peer: str, port: int) -> MachineFirewall | None:
