@@ -191,12 +191,12 @@ def running(shared: Memory, folder: Path, *, user: str) -> Iterator[Bare]:
 
     Args:
         shared: What it shares with other bare computers.
-        folder: Where its files lie; a new folder.
+        folder: Where its files lie; a new folder, whose name no other bare computer has.
         user: Who works there; an account with sudo is made unless it is `root`.
     """
     place, home = folder / "place", folder / "home"
     place.mkdir(parents=True)
-    files = shared.seen(shared.files / user)
+    files = shared.seen(shared.files / folder.name)
     inside = files / home.relative_to("/")
     _copy_checkout(inside / "pushjuju")
     packages = _carry_pip(files, inside)
@@ -204,7 +204,7 @@ def running(shared: Memory, folder: Path, *, user: str) -> Iterator[Bare]:
     shutil.copytree(inside / "pushjuju/state", state)
     if user != "root":
         subprocess.run(["chown", "-R", f"{_UID}:{_UID}", inside, state], check=True)
-    words = [place, shared.template, shared.files / user, home, state, shared.bases, *packages]
+    words = [place, shared.template, shared.files / folder.name, home, state, shared.bases, *packages]
     namespaces = [*shared.namespace, "unshare", "--mount", "--pid", "--fork", "--kill-child"]
     with _keeps([*namespaces, sys.executable, "-I", "-c", _INIT, *words]) as init:
         bare = Bare(init, place / "root", user, home, shared.bases)

@@ -45,8 +45,8 @@ def shared(local_cloud: LocalCloud) -> Iterator[Memory]:
 
 
 @contextmanager
-def _bare(cloud: LocalCloud, shared: Memory, user: str) -> Iterator[Bare]:
-    folder = cloud.root / f"bare-{user}"
+def _bare(cloud: LocalCloud, shared: Memory, user: str, name: str) -> Iterator[Bare]:
+    folder = cloud.root / f"bare-{name}"
     machines = folder / "home/pushjuju/state/controllers"
     try:
         with running(shared, folder, user=user) as bare:
@@ -98,7 +98,7 @@ def test_the_tutorial_does_what_it_shows_from_its_first_command_on(
     local_cloud: LocalCloud, shared: Memory
 ) -> None:
     """The first command is that of the README, too."""
-    with _bare(local_cloud, shared, "root") as bare:
+    with _bare(local_cloud, shared, "root", "tutorial") as bare:
         assert [name for name in _LACKING if bare.has(name)] == []
         console.play(TUTORIAL, _Shell(bare))
 
@@ -123,7 +123,7 @@ def test_the_packages_install_run_and_leave_nothing_behind(
     (package,), (wheel,) = tmp_path.glob("*.deb"), tmp_path.glob("*.whl")
     assert _recorded_and_missing(package, tmp_path / "tree") == []
     install = ("apt-get", "install", "-q", "-y", "--no-install-recommends")
-    with _bare(local_cloud, shared, "root") as bare:
+    with _bare(local_cloud, shared, "root", "packages") as bare:
         for file in (package, wheel):
             shutil.copy(file, bare.seen(Path("/opt")))
         files = ("find", "/opt", "/usr", "/etc", "/lib", "/var", "-xdev", "-path", "*pushjuju*")
@@ -143,7 +143,7 @@ def test_the_packages_install_run_and_leave_nothing_behind(
 
 def test_a_user_with_sudo_gets_all_that_demo_and_tests_need(local_cloud: LocalCloud, shared: Memory) -> None:
     """The test command installs what tests call: none is skipped because a tool is missing."""
-    with _bare(local_cloud, shared, "ann") as bare:
+    with _bare(local_cloud, shared, "ann", "ann") as bare:
         shown = bare.run("python3", DEV, "test", *_NEEDY)
         assert "==> passed" in shown
         assert "SKIPPED" not in shown
