@@ -69,8 +69,8 @@ toolclient: setup  ## Build the hook tool client for all processors (gcc, gcc-aa
 	$(BIN)/python contrib/toolclient/build.py
 
 bench-fleet: setup  ## Compare pushjuju with similar tools on 10 and 100 hosts (root, half an hour)
-	$(BIN)/python -m tests.bench.fleet --hosts 10,100 --plot docs/fleet.png
-	$(BIN)/python -m tests.bench.fleet --hosts 10,50 --round-trip 50 --workloads hooks10 --plot docs/fleet-50ms.png
+	$(BIN)/python -m tests.bench.fleet --hosts 10,100
+	$(BIN)/python -m tests.bench.fleet --hosts 10,50 --round-trip 50 --workloads hooks10
 
 bench: setup  ## Measure speed and weight, and print the figures
 	$(BIN)/python -m pytest -q -s -p no:xdist -m bench tests/bench

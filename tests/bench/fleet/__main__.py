@@ -1,7 +1,7 @@
 """The fleet bench: `python -m tests.bench.fleet --hosts 10,50 --round-trip 0,50`.
 
 Each tool does the same on all hosts at once, as a whole process from its start to its end; processor time and
-memory are those of everything that it starts. One run prints one table and keeps it as JSON and as a picture.
+memory are those of everything that it starts. One run prints one table and keeps it as JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from tests.bench.figures import RESULTS, describe_machine, summary
 from tests.bench.fleet import tools
 from tests.bench.fleet.bed import Bed, bed, require
 from tests.bench.fleet.cgroups import Group
-from tests.bench.fleet.plot import plot
 from tests.bench.fleet.workload import HOOKS_OF, WORKLOADS, prepare, setting
 
 LIMIT_S = 900.0
@@ -151,15 +150,6 @@ def medians(samples: list[Sample]) -> dict[tuple[float, int, str, str], Sample]:
     }  # fmt: skip
 
 
-def charts(samples: list[Sample]) -> dict[str, list[tuple[str, float]]]:
-    """Return the wall times of each workload at each size of the fleet, by title."""
-    found: dict[str, list[tuple[str, float]]] = {}
-    for (round_trip, count, workload, tool), item in medians(samples).items():
-        network = f"{round_trip:g} ms round trip" if round_trip else "LAN"
-        found.setdefault(f"{WORKLOADS[workload]}, {count} hosts, {network}", []).append((tool, item.wall_s))
-    return found
-
-
 def table(samples: list[Sample]) -> str:
     """Return the figures as tables in Markdown; the ratios are of wall times in the same run."""
     lines: list[str] = []
@@ -207,19 +197,16 @@ def main() -> None:
     parser.add_argument("--tools", type=_words, default=list(tools.TOOLS))
     parser.add_argument("--workloads", type=_words, default=list(WORKLOADS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--plot", type=Path, help="PNG file")
     parser.add_argument(
         "--again",
         type=Path,
         nargs="+",
-        help="kept JSON files: measure nothing, show and draw them as one run",
+        help="kept JSON files: measure nothing, show them as one run",
     )
     options = parser.parse_args()
     if options.again:
         samples = [sample for path in options.again for sample in kept(path)]
         print(table(samples))
-        if options.plot:
-            plot(FOLDER, options.again[0].stem, charts(samples), options.plot)
         return
     require()
     prepare(FOLDER)
@@ -234,8 +221,6 @@ def main() -> None:
     document = {"machine": machine, "samples": [asdict(item) for item in samples]}
     path.write_text(json.dumps(document, indent=1) + "\n")
     print(f"kept in {path}")
-    if options.plot:
-        plot(FOLDER, path.stem, charts(samples), options.plot)
 
 
 if __name__ == "__main__":
