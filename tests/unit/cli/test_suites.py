@@ -113,7 +113,7 @@ def _is_refused_in_one_line(lab: Run, words: tuple[str, ...]) -> None:
 def test_there_is_no_login_to_drop_on_the_host(lab: Run) -> None:
     added = ok(lab("add-user", "bob"))
     assert 'User "bob" added\nPlease send this command to bob:\n' in added
-    assert both(lab("logout")).startswith("ERROR logout not supported by pushjuju: there is no login to drop")
+    assert both(lab("logout")).startswith("ERROR there is no login to controller ")
     assert lab("login").status == 0
 
 

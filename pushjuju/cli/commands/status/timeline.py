@@ -61,7 +61,7 @@ def timeline(
 
     def once() -> tuple[str, str]:
         runs = _runs(cli, opened, args, since, routine=routine)
-        if not runs and cli.output.form != "json":
+        if not runs and cli.output.form in ("tabular", "svg"):
             return "", "No runs to display."
         return _text(cli, opened, runs, utc=utc), ""
 

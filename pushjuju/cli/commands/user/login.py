@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.syntax.refusing import refusal
 from pushjuju.cli.terminal.questions import Asking
 from pushjuju.cli.work import focusing, logins, session
 from pushjuju.client import accounts
-from pushjuju.core.errors import NotPermitted, UsageError
+from pushjuju.core.errors import NotFound, NotPermitted, UsageError
 from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.requests.controller import controllers as service
 
@@ -48,7 +47,8 @@ def login(
     folder = session.data_dir(cli)
     name = controller or (args[0] if args else "")
     if args and name not in (*folder.controllers(), *folder.remotes()):
-        raise refusal("login", f'"{name}" is not the name of a controller; `register` adds those of others')
+        hint = "pushjuju register    adds a controller of another computer"
+        raise NotFound(f"controller {name} not found", hint=hint)
     chosen = service.current(folder, name or None, cli.env)
     if folder.is_remote(chosen):
         return _log_in_from_afar(cli, folder, chosen, user, prompt=not no_prompt)

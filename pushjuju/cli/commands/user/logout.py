@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.syntax.refusing import refusal
 from pushjuju.cli.work import session
 from pushjuju.client import accounts
+from pushjuju.core.errors import NotPermitted
 from pushjuju.services.requests.controller import controllers as service
 
 
@@ -30,8 +30,10 @@ def logout(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:
     folder = session.data_dir(cli)
     name = service.current(folder, controller or None, cli.env)
     if not folder.is_remote(name):
-        why = f'there is no login to drop for "{name}"; who may read the data directory is admin'
-        raise refusal("logout", why)
+        raise NotPermitted(
+            f'there is no login to controller "{name}" that could end',
+            detail="The controller is on this computer. Whoever can read its data directory is admin.",
+        )
     accounts.save(folder, replace(accounts.find(folder, name), password=""))
     left = sum(1 for other in folder.remotes() if accounts.find(folder, other).password)
     still = f"still logged into {left} controller{'s' if left > 1 else ''}"

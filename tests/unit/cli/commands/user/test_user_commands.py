@@ -50,8 +50,8 @@ def test_users_that_cannot_be(lab: Run) -> None:
     refused(lab("change-user-password", "ghost"), 'user "ghost" not found')
     refused(lab("change-user-password", "--no-prompt", stdin="\n"), "cannot set an empty password")
     refused(lab("login", "--user", "kim"), 'cannot log into controller "lab": permission denied')
-    refused(lab("login", "example.com"), 'login not supported by pushjuju: "example.com" is not the name')
-    refused(lab("logout"), "logout not supported by pushjuju: ")
+    refused(lab("login", "example.com"), "controller example.com not found")
+    refused(lab("logout"), 'there is no login to controller "')
     refused(lab("register", "MEcTA2tpbQ"), "the text is not a registration string")
     assert lab("login").err == 'Welcome, admin. You are now logged into "lab".\n'
 
