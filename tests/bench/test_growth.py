@@ -13,7 +13,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.secret import secrets
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle import forced_ends, removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import new_application, settings, update_status
 from pushjuju.services.requests.application.new_application import NewApplication
@@ -117,11 +117,25 @@ def forget_what_is_old(world: TestController) -> None:
     asyncio.run(cleaner._prune(world.ctx, world.model))
 
 
+def look_for_forced_ends(world: TestController) -> None:
+    def force_the_end(tx: ModelTx) -> None:
+        removal.destroy_unit(tx, units.get(tx, "web/1"), removal.Force())
+
+    world.write(force_the_end)
+    assert forced_ends.any_ahead(world.ctx)
+
+
+def list_work_of_another_model(world: TestController) -> None:
+    queue = SqliteWorkQueue(world.ctx.store, "host:1:1")
+    assert not queue.items("no-such-model")
+
+
 # In this order: some undo what the one before did.
 STEPS: tuple[Callable[[TestController], None], ...] = (
     look, set_config, hook, sweep_one, relate, unrelate, add_unit, remove_units, deploy, remove_application,
     finish_applications, claim,
-    find_nothing_due, say_how_it_went, forget_what_is_old,
+    find_nothing_due, say_how_it_went, forget_what_is_old, look_for_forced_ends,
+    list_work_of_another_model,
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.store.rows.records import Cleanup, Relation, Unit
+from pushjuju.store.rows.records import Cleanup
 from pushjuju.store.tx import ModelTx
 
 
@@ -16,19 +16,27 @@ def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
 def any_ahead(ctx: Context) -> bool:
     """Return True when a forced end is planned in any model of a controller."""
     with ctx.store.read() as tx:
-        return any(ends_ahead(ctx.of(tx, row["model"])) for row in tx.rows("cleanup_models"))
+        models = [ctx.of(tx, row["model"]) for row in tx.rows("cleanup_models")]
+        return any(_exists(model, end) for model in models for end in model.list(Cleanup, "cleanup_list"))
 
 
 def ends_ahead(tx: ModelTx) -> list[Cleanup]:
     """Return the same as `forced_ends`, inside a transaction."""
-    ends = tx.list(Cleanup, "cleanup_list")
-    if not ends:
-        return []
-    here = {unit.name for unit in tx.list(Unit, "unit_list")}
-    here |= {f"machine {row['id']}" for row in tx.rows("machine_list")}
-    here |= {f"relation {relation.id}" for relation in tx.list(Relation, "relation_list")}
-    here |= {f"storage {row['id']}" for row in tx.rows("storage_instance_list")}
-    return [end for end in ends if forced_subject(end.kind, end.entity) in here]
+    return [end for end in tx.list(Cleanup, "cleanup_list") if _exists(tx, end)]
+
+
+def _exists(tx: ModelTx, end: Cleanup) -> bool:
+    """Return True when the entity of a forced end still exists."""
+    match end.kind.removeprefix("force-"):
+        case "machine":
+            found = tx.row("machine_get", id=end.entity)
+        case "relation":
+            found = tx.row("relation_get", id=int(end.entity))
+        case "storage":
+            found = tx.row("storage_instance_get", id=end.entity)
+        case _:
+            found = tx.row("unit_get", name=end.entity)
+    return found is not None
 
 
 def forced_subject(kind: str, entity: str) -> str:

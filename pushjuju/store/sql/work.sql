@@ -94,12 +94,13 @@ UPDATE work SET owner = NULL, leased_until = NULL, lease = 0
 SELECT key, due, generation, owner, leased_until, attempts, reason AS noted, failed FROM work WHERE key = :key
 
 -- name: work_list
+-- Characters of keys sort before `~`, so the keys with a prefix are a range of the table's index.
 SELECT key, due, owner, leased_until, attempts, reason AS noted, failed FROM work
-WHERE key LIKE :prefix || '%' ORDER BY key
+WHERE key >= :prefix AND key < :prefix || '~' ORDER BY key
 
 -- name: work_failed
 -- Keys whose last work failed, with claim numbers of at least :since.
-SELECT key, reason FROM work WHERE failed = 1 AND lease >= :since AND key LIKE :prefix || '%' ORDER BY key
+SELECT key, reason FROM work WHERE failed = 1 AND lease >= :since AND key >= :prefix AND key < :prefix || '~' ORDER BY key
 
 -- name: work_failing
 -- Machines whose last work failed and will be tried again.
@@ -114,4 +115,4 @@ SELECT MIN(due) AS due FROM work WHERE due IS NOT NULL AND key LIKE :prefix || '
 DELETE FROM work WHERE key = :key
 
 -- name: work_delete_prefix
-DELETE FROM work WHERE key LIKE :prefix || '%'
+DELETE FROM work WHERE key >= :prefix AND key < :prefix || '~'

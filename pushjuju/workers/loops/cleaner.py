@@ -78,7 +78,7 @@ async def _prune(ctx: Context, model: str) -> None:
         while last := _prune_batch(ctx, model, batch, prune, after=after, before=to_iso(limits[key])):
             after = last
             await asyncio.sleep(0)  # others of this process work, and commit, between two batches
-    logs.prune(ctx.store, model, before=limits[_HISTORY_AGE], most_bytes=most * 1024 * 1024)
+    await logs.prune(ctx.store, model, before=limits[_HISTORY_AGE], most_bytes=most * 1024 * 1024)
 
 
 def _prune_batch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
@@ -132,23 +133,24 @@ def newest_first(store: Store, model: str, among: Among = ALL) -> Iterator[LogRe
         before, limit = page[-1].id, min(limit * 2, _PAGE)
 
 
-def prune(store: Store, model: str, *, before: datetime, most_bytes: int) -> None:
+async def prune(store: Store, model: str, *, before: datetime, most_bytes: int) -> None:
     """Delete lines older than a time, and the oldest lines beyond a size; other writers work between batches.
 
     Args:
         most_bytes: The size of all messages that may stay.
     """
-    _delete(store, model, before=before, last=1 << 62)
+    await _delete(store, model, before=before, last=1 << 62)
     with store.read() as tx:
         letters = tx.scalar("log_letters", model=model) or 1.0
         most = max(int(most_bytes / letters), 1)
         last = tx.scalar("log_nth_newest", model=model, most=most)
     if last is not None:
-        _delete(store, model, before="~", last=int(last))
+        await _delete(store, model, before="~", last=int(last))
 
 
-def _delete(store: Store, model: str, *, before: datetime | str, last: int) -> None:
+async def _delete(store: Store, model: str, *, before: datetime | str, last: int) -> None:
     while True:
         with store.write() as tx:
             if tx.run("log_prune", model=model, before=before, last=last, batch=_BATCH) < _BATCH:
                 return
+        await asyncio.sleep(0)  # others of this process work, and commit, between two batches

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from pushjuju.core.clock import to_iso
@@ -65,22 +68,26 @@ def test_the_first_lines_cost_the_same_whatever_there_is(runtime: TestController
     assert first() <= few * 1.1
 
 
+def prune(*args: Any, **limits: Any) -> None:
+    asyncio.run(logs.prune(*args, **limits))
+
+
 def test_lines_go_by_age_but_never_the_newest(runtime: TestController) -> None:
     _fill(runtime, 100)
     before = to_iso(runtime.clock.now())
     runtime.clock.advance(10)
     _fill(runtime, 3, start=100)
-    logs.prune(runtime.ctx.store, runtime.model, before=before, most_bytes=1 << 30)
+    prune(runtime.ctx.store, runtime.model, before=before, most_bytes=1 << 30)
     left = [record.message for record in logs.after(runtime.ctx.store, runtime.model, 0)]
     assert left == ["99", "100", "101", "102"]
     last = logs.newest(runtime.ctx.store, runtime.model)
-    logs.prune(runtime.ctx.store, runtime.model, before="~", most_bytes=1 << 30)
+    prune(runtime.ctx.store, runtime.model, before="~", most_bytes=1 << 30)
     assert [record.id for record in logs.after(runtime.ctx.store, runtime.model, 0)] == [last]
 
 
 def test_lines_go_by_size_in_batches(runtime: TestController) -> None:
     _fill(runtime, 5000, step_s=0.01)
-    logs.prune(runtime.ctx.store, runtime.model, before="", most_bytes=100 * 90)
+    prune(runtime.ctx.store, runtime.model, before="", most_bytes=100 * 90)
     left = [int(record.message) for record in logs.after(runtime.ctx.store, runtime.model, 0)]
     assert 80 < len(left) < 120
     assert left == list(range(5000 - len(left), 5000))
@@ -91,7 +98,7 @@ def test_forgetting_what_is_old_does_not_walk_through_the_rest(runtime: TestCont
 
     def cost() -> int:
         with effort(runtime.ctx.store) as done:
-            logs.prune(runtime.ctx.store, runtime.model, before="2001", most_bytes=1 << 30)
+            prune(runtime.ctx.store, runtime.model, before="2001", most_bytes=1 << 30)
         return done.steps
 
     few = cost()
