@@ -13,7 +13,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.requests.controller import backups
 from pushjuju.web import errors
 from pushjuju.web.call import require_superuser
-from pushjuju.web.endpoints.transfers import Transfers, refusal
+from pushjuju.web.endpoints.transfers import Transfers, read_small, refusal
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -38,7 +38,7 @@ class BackupFiles:
             assert entered.model is not None, "the path names a model"
             if not models.is_controller(entered.model):
                 raise errors.ApiError("backups are only supported from the controller model")
-            name = _name(await request.content.read(_LONGEST))
+            name = _name(await read_small(request, _LONGEST))
             path, checksum = await self._transfers.run(entered, lambda ctx: _find(ctx, name))
         except PushjujuError as error:
             return refusal(error, _body)

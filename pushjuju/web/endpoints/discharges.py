@@ -20,7 +20,7 @@ from aiohttp import web
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.web import errors, macaroons
-from pushjuju.web.endpoints.transfers import COOKIE, cookie_value, presented, refusal
+from pushjuju.web.endpoints.transfers import COOKIE, cookie_value, presented, read_small, refusal
 from pushjuju.web.login_macaroons import BRIEF, LIFETIME
 
 if TYPE_CHECKING:
@@ -111,10 +111,10 @@ async def _form(request: web.Request) -> dict[str, str]:
     """Return the fields of a form.
 
     Raises:
-        ApiError: The body is too large, or not a form.
+        ApiError: The body is too large or slow, or not a form.
     """
-    body = await request.content.read(_LONGEST + 1)
-    if request.content_type != _FORM or len(body) > _LONGEST:
+    body = await read_small(request, _LONGEST)
+    if request.content_type != _FORM:
         raise errors.ApiError("the body must be a form", errors.BAD_REQUEST)
     try:
         return dict(parse_qsl(body.decode(), max_num_fields=20))

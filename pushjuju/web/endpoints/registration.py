@@ -23,7 +23,7 @@ from pushjuju.services.requests.user import passwords
 from pushjuju.web import decoding, errors, messages, tags
 from pushjuju.web.audit import Speaker
 from pushjuju.web.endpoints.discharges import set_cookie
-from pushjuju.web.endpoints.transfers import refusal
+from pushjuju.web.endpoints.transfers import read_small, refusal
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -61,7 +61,7 @@ class Registration:
 
     async def _post(self, request: web.Request) -> web.Response:
         try:
-            body = await request.content.read(_LONGEST)
+            body = await read_small(request, _LONGEST)
             asked = decoding.decode(SecretKeyLogin, messages.parse(body.decode("utf-8", "replace")))
             answer = web.json_response(await self._register(asked, request.remote or ""))
             logins = self._api.logins

@@ -192,6 +192,24 @@ def _credentials(request: web.Request) -> tuple[str, str]:
         raise errors.refused_login() from None
 
 
+async def read_small(request: web.Request, largest: int) -> bytes:
+    """Return the body of a request, however many packets bring it.
+
+    Raises:
+        ApiError: The body has more bytes than `largest`, or is too slow.
+    """
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_WITHIN_S):
+            async for chunk in request.content.iter_any():
+                body += chunk
+                if len(body) > largest:
+                    raise errors.ApiError(f"the body has more than {largest} bytes", errors.BAD_REQUEST)
+    except TimeoutError:
+        raise errors.ApiError("the body is too slow", errors.BAD_REQUEST) from None
+    return bytes(body)
+
+
 async def _receive(request: web.Request, path: Path, largest: int) -> Received:
     short, long = hashlib.sha256(), hashlib.sha384()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -143,3 +144,21 @@ async def test_keys_of_libjuju_register(served: ApiWorld) -> None:
             with pytest.raises(ApiFailed, match="invalid entity name or password"):
                 await client.login("kim", "tulip")
         assert (await ask(served, "user-kim", base64.b64decode(again.secret_key), "rose"))[0] == 200
+
+
+async def test_a_body_that_comes_in_several_packets_is_read_whole(served: ApiWorld) -> None:
+    users.add(served.ctx, "kim", "")
+    key = passwords.new_key(served.ctx, "kim")
+    sealed = SecretBox(key).encrypt(b'{"password": "tulip"}')
+    nonce, text = (base64.b64encode(item).decode() for item in (sealed.nonce, sealed.ciphertext))
+    body = json.dumps({"user": "user-kim", "nonce": nonce, "cipher-text": text}).encode()
+
+    async def packets() -> AsyncIterator[bytes]:
+        yield body[:20]
+        async with served.connect() as client:  # the server has read the first packet by then
+            await client.login()
+        yield body[20:]
+
+    async with aiohttp.ClientSession() as session:
+        answer = await session.post(f"https://{served.endpoint}/register", data=packets(), ssl=False)
+        assert answer.status == 200, await answer.text()
