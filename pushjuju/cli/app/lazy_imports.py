@@ -2,6 +2,8 @@
 
 So a help text imports only the module of its command, and a run only the modules that it uses. `from package
 import module` is lazy; `from package.module import name` executes the module at once.
+
+So are some modules of Python and asyncio that these import, and that few commands use.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from importlib.abc import Loader
 
 _OURS = "pushjuju."
+_SELDOM = frozenset(("argparse", "ast", "asyncio.sslproto", "platform", "ssl", "tokenize"))
 
 
 class _Thread(threading.local):
@@ -84,7 +87,7 @@ class _LazyFinder:
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec of a module to execute at its first use, or None to let Python execute it now."""
-        if not _thread.lazy or not name.startswith(_OURS):
+        if not _thread.lazy or not (name.startswith(_OURS) or name in _SELDOM):
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is None or spec.loader is None or spec.submodule_search_locations is not None:

@@ -11,8 +11,9 @@ algorithms = (
     keys.get_public_key_algs(), keys.get_certificate_algs(), keys.get_x509_certificate_algs(),
     encryption.get_encryption_algs(), kex.get_kex_algs(),
 )
-modules = [name for name in __import__("sys").modules if name.startswith("asyncssh")]
-print(sorted(vars(asyncssh)), sorted(vars(asyncssh.crypto)), algorithms, sorted(modules))
+left_out = {"asyncssh.sftp", "asyncssh.scp"}
+modules = {name for name in __import__("sys").modules if name.startswith("asyncssh")} - left_out
+print(sorted(vars(asyncssh).keys() - {"sftp"}), sorted(vars(asyncssh.crypto)), algorithms, sorted(modules))
 """
 
 
@@ -20,6 +21,29 @@ def shown(code: str) -> str:
     """Return what asyncssh offers after an import."""
     argv = [sys.executable, "-c", code + _SHOWN]
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+
+def test_sftp_can_be_imported_after_asyncssh_without_it() -> None:
+    code = "import pushjuju.runner.ssh.library, sys; assert 'asyncssh.sftp' not in sys.modules\n"
+    assert "SFTPClient" in subprocess.run(
+        [sys.executable, "-c", code + "import asyncssh.sftp; print(asyncssh.sftp.SFTPClient)"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+
+
+def test_names_that_typing_lacks_come_from_typing_extensions() -> None:
+    code = """
+from pushjuju.runner.ssh import library
+import sys
+sys.modules.pop("typing_extensions", None)
+sys.modules["typing_extensions"] = stand_in = library._Typing("typing_extensions")
+from typing_extensions import Self, deprecated
+import typing, typing_extensions
+assert Self is typing.Self
+assert typing_extensions is not stand_in
+assert deprecated is typing_extensions.deprecated
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_asyncssh_offers_the_same_as_when_it_is_imported_plainly() -> None:
