@@ -99,7 +99,8 @@ def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
 def _of_machine(ctx: Context, model: Model, machine: str, at: str) -> Iterable[str]:
     found = next_steps.machine(ctx, model, machine)
     if found.suspended:
-        yield f"update-credential {model.cloud} {model.credential}    lets the machines be tried again"
+        credential = f"{model.cloud} {model.credential.rpartition('/')[2]}"
+        yield f"update-credential {credential}    lets the machines be tried again"
     elif found.given_up:
         yield f"retry-provisioning{at} {machine}    tries it again"
     elif found.is_dying:

@@ -14,19 +14,19 @@ from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users as people
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.cloud import clouds, owned_credentials
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import users as user_documents
 
 
-def controller_credentials(ctx: Context) -> dict[str, CloudCredentials]:
-    """Return the credentials that a controller has in its files, or that the controller or its models use."""
+def controller_credentials(ctx: Context, owner: str) -> dict[str, CloudCredentials]:
+    """Return a user's credentials that a controller has in its files, or that it or its models use."""
     found = ctx.controller.cloud_files.all_credentials()
     settings = ctx.controller.settings()
     used = {(model.cloud, model.credential) for model in models.list_models(ctx)}
     used.add((str(settings.get("cloud", "")), str(settings.get("credential", ""))))
-    for cloud, name in sorted(used):
+    for cloud, name in sorted(used) if owner == DEFAULT_USER else ():
         item = ctx.datadir.cloud_files.credentials(cloud).credentials.get(name)
         known = found.get(cloud, CloudCredentials())
         if item and name not in known.credentials:
@@ -35,11 +35,16 @@ def controller_credentials(ctx: Context) -> dict[str, CloudCredentials]:
                 default_region=known.default_region,
                 credentials={**known.credentials, name: item},
             )
-    return found
+    own = {cloud: owned_credentials.of_owner(known, owner) for cloud, known in found.items()}
+    return {cloud: known for cloud, known in own.items() if known.credentials or owner == DEFAULT_USER}
 
 
 def validity_of(ctx: Context, cloud: str, credential: str) -> str:
-    """Return `invalid` when the cloud has refused the credential for one of the models, else `valid`."""
+    """Return `invalid` when the cloud has refused the credential for one of the models, else `valid`.
+
+    Args:
+        credential: The key of the credential.
+    """
     with ctx.store.read() as tx:
         users = credential_validity.using(tx, cloud, credential)
         refused = any(credential_validity.reason(ctx.of(tx, model.uuid), model) for model in users)

@@ -14,6 +14,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.core.status import MODEL_SUSPENDED, StatusInfo, StatusKind
 from pushjuju.services.entities.basis import statuses, users
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import owned_credentials
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.store.datadir import DataDir
@@ -61,8 +62,9 @@ def model_entry(
 
 def _credential(model: Model, status: StatusInfo | None) -> dict[str, str]:
     word = "invalid" if status and status.status == MODEL_SUSPENDED else "valid"
+    owner, name = owned_credentials.parts_of(model.credential)
     return {
-        "name": model.credential, "owner": model.owner, "cloud": model.cloud, "validity-check": word,
+        "name": name, "owner": owner, "cloud": model.cloud, "validity-check": word,
     }  # fmt: skip
 
 

@@ -7,15 +7,30 @@ from collections.abc import Sequence
 from pushjuju.core.clouds import StoredCredential
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import PluginHost
+from pushjuju.services.entities.cloud import owned_credentials
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud.credentials import Trial
 from pushjuju.store.rows.model import Model
+from pushjuju.web import tags
+from pushjuju.web.call import require_self
 from pushjuju.workers.machine import credentials
 
 
 def sides_of(ctx: Context) -> Sides:
     """Return the controller alone: the API never writes the client files of the host's owner."""
     return Sides(folder=ctx.datadir, host=PluginHost(environ=ctx.environ), client=False, ctx=ctx)
+
+
+def credential_key(ctx: Context, tag: str) -> tuple[str, str]:
+    """Return the cloud and the key of a credential that the calling user may name.
+
+    Raises:
+        ApiError: The credential is another user's, and the caller is no superuser.
+        NotValid: The text is no tag of a credential.
+    """
+    cloud, owner, name = tags.credential(tag)
+    require_self(ctx, owner)
+    return cloud, owned_credentials.key_of(owner, name)
 
 
 def trial_of(ctx: Context) -> Trial:

@@ -12,9 +12,9 @@ from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.requests.model import model_defaults
 from pushjuju.services.requests.model.model_defaults import ModelDefaultsOptions
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, reach, require_superuser
+from pushjuju.web.call import each, reach
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.facades.cloud_sides import trial_of
+from pushjuju.web.facades.cloud_sides import credential_key, trial_of
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.web.shapes.remote_settings import checked
@@ -72,14 +72,16 @@ class Defaults(Facade):
 
     @method(Needs.LOGIN, changes=True)
     def change_model_credential(self, params: ChangeModelCredentials) -> ErrorResults:
-        """Change the credentials of models; only superusers have credentials."""
-        require_superuser(self.ctx)
+        """Change the credentials of models that the caller administers, to credentials of the caller.
+
+        Superusers may name credentials of all users.
+        """
         return {"results": [each(self._change_credential, item) for item in params.model_credentials]}
 
     def _change_credential(self, item: ModelCredential) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
-        cloud, _, name = tags.credential(item.credential_tag)
-        credentials.set_credential(self.ctx, found, cloud, name, trial_of(self.ctx))
+        cloud, key = credential_key(self.ctx, item.credential_tag)
+        credentials.set_credential(self.ctx, found, cloud, key, trial_of(self.ctx))
 
     @method(Needs.LOGIN)
     def model_defaults_for_clouds(self, params: Entities) -> Results:

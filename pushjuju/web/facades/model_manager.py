@@ -22,6 +22,7 @@ from pushjuju.web.call import (
 )
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
+from pushjuju.web.facades.cloud_sides import credential_key
 from pushjuju.web.facades.model_defaults import Defaults
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, On, facade, method
@@ -38,12 +39,15 @@ class ModelManager(Defaults):
 
     @method(Needs.LOGIN, changes=True)
     def create_model(self, params: shapes.ModelCreateArgs) -> shapes.ModelInfo:
-        """Make a model; the caller is the owner, unless a superuser names another user."""
+        """Make a model; the caller is the owner, unless a superuser names another user.
+
+        A credential in the params is the caller's own, unless the caller is a superuser.
+        """
         owner = tags.user(params.owner_tag) if params.owner_tag else self.user
         require_self(self.ctx, owner)
         cloud = tags.cloud(params.cloud_tag) if params.cloud_tag else ""
         require_add_model(self.ctx, cloud)
-        credential = tags.credential(params.credential)[2] if params.credential else ""
+        credential = credential_key(self.ctx, params.credential)[1] if params.credential else ""
         options = AddModelOptions(
             name=params.name,
             cloud=f"{cloud}/{params.region}" if cloud else "",

@@ -9,6 +9,7 @@ from pushjuju import JUJU_VERSION
 from pushjuju.core.constraints import of_hardware
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.cloud.owned_credentials import parts_of
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints, model_access, models
 from pushjuju.services.requests.model import destroy_model
@@ -97,7 +98,7 @@ def _basis(entry: dict[str, Any], model: Model) -> dict[str, object]:
     if model.region:
         found["cloud-region"] = model.region
     if model.credential:
-        found["cloud-credential-tag"] = tags.of_credential(model.cloud, model.owner, model.credential)
+        found["cloud-credential-tag"] = tags.of_credential(model.cloud, *parts_of(model.credential))
     return found
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from pushjuju.core.clouds import StoredCredential
 from pushjuju.services.entities.basis import users as access
-from pushjuju.web import facades, registry
 from tests.world.api import ApiFailed, ApiWorld
 from tests.world.controller import TestController
 from tests.world.libjuju import CloudShape, CredentialShape, controller_of
@@ -125,15 +124,97 @@ async def test_a_cloud_is_defined_anew_and_its_users_are_shown(served: ApiWorld)
         assert removed["results"][0]["error"]["message"] == "permission denied"
 
 
-async def test_credentials_belong_to_superusers(served: ApiWorld, house: TestController) -> None:
+KIMS = "cloudcred-away_kim_main"
+NO_KEY = {"access-key": "BKIA", "secret-key": "quiet"}
+
+
+async def _with_credentials(served: ApiWorld) -> None:
+    """Let admin and kim have a credential each, both named `main`."""
     served.add_user("kim")
-    with house.ctx.store.write() as tx:
-        access.grant(tx, "kim", "admin", access.Kind.CLOUD, "local")
-    facades.load()
+    async with served.entered() as client:
+        await client.ask("Cloud", 7, "AddCloud", {"name": "away", "cloud": AWAY})
+        await client.ask("Cloud", 7, "AddCredentials", cred(KEYS))
     async with served.entered(user="kim") as client:
-        mine = {"user-clouds": [{"user-tag": "user-kim", "cloud-tag": "cloud-local"}]}
-        assert (await client.ask("Cloud", 7, "UserCredentials", mine))["results"] == [{"result": []}]
-        for name in registry.FACADES["Cloud"].methods:
-            if "Credential" in name and name != "UserCredentials":
-                with pytest.raises(ApiFailed, match="permission denied"):
-                    await client.ask("Cloud", 7, name, {})
+        found = await client.ask("Cloud", 7, "UpdateCredentialsCheckModels", cred(NO_KEY, KIMS))
+        assert found == {"results": [{"tag": KIMS, "models": []}]}
+
+
+async def test_a_credential_belongs_to_its_owner(served: ApiWorld) -> None:
+    await _with_credentials(served)
+    named = {"credentials": [{"cloud-name": "away", "credential-name": "main"}], "include-secrets": True}
+    for user, attributes in (("admin", KEYS), ("kim", NO_KEY)):
+        async with served.entered(user=user) as client:
+            (own,) = (await client.ask("Cloud", 7, "CredentialContents", named))["results"]
+            assert own["result"]["content"]["attrs"] == attributes
+            every = (await client.ask("Cloud", 7, "CredentialContents", {"include-secrets": True}))["results"]
+            assert every == [own]
+            mine = {"user-clouds": [{"user-tag": f"user-{user}", "cloud-tag": "cloud-away"}]}
+            tag = f"cloudcred-away_{user}_main"
+            assert (await client.ask("Cloud", 7, "UserCredentials", mine))["results"] == [{"result": [tag]}]
+
+
+async def test_nobody_touches_the_credential_of_another_user(served: ApiWorld) -> None:
+    await _with_credentials(served)
+    before = served.ctx.controller.cloud_files.credentials("away")
+    theirs = {"user-clouds": [{"user-tag": "user-admin", "cloud-tag": "cloud-away"}]}
+    async with served.entered(user="kim") as client:
+        for method, params in (
+            ("UserCredentials", theirs),
+            ("Credential", {"entities": [{"tag": TAG}]}),
+            ("AddCredentials", cred(NO_KEY)),
+            ("UpdateCredentialsCheckModels", cred(NO_KEY)),
+            ("CheckCredentialsModels", cred(NO_KEY)),
+            ("RevokeCredentialsCheckModels", {"credentials": [{"tag": TAG, "force": True}]}),
+        ):
+            (found,) = (await client.ask("Cloud", 7, method, params))["results"]
+            assert found["error"]["message"] == "permission denied", method
+        with pytest.raises(ApiFailed, match="unexpected force specified"):
+            await client.ask(
+                "Cloud", 7, "UpdateCredentialsCheckModels", {**cred(NO_KEY, KIMS), "force": True}
+            )
+        with pytest.raises(ApiFailed, match="permission denied"):
+            await client.ask("ModelManager", 10, "CreateModel", {"name": "m", "credential": TAG})
+    assert served.ctx.controller.cloud_files.credentials("away") == before
+    async with served.entered() as client:
+        shown = await client.ask("Cloud", 7, "Credential", {"entities": [{"tag": KIMS}]})
+        assert shown["results"][0]["result"]["redacted"] == ["secret-key"]
+        revoked = {"credentials": [{"tag": KIMS}]}
+        assert await client.ask("Cloud", 7, "RevokeCredentialsCheckModels", revoked) == {"results": [{}]}
+
+
+async def test_a_users_model_has_the_users_credential(served: ApiWorld, house: TestController) -> None:
+    await _with_credentials(served)
+    with house.ctx.store.write() as tx:
+        access.grant(tx, "kim", "add-model", access.Kind.CLOUD, "away")
+    async with served.entered(user="kim") as client:
+        params: dict[str, Any] = {"name": "theirs", "cloud-tag": "cloud-away"}
+        made = await client.ask("ModelManager", 10, "CreateModel", params)
+        assert made["cloud-credential-tag"] == KIMS
+        model = {"model-tag": f"model-{made['uuid']}", "credential-tag": TAG}
+        changed = await client.ask(
+            "ModelManager", 10, "ChangeModelCredential", {"model-credentials": [model]}
+        )
+        assert changed["results"][0]["error"]["message"] == "permission denied"
+        await client.ask("Cloud", 7, "AddCredentials", cred(KEYS, "cloudcred-away_kim_other"))
+        used = await client.ask("Cloud", 7, "RevokeCredentialsCheckModels", {"credentials": [{"tag": KIMS}]})
+        assert "away/kim/main: it is still used by 1 model" in used["results"][0]["error"]["message"]
+
+
+async def test_without_a_credential_a_user_has_no_model_of_a_cloud_that_needs_one(
+    served: ApiWorld, house: TestController
+) -> None:
+    await _with_credentials(served)
+    served.add_user("lee")
+    with house.ctx.store.write() as tx:
+        access.grant(tx, "lee", "add-model", access.Kind.CLOUD, "away")
+    async with served.entered(user="lee") as client:
+        with pytest.raises(ApiFailed, match="no credential specified"):
+            await client.ask("ModelManager", 10, "CreateModel", {"name": "m", "cloud-tag": "cloud-away"})
+
+
+async def test_the_next_user_of_a_name_does_not_get_the_credentials(served: ApiWorld) -> None:
+    await _with_credentials(served)
+    async with served.entered() as client:
+        gone = await client.ask("UserManager", 3, "RemoveUser", {"entities": [{"tag": "user-kim"}]})
+        assert gone == {"results": [{}]}
+    assert list(served.ctx.controller.cloud_files.credentials("away").credentials) == ["main"]

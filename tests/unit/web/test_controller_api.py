@@ -42,7 +42,9 @@ async def test_no_default_leads_to_a_file_of_this_host(served: ApiWorld) -> None
         assert "is not an address of the web" in found["results"][0]["error"]["message"]
 
 
-async def test_superusers_work_models_with_other_credentials(served: ApiWorld, house: TestController) -> None:
+async def test_administrators_of_models_use_their_own_credentials(
+    served: ApiWorld, house: TestController
+) -> None:
     empty = StoredCredential(auth_type="empty")
     house.ctx.controller.cloud_files.put_credential("local", "other", empty, ())
     change = {"model-tag": f"model-{house.model}", "credential-tag": "cloudcred-local_admin_other"}
@@ -56,9 +58,13 @@ async def test_superusers_work_models_with_other_credentials(served: ApiWorld, h
     served.add_user("kim")
     with served.ctx.store.write() as tx:
         access.grant(tx, "kim", "admin", access.Kind.MODEL, house.model)
+    house.ctx.controller.cloud_files.put_credential("local", "kim/own", empty, ())
+    own = {**change, "credential-tag": "cloudcred-local_kim_own"}
     async with served.entered(user="kim") as client:
-        with pytest.raises(ApiFailed, match="permission denied"):
-            await client.ask("ModelManager", 10, "ChangeModelCredential", params)
+        params = {"model-credentials": [change, own]}
+        refused, done = (await client.ask("ModelManager", 10, "ChangeModelCredential", params))["results"]
+        assert refused["error"]["message"] == "permission denied"
+        assert done == {}
 
 
 async def test_a_model_has_the_version_of_its_controller(served: ApiWorld, house: TestController) -> None:

@@ -32,7 +32,7 @@ def credentials(
     """List credentials by cloud."""
     where = scope.for_reading(cli, client=client, controller=controller)
     here = where.files.all_credentials() if where.client else {}
-    there = documents.controller_credentials(where.ctx) if where.ctx else {}
+    there = documents.controller_credentials(where.ctx, where.ctx.user) if where.ctx else {}
     shown: list[dict[str, Any]] = []
     missing: set[str] = set()
     for stored in (there, here):

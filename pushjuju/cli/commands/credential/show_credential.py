@@ -41,7 +41,7 @@ def show_credential(
         raise UsageError("only cloud and credential names are supported")
     where = scope.for_reading(cli, client=client, controller=controller)
     here = where.files.all_credentials() if where.client else {}
-    there = documents.controller_credentials(where.ctx) if where.ctx else {}
+    there = documents.controller_credentials(where.ctx, where.ctx.user) if where.ctx else {}
     shown = [
         _contents(cli, where, stored, args, secrets=show_secrets, used=stored is there)
         for stored in (there, here)
@@ -74,8 +74,9 @@ def _contents(
             content = {"auth-type": item.auth_type, **attributes}
             entry_shown: dict[str, object] = {"content": content}
             if used and where.ctx:
-                models = definitions.users_of(where.ctx, cloud, name)
-                word = documents.validity_of(where.ctx, cloud, name)
+                key = credentials.own_key(where.ctx, name)
+                models = definitions.users_of(where.ctx, cloud, key)
+                word = documents.validity_of(where.ctx, cloud, key)
                 content = {"auth-type": item.auth_type, "validity-check": word, **attributes}
                 entry_shown = {"content": content, "models": dict.fromkeys(models, "admin")}
             found.setdefault(cloud, {})[name] = entry_shown

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.problems import Subject
+from pushjuju.services.entities.basis.context import DEFAULT_USER
+from pushjuju.services.entities.cloud.owned_credentials import parts_of
 from pushjuju.store.cloudfiles import CloudFiles as CloudFiles  # noqa: PLC0414 - commands hand it on
 from pushjuju.store.datadir import ControllerDir, DataDir
 
@@ -105,8 +107,16 @@ def choose_region(places: Folders, cloud: Cloud, asked: str) -> str:
     return cloud.regions[0].name if cloud.regions else DEFAULT_REGION
 
 
-def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
-    """Return the name of the credential `asked`; when empty, the default or only credential, or empty."""
+def choose_credential(places: Folders, cloud: str, asked: str = "", owner: str = DEFAULT_USER) -> str:
+    """Return the key of a credential.
+
+    Args:
+        asked: The key of a credential of any owner; empty for the owner's default or only credential.
+
+    Raises:
+        NotFound: The credential does not exist.
+        NotValid: `asked` is empty, and the owner has several credentials and no default.
+    """
     known: dict[str, StoredCredential] = {}
     default = ""
     for place in places:
@@ -115,6 +125,7 @@ def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
         default = default or stored.default_credential
     if asked and asked not in known:
         raise NotFound(f'credential "{asked}" for cloud "{cloud}" not found')
+    known = {key: item for key, item in known.items() if parts_of(key)[0] == owner}
     if asked or default in known:
         return asked or default
     if len(known) > 1:

@@ -10,6 +10,7 @@ from pushjuju.core.errors import CredentialInvalid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import MODEL_SUSPENDED, StatusKind
 from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.cloud.owned_credentials import parts_of
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_work
@@ -32,7 +33,7 @@ def require(tx: ModelTx) -> None:
     """Raise CredentialInvalid when the model is suspended, so that its cloud is not called."""
     model = models.get(tx)
     if why := reason(tx, model):
-        hint = f"pushjuju update-credential {model.cloud} {model.credential}"
+        hint = f"pushjuju update-credential {model.cloud} {parts_of(model.credential)[1]}"
         raise CredentialInvalid(detail=why, hint=hint)
 
 

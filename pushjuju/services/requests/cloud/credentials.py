@@ -15,6 +15,7 @@ from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds, opened
+from pushjuju.services.entities.cloud.owned_credentials import key_of, parts_of
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sides import Sides
@@ -106,7 +107,7 @@ def upload(where: Sides, cloud: Cloud, kind: ProviderType, found: Mapping[str, S
     if cloud.name not in definitions.controller_clouds(ctx, where.host):
         return False
     for name, item in found.items():
-        keep(ctx.controller.cloud_files, cloud.name, name, item, kind)
+        keep(ctx.controller.cloud_files, cloud.name, own_key(ctx, name), item, kind)
     return True
 
 
@@ -165,20 +166,20 @@ def remove_from_client(where: Sides, cloud: str, name: str, open_controller: Ope
     return ClientRemoval(outcome=Removed.GONE, unread=unread)
 
 
-def revoke(where: Sides, cloud: str, name: str, *, force: bool = False) -> None:
+def revoke(where: Sides, cloud: str, key: str, *, force: bool = False) -> None:
     """Remove a credential from a controller.
 
     Raises:
         NotValid: Models use the credential, and `force` is False.
     """
     ctx = where.controller
-    if (users := definitions.users_of(ctx, cloud, name)) and not force:
+    if (users := definitions.users_of(ctx, cloud, key)) and not force:
         count = f"{len(users)} model{'' if len(users) == 1 else 's'}"
         raise NotValid(
             f"could not remove remote credential: cannot revoke credential "
-            f"{cloud}/{ctx.user}/{name}: it is still used by {count}"
+            f"{cloud}/{'/'.join(parts_of(key))}: it is still used by {count}"
         )
-    ctx.controller.cloud_files.remove_credential(cloud, name)
+    ctx.controller.cloud_files.remove_credential(cloud, key)
 
 
 def refuse_files(name: str, item: StoredCredential, kind: ProviderType) -> None:
@@ -264,14 +265,19 @@ def exchanged(where: Sides, cloud: Cloud, item: StoredCredential) -> StoredCrede
     return StoredCredential(auth_type=auth_type, attributes=attributes)
 
 
+def own_key(ctx: Context, name: str) -> str:
+    """Return the key under which a controller stores a credential of the user of the context."""
+    return key_of(ctx.user, name)
+
+
 def models_using(ctx: Context, cloud: str, credential: str) -> list[Model]:
-    """Return the models of a controller that use a credential, sorted by name."""
+    """Return the models of a controller that use the credential with a key, sorted by name."""
     with ctx.store.read() as tx:
         return credential_validity.using(tx, cloud, credential)
 
 
 def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str]:
-    """Resume the models of a controller whose (cloud, credential) is in `changed`.
+    """Resume the models of a controller whose (cloud, key of the credential) is in `changed`.
 
     Returns:
         The machines whose start is tried again.
@@ -284,8 +290,8 @@ def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str
     return woken
 
 
-def set_credential(ctx: Context, model: Model, cloud: str, name: str, trial: Trial) -> list[str]:
-    """Change the credential of a model, and resume the model when it was suspended.
+def set_credential(ctx: Context, model: Model, cloud: str, key: str, trial: Trial) -> list[str]:
+    """Give a model the credential with a key, and resume the model when it was suspended.
 
     Returns:
         The machines whose start is tried again.
@@ -296,11 +302,11 @@ def set_credential(ctx: Context, model: Model, cloud: str, name: str, trial: Tri
     """
     if cloud != model.cloud:
         raise NotValid(f'cloud "{cloud}" does not match the cloud "{model.cloud}" of the model')
-    found = opened.open_credential(clouds.folders(ctx.datadir, ctx.controller), cloud, name)
+    found = opened.open_credential(clouds.folders(ctx.datadir, ctx.controller), cloud, key)
     stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
-    if problems := trial(ctx, model, name, stored):
-        raise NotValid(f'credential "{name}" cannot be used for model {model.name}: {problems[0]}')
+    if problems := trial(ctx, model, key, stored):
+        raise NotValid(f'credential "{key}" cannot be used for model {model.name}: {problems[0]}')
     with ctx.write(model.uuid) as tx:
         models.require_alive(tx)
-        tx.run("model_set_credential", credential=name)
+        tx.run("model_set_credential", credential=key)
         return credential_validity.renew(tx, models.get(tx))

@@ -13,7 +13,8 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.cloud.owned_credentials import key_of
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.requests.cloud.credentials import Trial
@@ -35,6 +36,7 @@ class UpdateCredentialsOptions:
         new: True to write the credentials to the client too; False when they were read from there.
         files: True when attributes may name files of this host.
         dry_run: True to try the credentials without storing them.
+        owner: The user whose credentials these are.
     """
 
     credentials: Mapping[str, CloudCredentials]
@@ -43,6 +45,7 @@ class UpdateCredentialsOptions:
     new: bool = True
     files: bool = True
     dry_run: bool = False
+    owner: str = DEFAULT_USER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,9 +137,9 @@ def update(
         if where.client and options.new:
             credentials.keep(where.files, each.cloud, each.name, each.item, each.kind)
         if where.ctx:
-            own = where.ctx.controller.cloud_files
-            credentials.keep(own, each.cloud, each.name, each.item, each.kind)
-    changed = {(each.cloud, each.name) for each in accepted}
+            own, key = where.ctx.controller.cloud_files, key_of(options.owner, each.name)
+            credentials.keep(own, each.cloud, key, each.item, each.kind)
+    changed = {(each.cloud, key_of(options.owner, each.name)) for each in accepted}
     woken = [ctx for ctx in opened if credentials.renew_models(ctx, changed)]
     return UpdateReport(results=results, woken=woken, unread=unread)
 
@@ -176,11 +179,12 @@ def _tried(
     where: Sides, options: UpdateCredentialsOptions, each: _Ready, opened: Sequence[Context], trial: Trial
 ) -> Updated:
     """Try a credential on all models that will use it, except on controllers with their own credential."""
+    key = key_of(options.owner, each.name)
     models = {
         model.name: trial(ctx, model, each.name, each.item)
         for ctx in opened
-        if where.ctx or each.name not in ctx.controller.cloud_files.credentials(each.cloud).credentials
-        for model in credentials.models_using(ctx, each.cloud, each.name)
+        if where.ctx or key not in ctx.controller.cloud_files.credentials(each.cloud).credentials
+        for model in credentials.models_using(ctx, each.cloud, key)
     }
     refused = any(models.values()) and not options.force
     return Updated(cloud=each.cloud, name=each.name, models=models, refused=refused)

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from pushjuju.core.clouds import Cloud
-from pushjuju.core.errors import AlreadyExists, NotFound
+from pushjuju.core.clouds import EMPTY, Cloud
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.model.life import Life
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users, wake
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config, model_defaults, new_models
 from pushjuju.store.rows.model import Model
@@ -31,7 +31,8 @@ class AddModelOptions:
 
     Attributes:
         cloud: `cloud[/region]`, or a region of the controller's cloud; empty for the controller's own place.
-        credential: The name of a credential; empty for the default of the controller or the cloud.
+        credential: The key of a credential; empty for the default of the controller or the cloud. The
+            default belongs to the user who asks: only the controller's owner uses the owner's credentials.
         config: Values of the model's configuration. They override the defaults of region, controller, cloud
             definition and provider, which override each other in this order.
         owner: A user of the controller; empty for the user who runs the command.
@@ -95,11 +96,19 @@ def _placed(ctx: Context, options: AddModelOptions) -> tuple[Cloud, str, str]:
         found, region = _named(places, host, options.cloud, own)
     else:
         found, region = clouds.definition(places, own, host), str(settings.get("region", ""))
-    if found.name == settings.get("cloud") or not options.cloud:
+    if ctx.user == DEFAULT_USER and found.name in (settings.get("cloud"), own):
         credential = credential or str(settings.get("credential", ""))
-    chosen = clouds.choose_credential(places, found.name, credential)
+    chosen = clouds.choose_credential(places, found.name, credential, ctx.user)
+    if not chosen and ctx.user != DEFAULT_USER and _needs_credential(found, host):
+        raise NotValid("no credential specified")
     clouds.keep_public(ctx.controller, places, found)
     return found, clouds.choose_region(places, found, region), chosen
+
+
+def _needs_credential(cloud: Cloud, host: PluginHost) -> bool:
+    """Return True when a cloud cannot be used without a credential."""
+    kind = clouds.kind_of(host, cloud.type)
+    return kind is not None and bool(kind.credential_schemas) and EMPTY not in kind.credential_schemas
 
 
 def _named(places: clouds.Folders, host: PluginHost, text: str, own: str) -> tuple[Cloud, str]:

@@ -9,6 +9,8 @@ from pushjuju.core.errors import AlreadyExists, NotPermitted, NotValid
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.cloud.owned_credentials import parts_of
+from pushjuju.services.requests.cloud import credentials
 from pushjuju.store.rows.user_records import Person
 from pushjuju.store.tx import Tx
 
@@ -49,6 +51,16 @@ def remove(ctx: Context, name: str) -> None:
         tx.run("access_forget_person", person=name)
         tx.run("user_login_delete", name=name)
         tx.run("person_delete", name=name)
+    _forget_credentials(ctx, name)
+
+
+def _forget_credentials(ctx: Context, owner: str) -> None:
+    """Remove a removed user's credentials that no model uses: the next user of this name is somebody else."""
+    files = ctx.controller.cloud_files
+    for cloud, known in files.all_credentials().items():
+        for key in known.credentials:
+            if parts_of(key)[0] == owner and not credentials.models_using(ctx, cloud, key):
+                files.remove_credential(cloud, key)
 
 
 def set_enabled(ctx: Context, name: str, *, enabled: bool) -> None:

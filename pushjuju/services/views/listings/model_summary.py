@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.cloud.owned_credentials import parts_of
 
 if TYPE_CHECKING:
     from pushjuju.store.rows.model import Model
@@ -29,7 +30,7 @@ def summary(tx: ModelTx, model: Model, controller: str) -> dict[str, object]:
         "admins": sorted({model.owner, *(user for user, level in access.items() if level == "admin")}),
         "cloud": model.cloud,
         "region": model.region,
-        "credential": model.credential,
+        "credential": parts_of(model.credential)[1],
         "size": dict(sizes) if sizes else {},
         "status": _FAILED if errors else _BLOCKED if tx.scalar("units_blocked") else _WELL,
         "messages": [{"agent": row["entity"], "message": row["message"]} for row in errors],
