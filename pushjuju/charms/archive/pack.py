@@ -75,6 +75,7 @@ def pack(
     limits: ArchiveLimits | None = None,
     run: VersionRunner = run_vcs,
     origin: str | None = None,
+    needs_hooks: bool = True,
 ) -> PackedCharm:
     """Write the stored form of a charm.
 
@@ -83,9 +84,11 @@ def pack(
         out: The file to write; an existing file is replaced atomically.
         run: Runs the version control tool of a directory and returns its text.
         origin: Prefix of the names of files in errors; None for the path.
+        needs_hooks: False to take an archive without hooks and dispatch: Juju's client refuses one, the
+            controller does not.
     """
     if not path.is_dir():
-        return _pack_archive(path, out, limits, origin)
+        return _pack_archive(path, out, limits, origin, needs_hooks=needs_hooks)
     loaded = read_charm(path, limits, origin)
     return _pack_directory(loaded, out, run)
 
@@ -127,7 +130,7 @@ def _pack_directory(loaded: LoadedCharm, out: Path, run: VersionRunner) -> Packe
         for name in members.keys() & loaded.links.keys():
             members[name] = replace(members[name], body=loaded.links[name].encode())
     _check_documents(members)
-    _check_upload(charm, members)
+    _check_upload(charm, members, needs_hooks=True)
     charm = replace(charm, warnings=(*charm.warnings, *warnings))
     return _write(charm, members, out)
 
@@ -207,13 +210,15 @@ def _is_hook(path: str, hooks: frozenset[str]) -> bool:
 # --- archives ---------------------------------------------------------------------------------------------
 
 
-def _pack_archive(path: Path, out: Path, limits: ArchiveLimits | None, origin: str | None) -> PackedCharm:
+def _pack_archive(
+    path: Path, out: Path, limits: ArchiveLimits | None, origin: str | None, *, needs_hooks: bool
+) -> PackedCharm:
     # For a missing file, read_charm raises an error of its own.
     if not path.exists():
         read_charm(path)
     with open_archive(path, limits) as archive:
         charm = load(archive.read, str(path) if origin is None else origin)
-        _check_upload(charm, archive.entries)
+        _check_upload(charm, archive.entries, needs_hooks=needs_hooks)
         hooks = hook_names(charm.meta)
         archive.verify()
         if _storable(archive, hooks):
@@ -256,10 +261,10 @@ def _copy(charm: Charm, archive: Archive, path: Path, out: Path) -> PackedCharm:
 # --- both -------------------------------------------------------------------------------------------------
 
 
-def _check_upload(charm: Charm, paths: Mapping[str, object]) -> None:
+def _check_upload(charm: Charm, paths: Mapping[str, object], *, needs_hooks: bool) -> None:
     if not is_application(charm.name):
         raise InvalidCharm(f"charm name {quote(charm.name)} not valid", file="metadata.yaml", key="name")
-    if not any(path.startswith("hooks/") or "dispatch" in path for path in paths):
+    if needs_hooks and not any(path.startswith("hooks/") or "dispatch" in path for path in paths):
         raise InvalidCharm(f"invalid charm {quote(charm.name)}: has no hooks nor dispatch file")
 
 

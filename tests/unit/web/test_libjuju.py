@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +96,43 @@ async def test_a_charm_of_a_store_is_deployed_and_refreshed(
         hub.add("web", packs.make().path.read_bytes(), revision=4, bases=[JAMMY])
         await web.refresh(revision=4)
         await model.block_until(lambda: web.charm_url.endswith("web-4"), timeout=10)
+
+
+async def test_a_charm_without_hooks_is_deployed_and_refreshed_to(
+    served: ApiWorld, house: TestController, hub: HubStore, packs: Charms, tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "metadata.yaml").write_text("name: web\nsummary: s\ndescription: d\nseries: [jammy]\n")
+    hub.add("web", packs.make(peers={}).path.read_bytes(), revision=3, bases=[JAMMY])
+    value = f'"{hub.url}"'
+    house.write(lambda tx: tx.run("model_config_set", model=house.model, key="charmhub-url", value=value))
+    async with model_of(served, house.model) as model, working(house):
+        web = await model.deploy("web", base="ubuntu@22.04")
+        await model.wait_for_idle(timeout=30, idle_period=0.1, check_freq=0.1, wait_for_exact_units=1)
+        await web.refresh(path=str(bare))
+        assert web.charm_url == "local:jammy/web-0"
+        await model.wait_for_idle(timeout=30, idle_period=0.1, check_freq=0.1, wait_for_exact_units=1)
+        await model.deploy(str(bare), application_name="bare")
+        await model.wait_for_idle(["bare"], timeout=30, idle_period=0.1, check_freq=0.1)
+
+
+async def test_applications_of_a_store_begin_without_units(
+    served: ApiWorld, house: TestController, hub: HubStore, packs: Charms
+) -> None:
+    base = {"requires": {"host": {"interface": "juju-info", "scope": "container"}}, "subordinate": True}
+    hub.add("ntp", packs.make("ntp", peers={}, **base).path.read_bytes(), revision=1, bases=[JAMMY])
+    hub.add("web", packs.make().path.read_bytes(), revision=3, bases=[JAMMY])
+    value = f'"{hub.url}"'
+    house.write(lambda tx: tx.run("model_config_set", model=house.model, key="charmhub-url", value=value))
+    async with model_of(served, house.model) as model, working(house):
+        web = await model.deploy("web", base="ubuntu@22.04", num_units=0)
+        assert web.units == []
+        await model.deploy("ntp", base="ubuntu@22.04", num_units=0)
+        await web.add_unit(1)
+        await model.integrate("web", "ntp")
+        await model.block_until(lambda: "ntp/0" in model.units, timeout=20)
+        assert [unit.name for unit in model.units["web/0"].get_subordinates()] == ["ntp/0"]
 
 
 async def test_notes_keys_machines_and_secrets(served: ApiWorld, house: TestController) -> None:

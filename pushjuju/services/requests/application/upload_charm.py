@@ -36,7 +36,7 @@ def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -
     if not archive.is_file():
         raise NotValid("the charm is not an archive")
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        packed = pack(archive, Path(folder) / "charm", origin="")
+        packed = pack(archive, Path(folder) / "charm", origin="", needs_hooks=False)
         with ctx.write(model) as tx:
             models.require_alive(tx)
             return new_application.add_charm(ctx, tx, packed, series=series)[0]

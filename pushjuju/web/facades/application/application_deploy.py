@@ -124,6 +124,7 @@ class Deploying(Facade):
             charm=f"ch:{name}",
             application=application,
             num_units=item.num_units,
+            least_units=0,
             base=item.base.value,
             channel=item.channel or ("stable" if revision >= 0 else ""),
             revision=revision,
