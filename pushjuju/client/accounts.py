@@ -6,7 +6,7 @@ Mirrors: juju jujuclient controllers.yaml, accounts.yaml, models.yaml (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pushjuju.core.errors import NotPermitted
@@ -25,6 +25,7 @@ class Account:
         current_model: `owner/model`, or empty.
         access: The user's access to the controller at the last login.
         version: The version of the controller at the last login.
+        models: `owner/model` -> UUID of models that commands have used.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Account:
     current_model: str = ""
     access: str = ""
     version: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
 
     def require_password(self) -> None:
         """Raise NotPermitted when the user has logged out."""
@@ -59,6 +61,7 @@ def find(folder: DataDir, name: str) -> Account:
         current_model=str(known.get("current-model", "")),
         access=str(known.get("access", "")),
         version=str(known.get("version", "")),
+        models=dict(known.get("models", {})),
     )
 
 
@@ -77,7 +80,13 @@ def save(folder: DataDir, account: Account) -> None:
                 "current-model": account.current_model,
                 "access": account.access,
                 "version": account.version,
+                "models": dict(account.models),
             }
         )
 
     folder.change_remote(account.name, change)
+
+
+def remember(folder: DataDir, name: str, model: str, uuid: str) -> None:
+    """Record the UUID of a model of a controller."""
+    folder.change_remote(name, lambda document: document.setdefault("models", {}).update({model: uuid}))

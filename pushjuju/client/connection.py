@@ -29,9 +29,15 @@ VERSIONS = {
     "ModelManager": 10, "Resources": 3, "SSHClient": 4, "UserManager": 3,
 }  # fmt: skip
 """The newest version of each facade that this client speaks."""
+
+
+class ModelGone(NotFound, message="there is no such model"):
+    """The UUID of the connection's model is unknown to the controller."""
+
+
 _KINDS: Mapping[str, type[PushjujuError]] = {
     "not found": NotFound,
-    "model not found": NotFound,
+    "model not found": ModelGone,
     "user not found": NotFound,
     "unauthorized access": NotPermitted,
     "already exists": AlreadyExists,
@@ -64,9 +70,7 @@ class Connection:
 
     def __enter__(self) -> Self:
         try:
-            self.run(self._socket.open(f"/model/{self.model}/api" if self.model else "/api"))
-            self.login = self.call("Admin", "Login", self._credentials())
-            self._check_controller()
+            self._enter()
         except BaseException:
             self.close()
             raise
@@ -138,6 +142,11 @@ class Connection:
         return self._socket.messages(path, params)
 
     # --- inside -------------------------------------------------------------------------------------------
+
+    def _enter(self) -> None:
+        self.run(self._socket.open(f"/model/{self.model}/api" if self.model else "/api"))
+        self.login = self.call("Admin", "Login", self._credentials())
+        self._check_controller()
 
     def _credentials(self) -> dict[str, str]:
         return {"auth-tag": f"user-{self.account.user}", "credentials": self.account.password}

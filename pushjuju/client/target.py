@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pushjuju.client import accounts
 from pushjuju.client.accounts import Account
-from pushjuju.client.connection import Connection
+from pushjuju.client.connection import Connection, ModelGone
 from pushjuju.core.errors import NotFound
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.model import models as model_service
 from pushjuju.store.datadir import DataDir
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,18 +60,42 @@ class Target:
         Raises:
             NotFound: There is no such model, or no current one.
         """
+        connection, model = self.using(
+            lambda found: (Connection(self.account, found.uuid).__enter__(), found)
+        )
+        with closing(connection):
+            yield connection, model
+
+    def using(self, act: Callable[[ModelHere], T]) -> T:
+        """Return what a function makes of the model, whose UUID is remembered from the last use.
+
+        Args:
+            act: Connects to the model before it does anything else. The function is called a second time
+                when the controller does not know the remembered UUID.
+
+        Raises:
+            NotFound: There is no such model, or no current one.
+        """
+        owner, name = self._named(self.wanted)
+        if known := self.account.models.get(f"{owner}/{name}"):
+            with suppress(ModelGone):
+                return act(ModelHere(name=name, owner=owner, uuid=known))
         with self.controller() as controller:
             model = self.resolve(controller, self.wanted)
-        with Connection(self.account, model.uuid) as connection:
-            yield connection, model
+        accounts.remember(self.folder, self.account.name, model.qualified, model.uuid)
+        return act(model)
+
+    def _named(self, wanted: str) -> tuple[str, str]:
+        """Return owner and name of a model; of the current model for an empty text."""
+        owner, _, name = (wanted or self.account.current_model).rpartition("/")
+        return owner or self.account.user, name
 
     def resolve(self, controller: Connection, wanted: str) -> ModelHere:
         """Return a model by `model`, `owner/model`, or its UUID; the current model for an empty text."""
         wanted = wanted or self.account.current_model
         if not wanted:
             raise model_service.no_model()
-        owner, _, name = wanted.rpartition("/")
-        owner = owner or self.account.user
+        owner, name = self._named(wanted)
         for item in models(controller):
             if item.uuid == wanted or (item.name, item.owner) == (name, owner):
                 return item

@@ -104,12 +104,30 @@ class Socket:
         async with asyncio.timeout(ANSWER_S):
             await self._socket.send_str(json.dumps({"request-id": self._number, **request}))
             while True:
-                message = await self._socket.receive()
-                if message.type is not aiohttp.WSMsgType.TEXT:
-                    raise ConnectionResetError("the server closed the connection")
-                answer: dict[str, Any] = json.loads(message.data)
+                answer = await self.read()
                 if answer.get("request-id") == self._number:
                     return answer
+
+    async def read(self) -> dict[str, Any]:
+        """Return the next message."""
+        assert self._socket is not None, "the connection is open"
+        message = await self._socket.receive()
+        if message.type is not aiohttp.WSMsgType.TEXT:
+            raise ConnectionResetError("the server closed the connection")
+        found = json.loads(message.data)
+        if not isinstance(found, dict):
+            raise ValueError("the server sent something else than an answer")
+        return found
+
+    async def command(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Send a command line to a web terminal; return the frames of the answer."""
+        assert self._socket is not None, "the connection is open"
+        found: list[dict[str, Any]] = []
+        async with asyncio.timeout(ANSWER_S):
+            await self._socket.send_str(json.dumps(request))
+            while not (found and "done" in found[-1]):
+                found.append(await self.read())
+        return found
 
     async def send_file(
         self, method: str, path: str, stream: Any, headers: Mapping[str, str]

@@ -77,9 +77,11 @@ def refused_login() -> ApiError:
     return ApiError("invalid entity name or password", UNAUTHORIZED)
 
 
-def not_supported(text: str) -> ApiError:
+def not_supported(text: str, hint: str = "") -> ApiError:
     """Return the error of a method that has no meaning without agents or a controller machine."""
-    return ApiError(text, NOT_SUPPORTED)
+    made = ApiError(text, NOT_SUPPORTED)
+    made.hint = hint
+    return made
 
 
 def code_of(error: PushjujuError) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.commands.program.web_commands import WebCommands
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
 from tests.world.commandline import Home, ok
@@ -25,11 +27,12 @@ class ServedHouse:
         host: Runs command lines on the host of the controller.
     """
 
-    def __init__(self, root: Path, packs: Charms) -> None:
+    def __init__(self, root: Path, packs: Charms, *, reads: bool = True) -> None:
         self.root = root
         self.host = Home(root, {"PUSHJUJU_WAIT": "0"})
         self.endpoint = ""
         self._packs = packs
+        self._commands = WebCommands(Root()).run if reads else None
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._ready = threading.Event()
@@ -57,7 +60,7 @@ class ServedHouse:
     async def _serve(self) -> None:
         ctx = TestController.at(self.root, self._packs).ctx
         try:
-            async with ApiWorld.serve(ctx) as world:
+            async with ApiWorld.serve(ctx, self._commands) as world:
                 self.endpoint = world.endpoint
                 self._ready.set()
                 await self._stop.wait()
@@ -79,9 +82,9 @@ class ServedHouse:
 
 
 @contextmanager
-def serving(root: Path, packs: Charms) -> Iterator[ServedHouse]:
-    """Serve the controller of a folder until the end of the block."""
-    made = ServedHouse(root, packs)
+def serving(root: Path, packs: Charms, *, reads: bool = True) -> Iterator[ServedHouse]:
+    """Serve the controller of a folder until the end of the block; `reads` stands for --web-cli."""
+    made = ServedHouse(root, packs, reads=reads)
     made.start()
     try:
         yield made

@@ -1,15 +1,18 @@
 """The commands that work on a controller of another computer, and their functions.
 
 A command whose controller turns out to be remote (`IsRemote`) ends without an effect, and `run` calls its
-function from this table. A command that is not in the table works only on the host of the controller.
+function from this table. A command that only reads a model, and is not in the table, runs in the process of
+the controller. All other commands work only on the host of the controller.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from pushjuju.cli.remote import applications, changes, models, running, ssh, status, users
+from pushjuju.cli.commands.program import web_commands
+from pushjuju.cli.remote import applications, changes, models, reading, running, ssh, status, users
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.work import session
 from pushjuju.client import target
@@ -39,20 +42,26 @@ FORMS = {
 """Command -> the module with its function, which has the command's name."""
 
 
+def form_of(word: str) -> Callable[[Call], None] | None:
+    """Return the function of a command, or None when it works only on the host of the controller."""
+    if module := FORMS.get(word):
+        return cast("Callable[[Call], None]", getattr(module, word.replace("-", "_")))
+    return reading.read if word in web_commands.READING else None
+
+
 def run(command: Command, context: click.Context, cli: Cli, remote: IsRemote) -> None:
     """Run the remote form of a command.
 
     Raises:
         IsRemote: The command has no remote form, or `plan` runs it.
     """
-    module = FORMS.get(command.name or "")
-    if module is None or cli.rehearsal:
+    function = form_of(command.name or "")
+    if function is None or cli.rehearsal:
         raise remote
-    function = getattr(module, str(command.name).replace("-", "_"))
     found = target.Target.find(session.data_dir(cli), remote.name, remote.model)
 
     def call(args: tuple[str, ...], *options: Any, **flags: Any) -> None:
         given = options[0] if options else SimpleNamespace(**flags)
-        function(Call(cli=cli, target=found, args=args, flags=given))
+        function(Call(cli=cli, command=command, values=context.params, target=found, args=args, flags=given))
 
     command.call(context, call)

@@ -1,9 +1,10 @@
 """The web terminal of Juju's dashboard as a websocket: a client sends command lines, and reads their output.
 
 The first frame is `{}`. A request is `{"user", "credentials" or "macaroons", "commands"}`; the answer is a
-frame `{"output": [LINE]}` for each line, then `{"done": true}`, with `error` when a command failed or was
-refused. The command that starts the server gives it the function that runs a command line; without such a
-function the server refuses all command lines. Mirrors: juju apiserver/embeddedcli.go (3.6)
+frame `{"output": [LINE]}` for each line, with `"stderr": true` for lines of stderr, then `{"done": true}`.
+When a command failed or was refused, the last frame has `error` and its `hint`, and `login`, which is false
+when the user was refused. The command that starts the server gives it the function that runs a command line; without
+such a function the server refuses all command lines. Mirrors: juju apiserver/embeddedcli.go (3.6)
 """
 
 from __future__ import annotations
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
     from pushjuju.web.api import Api
     from pushjuju.web.endpoints.transfers import Transfers
 
-RunCommand = Callable[["Context", "Model", str, TextIO], None]
-"""Runs a command line that reads a model, with the rights of the context's user; raises PushjujuError."""
+RunCommand = Callable[["Context", "Model", str, TextIO, TextIO], None]
+"""Runs a command line that reads a model, with the rights of the context's user; raises PushjujuError.
+
+The two streams are stdout and stderr.
+"""
 
 _MOST_LINES = 20  # command lines of one request
 _AT_ONCE = 2  # command lines that run at the same time
 _OFF = "this server runs no commands: it was started without --web-cli"
+_TURN_ON = "on the host of the controller: pushjuju api --web-cli"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,15 @@ class CliCommands:
     credentials: str = ""
     macaroons: list[Any] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """What a command line wrote to stdout and stderr, and its error or None."""
+
+    out: str
+    err: str
+    error: PushjujuError | None
 
 
 class Commands:
@@ -65,21 +79,21 @@ class Commands:
         stream = _Terminal(self, self._transfers.api, socket, request.remote or "")
         return await served(stream, request)
 
-    async def run(self, terminal: _Terminal, model: str, line: str) -> tuple[str, PushjujuError | None]:
-        """Run a command line; return what it printed, and its error or None."""
+    async def run(self, terminal: _Terminal, model: str, line: str) -> Printed:
+        """Run a command line."""
         run, entered = self._run, terminal.entered
         assert entered is not None, "checked before"
         if run is None:
-            raise errors.not_supported(_OFF)
+            raise errors.not_supported(_OFF, _TURN_ON)
 
-        def act(ctx: Context) -> tuple[str, PushjujuError | None]:
+        def act(ctx: Context) -> Printed:
             found = reach(ctx, model or models.own(ctx).uuid)
-            printed = io.StringIO()
+            out, err, failure = io.StringIO(), io.StringIO(), None
             try:
-                run(ctx, found, line, printed)
+                run(ctx, found, line, out, err)
             except PushjujuError as error:
-                return printed.getvalue(), error
-            return printed.getvalue(), None
+                failure = error
+            return Printed(out=out.getvalue(), err=err.getvalue(), error=failure)
 
         async with self._room:
             return await self._transfers.run(entered, act)
@@ -108,7 +122,10 @@ class _Terminal(Stream):
             await self._carry_out(text, model)
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
             done["error"] = told = errors.told(error)
-            await self._print(f"ERROR {told['message']}")
+            done["hint"] = error.hint if isinstance(error, PushjujuError) else ""
+            done["login"] = self.entered is not None
+            if told["message"]:
+                await self._print(f"ERROR {told['message']}", stderr=True)
         await self.send(messages.dumped(done))
 
     async def _carry_out(self, text: str, model: str) -> None:
@@ -122,11 +139,13 @@ class _Terminal(Stream):
             raise NotValid(f"more than {_MOST_LINES} commands in one request")
         await self._enter(asked, model)
         for line in asked.commands:
-            printed, error = await self._commands.run(self, model, line)
-            for shown in printed.splitlines():
+            printed = await self._commands.run(self, model, line)
+            for shown in printed.out.splitlines():
                 await self._print(shown)
-            if error is not None:
-                raise error
+            for shown in printed.err.splitlines():
+                await self._print(shown, stderr=True)
+            if printed.error is not None:
+                raise printed.error
 
     async def _enter(self, asked: CliCommands, model: str) -> None:
         """Check name and password; each request has its own."""
@@ -139,5 +158,5 @@ class _Terminal(Stream):
         entered = await self.api.logins.check_proof(proof, peer=self.peer, model=model)
         self.api.enter(self, entered)
 
-    async def _print(self, line: str) -> None:
-        await self.send(messages.dumped({"output": [line]}))
+    async def _print(self, line: str, **more: bool) -> None:
+        await self.send(messages.dumped({"output": [line], **more}))

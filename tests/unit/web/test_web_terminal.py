@@ -157,7 +157,7 @@ async def test_a_flag_or_argument_that_does_more_than_read_is_refused(
 
 def test_every_flag_of_the_list_exists_and_names_no_file() -> None:
     root = Root()
-    for word, flags in web_commands._READING.items():
+    for word, flags in web_commands.READING.items():
         found = root.get_command(click.Context(root), word)
         assert found is not None
         assert found.name == word
@@ -222,7 +222,7 @@ async def test_a_terminal_ends_when_its_user_is_disabled(shown: ApiWorld, house:
 async def test_a_terminal_reads_nothing_of_another_model(shown: ApiWorld, house: TestController) -> None:
     hidden = add_model(house.ctx, AddModelOptions(name="hidden"))
     async with terminal(shown, house.model) as client:
-        for word in web_commands._READING:
+        for word in web_commands.READING:
             for name in ("hidden", "admin/hidden", hidden.uuid, f"home:{hidden.uuid}"):
                 printed, _ = await client.run(f"{word} {name}")
                 assert hidden.uuid not in printed.replace(name, "")

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from pushjuju.services.entities.model.sessions import Model
 
 _FLAGS = frozenset(["format", "utc", "color", "no-color"])  # these may be given to every command
-_READING: dict[str, str] = {
+READING: dict[str, str] = {
+    "actions": "schema",
     "application-storage": "",
     "config": "",
     "constraints": "",
@@ -40,10 +41,12 @@ _READING: dict[str, str] = {
     "payloads": "",
     "resources": "details",
     "secrets": "owner",
+    "show-action": "",
     "show-application": "",
     "show-machine": "",
     "show-operation": "",
     "show-relation": "",
+    "show-secret": "revisions revision",
     "show-space": "",
     "show-status-log": "type n days from-date",
     "show-storage": "",
@@ -69,8 +72,8 @@ class WebCommands:
 
     root: click.Group
 
-    def run(self, ctx: Context, model: Model, line: str, out: TextIO) -> None:
-        """Run a command line that reads a model; output and messages go to `out`.
+    def run(self, ctx: Context, model: Model, line: str, out: TextIO, err: TextIO) -> None:
+        """Run a command line that reads a model; data goes to `out`, messages go to `err`.
 
         Args:
             ctx: The controller, as the user of the terminal, who has read access to the model.
@@ -80,7 +83,7 @@ class WebCommands:
             PushjujuError: The command line is wrong, or the command failed.
         """
         found, words = self._found(line)
-        cli = _cli(ctx, model, out)
+        cli = _cli(ctx, model, out, err)
         try:
             _check(found, words)
             with found.make_context(found.name, words, obj=cli) as context:
@@ -95,29 +98,29 @@ class WebCommands:
         except ValueError:
             raise NotValid("the line has no command, or a quotation without an end") from None
         found = self.root.get_command(click.Context(self.root), word)
-        if not isinstance(found, Command) or found.name not in _READING:
-            listed = ", ".join(sorted(_READING))
+        if not isinstance(found, Command) or found.name not in READING:
+            listed = ", ".join(sorted(READING))
             raise NotPermitted(f"command {quote(word)} does not run here; these run: {listed}")
         return found, words
 
 
 def _check(found: Command, words: list[str]) -> None:
     """Refuse flags that may do more than read, before their values are read, and settings to change."""
-    allowed = _FLAGS.union(_READING[found.name or ""].split())
+    allowed = _FLAGS.union(READING[found.name or ""].split())
     flags = FlagSet(spec for spec in found.specs if spec.name in allowed)
     arguments = flags.parse(words, interspersed=found.interspersed).args
     if any("=" in argument for argument in arguments):
         raise NotPermitted(f"{found.name} only reads here")
 
 
-def _cli(ctx: Context, model: Model, out: TextIO) -> Cli:
+def _cli(ctx: Context, model: Model, out: TextIO, err: TextIO) -> Cli:
     """Return what a command gets: the opened controller, the model, and nothing of this process."""
     env = {
         "PUSHJUJU_DATA": str(ctx.datadir.root),
         "JUJU_CONTROLLER": ctx.controller.name,
         "JUJU_MODEL": model.uuid,
     }
-    console = Console(stdin=io.StringIO(), stdout=out, stderr=out, env=env)
+    console = Console(stdin=io.StringIO(), stdout=out, stderr=err, env=env)
     cli = Cli(console=console, output=Output(console), clock=ctx.clock)
     session.use(cli, ctx)
     return cli
