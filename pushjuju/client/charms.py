@@ -44,8 +44,7 @@ def send_resources(
     for name, file in wanted.items():
         if name not in known:
             raise NotFound(f'charm "{packed.charm.name}" has no resource "{name}"')
-        if not Path(file).is_file():
-            raise NotFound(f'file for resource "{name}": open {file}: no such file or directory')
+        file_of(name, file)
     listed = [
         {"name": name, "type": "file", "path": known[name].filename, "origin": "upload"} for name in wanted
     ]
@@ -53,7 +52,15 @@ def send_resources(
     numbers = connection.call("Resources", "AddPendingResources", params)["pending-ids"]
     found = dict(zip(wanted, numbers, strict=True))
     for name, file in wanted.items():
-        send_resource(connection, application, name, Path(file), found[name])
+        send_resource(connection, application, name, file_of(name, file), found[name])
+    return found
+
+
+def file_of(resource: str, path: str) -> Path:
+    """Return the path of a resource's file, which must exist."""
+    found = Path(path).expanduser()
+    if not found.is_file():
+        raise NotFound(f'file for resource "{resource}": open {path}: no such file or directory')
     return found
 
 

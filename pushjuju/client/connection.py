@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 VERSIONS = {
-    "Action": 7, "Admin": 3, "Application": 22, "Client": 7, "Cloud": 7, "KeyManager": 1, "ModelConfig": 3,
-    "ModelManager": 10, "Resources": 3, "SSHClient": 4, "UserManager": 3,
+    "Action": 7, "Admin": 3, "Application": 22, "ApplicationOffers": 5, "Block": 2, "Client": 7, "Cloud": 7,
+    "Controller": 12, "KeyManager": 1, "MachineManager": 11, "ModelConfig": 3, "ModelManager": 10,
+    "Resources": 3, "SSHClient": 4, "Secrets": 2, "Spaces": 6, "Storage": 6, "UserManager": 3,
 }  # fmt: skip
 """The newest version of each facade that this client speaks."""
 
@@ -183,7 +184,10 @@ class Connection:
             return self._refused(message)
         hint = ""
         if code == "unauthorized access":
-            hint = f'ask an administrator of controller "{self.account.name}" for access: pushjuju grant'
+            hint = (
+                f'ask an administrator of controller "{self.account.name}" for more access, such as: '
+                f"pushjuju grant {self.account.user} write MODEL"
+            )
         if code == "model not found":
             hint = "pushjuju models    lists the models"
         return _KINDS.get(code, PushjujuError)(message, hint=hint)

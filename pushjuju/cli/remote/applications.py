@@ -14,6 +14,9 @@ from pushjuju.charms.format.url import parse_url
 from pushjuju.cli.commands.application import deploying
 from pushjuju.cli.commands.config import config as config_command
 from pushjuju.cli.commands.config import config_arguments
+from pushjuju.cli.commands.config import model_config as model_config_command
+from pushjuju.cli.commands.resource import attach_resource as attach_command
+from pushjuju.cli.remote import reading
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.syntax import values
 from pushjuju.client import charms
@@ -195,3 +198,25 @@ def config(call: Call) -> None:
         "settings": found.get("config") or {},
     }
     return config_command.show(call.cli, name, options.key, document)
+
+
+def model_config(call: Call) -> None:
+    """Get, set or reset the configuration of the model."""
+    options = config_arguments.parse(call.args, file=call.flags.file, reset=call.flags.reset)
+    if not options.change:
+        return reading.read(call)
+    skips = call.flags.ignore_read_only_fields
+    changes = model_config_command.changes_of(call.cli, options, skip_read_only=skips)
+    with call.target.opened() as (connection, _):
+        if options.reset:
+            connection.call("ModelConfig", "ModelUnset", {"keys": list(options.reset)})
+        if changes:
+            connection.call("ModelConfig", "ModelSet", {"config": changes})
+    return None
+
+
+def attach_resource(call: Call) -> None:
+    """Set another file for an application's resource."""
+    name, file = attach_command.pair_of(call.args[1])
+    with call.target.opened() as (connection, _):
+        charms.send_resource(connection, call.args[0], name, charms.file_of(name, file))

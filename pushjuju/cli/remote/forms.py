@@ -1,8 +1,9 @@
 """The commands that work on a controller of another computer, and their functions.
 
 A command whose controller turns out to be remote (`IsRemote`) ends without an effect, and `run` calls its
-function from this table. A command that only reads a model, and is not in the table, runs in the process of
-the controller. All other commands work only on the host of the controller.
+function from this table. Commands that are one request are in `table`. A command that only reads a model, and
+is in no table, runs in the process of the controller. All other commands work only on the host of the
+controller.
 """
 
 from __future__ import annotations
@@ -12,7 +13,18 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.cli.commands.program import web_commands
-from pushjuju.cli.remote import applications, changes, models, reading, running, ssh, status, users
+from pushjuju.cli.remote import (
+    access,
+    applications,
+    changes,
+    models,
+    reading,
+    running,
+    ssh,
+    status,
+    table,
+    users,
+)
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.work import session
 from pushjuju.client import target
@@ -27,13 +39,14 @@ FORMS = {
     name: module
     for module, names in (
         (running, "run exec"),
-        (applications, "deploy config"),
+        (access, "grant revoke enable-user disable-user remove-user users show-user"),
+        (applications, "deploy config model-config attach-resource"),
         (
             changes,
             "add-unit remove-unit remove-application integrate remove-relation expose unexpose resolved",
         ),
         (models, "models add-model destroy-model"),
-        (ssh, "ssh add-ssh-key"),
+        (ssh, "ssh add-ssh-key remove-ssh-key import-ssh-key"),
         (status, "status"),
         (users, "add-user change-user-password"),
     )
@@ -46,6 +59,8 @@ def form_of(word: str) -> Callable[[Call], None] | None:
     """Return the function of a command, or None when it works only on the host of the controller."""
     if module := FORMS.get(word):
         return cast("Callable[[Call], None]", getattr(module, word.replace("-", "_")))
+    if word in table.REQUESTS:
+        return table.run
     return reading.read if word in web_commands.READING else None
 
 

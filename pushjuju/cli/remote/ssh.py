@@ -103,12 +103,26 @@ def _answers(address: str) -> bool:
 
 def add_ssh_key(call: Call) -> None:
     """Add public keys to the model."""
+    _change_keys(call, "AddKeys", "add key")
+
+
+def remove_ssh_key(call: Call) -> None:
+    """Remove public keys from the model."""
+    _change_keys(call, "DeleteKeys", "remove key id")
+
+
+def import_ssh_key(call: Call) -> None:
+    """Add the public keys of users of GitHub or Launchpad."""
+    _change_keys(call, "ImportKeys", "import key id")
+
+
+def _change_keys(call: Call, method: str, what: str) -> None:
     with call.target.opened() as (connection, _):
         params = {"user": call.target.account.user, "ssh-keys": list(call.args)}
-        results = connection.call("KeyManager", "AddKeys", params).get("results") or ()
+        results = connection.call("KeyManager", method, params).get("results") or ()
     refused = [
         Refusal(key=key, reason=item["error"]["message"])
         for key, item in zip(call.args, results, strict=True)
         if item.get("error")
     ]
-    tell_results(call.cli, "add key", refused)
+    tell_results(call.cli, what, refused)

@@ -3,8 +3,8 @@
 The first frame is `{}`. A request is `{"user", "credentials" or "macaroons", "commands"}`; the answer is a
 frame `{"output": [LINE]}` for each line, with `"stderr": true` for lines of stderr, then `{"done": true}`.
 When a command failed or was refused, the last frame has `error` and its `hint`, and `login`, which is false
-when the user was refused. The command that starts the server gives it the function that runs a command line; without
-such a function the server refuses all command lines. Mirrors: juju apiserver/embeddedcli.go (3.6)
+when the user was refused. The command that starts the server gives it the function that runs a command line;
+without such a function the server refuses all command lines. Mirrors: juju apiserver/embeddedcli.go (3.6)
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def model_config_command(
     opened = session.open_model(cli, model)
     if options.change:
         session.require_change(opened)
-        changes = _changes(cli, options, skip_read_only=ignore_read_only_fields)
+        changes = changes_of(cli, options, skip_read_only=ignore_read_only_fields)
         return _set(cli, opened, request.ModelConfigOptions(values=changes, reset=options.reset))
     return _show(cli, request.effective(opened.ctx, opened.model), options.key, opened.model.name)
 
@@ -60,7 +60,7 @@ def _set(cli: Cli, opened: sessions.Session, options: request.ModelConfigOptions
         drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE)
 
 
-def _changes(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, object]:
+def changes_of(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, object]:
     """Return the new values; for a key in the file and on the command line, the command line wins."""
     merged: dict[str, object] = {}
     if options.file:

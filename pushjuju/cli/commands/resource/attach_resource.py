@@ -31,13 +31,14 @@ def attach_resource(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: boo
     application, argument = args
     if not is_application(application):
         raise UsageError(f"application {quote(application)} not valid")
-    name, value = _pair(argument)
+    name, value = pair_of(argument)
     opened = session.open_model(cli, model)
     request.attach(opened.ctx, opened.uuid, application, name, value)
     drive.settle(cli, opened.ctx, opened.uuid, touched=(application,), no_wait=no_wait)
 
 
-def _pair(argument: str) -> tuple[str, str]:
+def pair_of(argument: str) -> tuple[str, str]:
+    """Return name and value of `NAME=VALUE`."""
     name, equals, value = argument.partition("=")
     if not equals:
         problem = "expected name=path format"

@@ -22,8 +22,8 @@ _MEANT = (
 )
 
 
-def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
-    """Parse (user, level, targets)."""
+def word_of(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
+    """Return user, level and targets of the arguments."""
     if not args:
         raise UsageError("no user specified")
     if len(args) < 2:
@@ -31,7 +31,7 @@ def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
     return args[0], args[1].lower(), args[2:]
 
 
-def _kind(word: str, level: str, targets: Sequence[str]) -> users.Kind:
+def kind_of(word: str, level: str, targets: Sequence[str]) -> users.Kind:
     """Return the kind of the targets: model, controller, offer."""
     # the name of a model's owner may contain a dot: bob@example.com/shop
     offers = [target for target in targets if "." in target.rpartition("/")[2]]
@@ -59,8 +59,8 @@ def _change(cli: Cli, controller: str, word: str, options: access.AccessOptions)
 
 def access_command(name: str, summary: str, examples: str) -> Command:
     def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
-        user, level, targets = _word(args)
-        kind = _kind(name, level, targets)
+        user, level, targets = word_of(args)
+        kind = kind_of(name, level, targets)
         options = access.AccessOptions(user=user, level=level, kind=kind, names=targets)
         _change(cli, controller, name, options)
 
@@ -81,7 +81,7 @@ def access_command(name: str, summary: str, examples: str) -> Command:
 
 def cloud_access_command(name: str, summary: str) -> Command:
     def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
-        user, level, names = _word(args)
+        user, level, names = word_of(args)
         if not names:
             raise UsageError("no cloud specified")
         if level not in users.LEVELS[users.Kind.CLOUD]:

@@ -31,7 +31,12 @@ def remove_user(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) 
     ctx, name = session.open_controller(cli, controller), args[0]
     users.require(ctx, name)
     if not yes:
-        cli.output.text(_REMOVAL.format(user=f'"{name}"', controller=f'"{ctx.controller.name}"'))
-        cli.console.confirm("Continue [y/N]? ", what="user removal")
+        ask(cli, name, ctx.controller.name)
     users.remove(ctx, name)
     cli.output.text(f'User "{name}" removed\n')
+
+
+def ask(cli: Cli, name: str, controller: str) -> None:
+    """Ask the user whether to remove a user of a controller."""
+    cli.output.text(_REMOVAL.format(user=f'"{name}"', controller=f'"{controller}"'))
+    cli.console.confirm("Continue [y/N]? ", what="user removal")
