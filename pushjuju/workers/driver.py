@@ -162,13 +162,17 @@ class Driver:
         """Add the model's name to an event, unless the driver works only on this model."""
         if not event.model or event.model == self.prefix:
             return event
-        if event.model not in self._names:
-            with self.ctx.store.read() as tx:
-                found = tx.find(Model, "model_by_uuid", uuid=event.model)
-            self._names[event.model] = found.name if found is not None else event.model
-        name = self._names[event.model]
+        name = self._name_of(event.model)
         parent = f"{event.parent} ({name})" if event.parent else ""
         return replace(event, entity=f"{event.entity} ({name})", parent=parent)
+
+    def _name_of(self, model: str) -> str:
+        """Return the name of a model; events may come from any thread, but only this thread uses the store."""
+        if model not in self._names:
+            with self.ctx.store.read() as tx:
+                found = tx.find(Model, "model_by_uuid", uuid=model)
+            self._names[model] = found.name if found is not None else model
+        return self._names[model]
 
     def _related(self) -> tuple[str, ...]:
         """Return the models to work: the driver's model, and those related to its applications."""
@@ -256,6 +260,8 @@ class Driver:
 
     async def _dispatch(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)
+        if model != self.prefix:
+            self._name_of(model)  # before a provider reports from a thread of its own
         if kind == "machine":
             return await MachineWorker(self.runtime.holding(claim), model, name, claim.attempts).work()
         if name == LOOP:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from pushjuju.store.queue import Claim, machine_key
 from pushjuju.store.rows.records import Model
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Event
+from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.runtime import Runtime
 from tests.world.two_models import TwoModels
 
 
@@ -50,6 +54,25 @@ def test_what_is_told_of_another_model_names_it(twins: TwoModels) -> None:
     name = twins.prod.read(lambda tx: tx.get(Model, "model_by_uuid", "", uuid=twins.prod.model)).name
     shown = [(event.entity, event.parent) for event in told]
     assert shown == [("db/0", "machine 0"), (f"db/0 ({name})", f"machine 0 ({name})")]
+
+
+async def test_a_provider_may_report_from_a_thread(twins: TwoModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Event] = []
+
+    class Reporting:
+        def __init__(self, runtime: Runtime, *_: object) -> None:
+            self.tell = runtime.tell
+
+        async def work(self) -> Outcome:
+            await asyncio.to_thread(self.tell, Event(entity="machine 0", text="making an image"))
+            return Outcome()
+
+    monkeypatch.setattr("pushjuju.workers.driver.MachineWorker", Reporting)
+    key = machine_key(twins.shop.model, "0")
+    claim = Claim(key=key, owner="me", lease=1, generation=1, attempts=0, reason="")
+    await Driver(twins.ctx, tell=told.append)._dispatch(claim)
+    name = twins.shop.read(lambda tx: tx.get(Model, "model_by_uuid", "", uuid=twins.shop.model)).name
+    assert [event.entity for event in told] == [f"machine 0 ({name})"]
 
 
 def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: TwoModels) -> None:
