@@ -167,7 +167,7 @@ class Driver:
         return replace(event, entity=f"{event.entity} ({name})", parent=parent)
 
     def _name_of(self, model: str) -> str:
-        """Return the name of a model; events may come from any thread, but only this thread uses the store."""
+        """Return the name of a model; only the first call for a model must be in the thread of the store."""
         if model not in self._names:
             with self.ctx.store.read() as tx:
                 found = tx.find(Model, "model_by_uuid", uuid=model)

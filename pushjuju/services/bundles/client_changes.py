@@ -48,7 +48,14 @@ def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
     bundle = loaded.bundle
     charms = {name: _charm(bundle, app) for name, app in bundle.applications.items()}
     made = plan(Wanted(bundle=bundle, charms=charms), ModelFacts())
-    return [_step(change) for change in made], []
+    deployed = {
+        str(change.args["application"]): change.args.get("base") for change in made if _deploys(change)
+    }
+    return [_step(change, deployed) for change in made], []
+
+
+def _deploys(change: Change) -> bool:
+    return change.method is Method.DEPLOY
 
 
 def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:
@@ -58,8 +65,11 @@ def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:
     return ResolvedCharm(name=app.charm_name, base=base, channel=app.channel, revision=revision)
 
 
-def _step(change: Change) -> ClientStep:
+def _step(change: Change, deployed: Mapping[str, Any]) -> ClientStep:
+    """Return a step for the client; a machine for an application has the application's base, as in Juju."""
     args = dict(change.args)
+    if change.method is Method.ADD_MACHINES and (base := deployed.get(str(args.get("application")))):
+        args.setdefault("base", base)
     if base := args.get("base"):
         args["series"] = Base.parse(base).series  # libjuju reads the series
     if change.method is Method.ADD_CHARM and "revision" in args:

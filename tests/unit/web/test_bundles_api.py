@@ -77,6 +77,22 @@ async def test_the_steps_for_a_bundle_have_named_arguments(served: ApiWorld, hou
         assert relation["args"] == ["web:db", "db:db"]
 
 
+async def test_containers_and_machines_of_an_application_have_its_base(
+    served: ApiWorld, house: TestController
+) -> None:
+    text = """
+default-base: ubuntu@22.04
+machines: {"0": {}}
+applications:
+  web: {charm: web, num_units: 2, to: ["lxd:0", "lxd:new"]}
+"""
+    async with served.entered(house.model) as client:
+        found = await client.ask("Bundle", 6, "GetChangesMapArgs", {"yaml": text, "bundleURL": "b"})
+        machines = [item["args"] for item in found["changes"] if item["method"] == "addMachines"]
+    assert [item.get("container-type") for item in machines] == [None, "lxd", "lxd"]
+    assert {(item["base"], item["series"]) for item in machines} == {("ubuntu@22.04/stable", "jammy")}
+
+
 async def test_a_faulty_bundle_is_told_and_reads_no_file_of_this_host(
     served: ApiWorld, house: TestController
 ) -> None:
