@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.charms_tools.hubstore import JAMMY, HubStore
 from tests.unit.web.test_files_api import aside
 from tests.unit.web.test_libjuju import pytestmark as pytestmark  # noqa: PLC0414 - the same warnings
 from tests.unit.web.test_libjuju import working
@@ -56,6 +57,37 @@ async def test_libjuju_deploys_a_bundle_of_local_charms(
             assert (await web.get_resources())["data"].size == 1
             assert [relation.key for relation in model.relations if relation.key] != []
             assert model.applications["db"].exposed
+
+    async with working(house):
+        await aside(play)
+
+
+async def test_libjuju_deploys_a_bundle_of_charms_of_a_store(
+    served: ApiWorld, house: TestController, packs: Charms, hub: HubStore, tmp_path: Path
+) -> None:
+    hub.add("web", packs.make("web", requires=DB).path.read_bytes(), revision=3, bases=[JAMMY])
+    hub.add("web", packs.make("web", requires=DB).path.read_bytes(), revision=4, bases=[JAMMY])
+    postgres = packs.make("postgres", provides=DB).path.read_bytes()
+    hub.add("postgres", postgres, revision=7, bases=[JAMMY], channels=["14/stable"])
+    value = f'"{hub.url}"'
+    house.write(lambda tx: tx.run("model_config_set", model=house.model, key="charmhub-url", value=value))
+    bundle = {
+        "default-base": "ubuntu@22.04",
+        "applications": {
+            "web": {"charm": "web", "channel": "stable", "revision": 3, "num_units": 1, "to": ["lxd:db/0"]},
+            "db": {"charm": "postgres", "channel": "14/stable", "num_units": 1},
+        },
+        "relations": [["web:db", "db:db"]],
+    }
+    (tmp_path / "bundle.yaml").write_text(yaml.safe_dump(bundle))
+
+    async def play() -> None:
+        async with model_of(served, house.model) as model:
+            await model.deploy(str(tmp_path / "bundle.yaml"))
+            assert model.applications["web"].charm_url == "ch:amd64/jammy/web-3"
+            assert model.applications["db"].charm_url == "ch:amd64/jammy/postgres-7"
+            await model.block_until(lambda: len(model.units) == 2, timeout=20)
+            assert sorted(model.machines) == ["0", "0/lxd/0"]
 
     async with working(house):
         await aside(play)

@@ -62,19 +62,17 @@ class Deploying(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def deploy(self, params: shapes.ApplicationsDeploy) -> ErrorResults:
-        """Deploy charms that were uploaded to the model before."""
+        """Deploy charms that were uploaded to the model, or that a client has resolved in the store."""
         return {"results": [each(self._deploy, item) for item in params.applications]}
 
     def _deploy(self, item: shapes.ApplicationDeploy) -> None:
-        if not _LOCAL.fullmatch(item.charm_url):  # anything else could be a file of this host
-            raise errors.not_supported("charms of a store are deployed with DeployFromRepository")
         if item.devices:
             raise errors.not_supported("devices are for Kubernetes only")
         settings, trust = settings_of(item.config_yaml, item.application)
         given = dict(item.config)
         trust = trust or given.pop(_TRUST, "").lower() == "true"
         options = DeployOptions(
-            charm=item.charm_url,
+            **_source(item),
             application=item.application,
             num_units=item.num_units,
             least_units=0,
@@ -229,6 +227,20 @@ class Deploying(Facade):
         except PushjujuError as error:
             return {"error": errors.told(error)}
         return {"info": {"destroyed-units": [{"tag": tags.of_unit(unit)} for unit in units], **info}}
+
+
+def _source(item: shapes.ApplicationDeploy) -> dict[str, Any]:
+    """Return the options that name the charm: an upload, or a revision of the store.
+
+    Raises:
+        NotValid: The URL is neither, so that it could name a file of this host.
+    """
+    if _LOCAL.fullmatch(item.charm_url):
+        return {"charm": item.charm_url}
+    name, number = store_name(item.charm_url)
+    revision = number if item.charm_origin.revision is None else item.charm_origin.revision
+    channel = item.charm_origin.channel or ("stable" if revision >= 0 else "")
+    return {"charm": f"ch:{name}", "revision": revision, "channel": channel}
 
 
 def _nothing() -> shapes.Info:
