@@ -3,7 +3,8 @@
 The decorator of the standard library compiles up to seven methods of a class. That takes longer than the
 rest of the import of a typical module, and a command makes values of few of the classes that it imports.
 `dataclass` of this module takes the same options. It gives the class its slots at once, and lets the standard
-library make the methods when the first value is made, or when `dataclasses.fields` asks for the fields.
+library make the methods when the first value is compared, hashed or shown, or when `dataclasses.fields` asks
+for the fields. The first value itself needs only the constructor, which is made here.
 
 The constructor of a frozen dataclass sets each field through `object.__setattr__`. For records that a hook
 reads in great numbers, these calls are most of the work, so `changed` does without the constructor.
@@ -22,7 +23,7 @@ Get = Callable[[Any], Any]
 Put = Callable[[Any, Any], None]
 T = TypeVar("T")
 
-__all__ = ["Get", "Put", "changed", "dataclass", "slots"]
+__all__ = ["Get", "Put", "changed", "dataclass", "kinds", "slots"]
 _NO_FIELD = (
     "ClassVar",
     "typing.ClassVar",
@@ -31,11 +32,14 @@ _NO_FIELD = (
     "KW_ONLY",
     "dataclasses.KW_ONLY",
 )
+_NOT_PLAIN = ("ClassVar", "typing.ClassVar", "InitVar", "dataclasses.", "KW_ONLY")
+_CONSTRUCTION = ("__init__", "__setattr__", "__delattr__")
+_NOT_GIVEN = object()  # the default of a field that has a function for its default
 _making = threading.RLock()
 
 
 class _Fields:
-    """The fields of a class that has no methods yet.
+    """The fields of a class that has no methods yet, or only its constructor.
 
     Args:
         written: The class as its module defines it, without slots.
@@ -45,12 +49,72 @@ class _Fields:
 
     def __init__(self, written: type[Any], cls: type[Any], options: dict[str, Any]) -> None:
         self._written = written
-        self._cls = cls
+        self._cls: Any = cls
         self._options = options
+        self._constructed = False
 
     def __get__(self, _value: object, _cls: type[Any]) -> Any:
         self.make_methods()
         return self._cls.__dataclass_fields__
+
+    def make_constructor(self) -> None:
+        """Make the constructor; the other methods are made when somebody calls one of them."""
+        with _making:
+            if self._constructed or vars(self._cls)["__dataclass_fields__"] is not self:
+                return
+            plain = self.plain()
+            if plain is None or self._options.keys() - {"eq", "frozen", "kw_only"}:
+                self.make_methods()
+                return
+            self._constructed = True
+            frozen, own = self._options.get("frozen", False), vars(self._written)
+            compared = self._options.get("eq", True)
+            for name in ("__repr__", *(["__eq__"] if compared else [])):
+                if name not in own:
+                    setattr(self._cls, name, self._made_later(name))
+            if compared and (own.get("__hash__") is None and not ("__hash__" in own and "__eq__" not in own)):
+                self._cls.__hash__ = self._made_later("__hash__") if frozen else None
+            if frozen:
+                self._cls.__setattr__, self._cls.__delattr__ = _refusals(self._cls, frozenset(plain))
+            matched = tuple(name for name, (_, alone) in plain.items() if not alone)
+            self._cls.__match_args__ = matched  # type: ignore[misc] # mypy means that of _Fields
+            self._cls.__init__ = _constructor(self._cls, plain)
+
+    def plain(self) -> dict[str, tuple[Any, bool]] | None:
+        """Return the fields when they have nothing special: name -> (default or field, keyword only).
+
+        None means that only the standard library knows them.
+        """
+        found: dict[str, tuple[Any, bool]] = {}
+        for base in reversed(self._cls.__mro__[1:-1]):
+            if "__dataclass_fields__" not in vars(base):
+                continue
+            below = vars(base)["__dataclass_fields__"]
+            inherited = below.plain() if isinstance(below, _Fields) else None
+            if inherited is None:
+                return None
+            found.update(inherited)
+        own, alone = vars(self._written), self._options.get("kw_only", False)
+        if "__init__" in own or "__setattr__" in own or "__delattr__" in own:
+            return None
+        for name, kind in own.get("__annotations__", {}).items():
+            if str(kind).startswith(_NOT_PLAIN):
+                return None
+            default = own.get(name, dataclasses.MISSING)
+            if isinstance(default, dataclasses.Field):
+                if not default.init or default.kw_only not in (dataclasses.MISSING, alone):
+                    return None
+            elif default.__class__.__hash__ is None:  # the standard library refuses it
+                return None
+            found[name] = (default, alone)
+        return found
+
+    def _made_later(self, name: str) -> Callable[..., Any]:
+        def later(*args: Any) -> Any:
+            self.make_methods()
+            return getattr(self._cls, name)(*args)
+
+        return later
 
     def make_methods(self) -> None:
         """Let the standard library make the methods, and take them over; other threads wait for this."""
@@ -61,9 +125,59 @@ class _Fields:
             dataclasses.dataclass(**self._options)(self._written)
             after = vars(self._written)
             made = {name: after[name] for name in after if after[name] is not before.get(name)}
+            if self._constructed:
+                made = {name: made[name] for name in made if name not in _CONSTRUCTION}
             last = ("__dataclass_fields__", "__init__")  # with these, other threads use the class
             for name in sorted(made.keys() - self._written.__annotations__.keys(), key=last.__contains__):
                 setattr(self._cls, name, made[name])
+
+
+def _constructor(cls: type[Any], plain: dict[str, tuple[Any, bool]]) -> Any:
+    """Return the constructor of a class with plain fields."""
+    known: dict[str, Any] = {"_none": _NOT_GIVEN}
+    words: dict[bool, list[str]] = {False: [], True: []}
+    lines = []
+    for name, (given, alone) in plain.items():
+        default: Any = given
+        factory: Any = dataclasses.MISSING
+        if isinstance(given, dataclasses.Field):
+            default, factory = given.default, given.default_factory
+        known |= {
+            f"_put_{name}": getattr(cls, name).__set__,
+            f"_default_{name}": default,
+            f"_make_{name}": factory,
+        }
+        value, word = name, name
+        if factory is not dataclasses.MISSING:
+            value, word = f"_make_{name}() if {name} is _none else {name}", f"{name}=_none"
+        elif default is not dataclasses.MISSING:
+            word = f"{name}=_default_{name}"
+        words[alone].append(word)
+        lines.append(f" _put_{name}(_self, {value})")
+    if hasattr(cls, "__post_init__"):
+        lines.append(" _self.__post_init__()")
+    named = ["*", *words[True]] if words[True] else []
+    text = f"def __init__({', '.join(('_self', *words[False], *named))}):\n" + ("\n".join(lines) or " pass")
+    exec(text, known)  # noqa: S102 - as the standard library does
+    made = known["__init__"]
+    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    return made
+
+
+def _refusals(cls: type[Any], names: frozenset[str]) -> tuple[Any, Any]:
+    """Return the functions that set and delete attributes of a frozen class."""
+
+    def refuse_set(value: Any, name: str, item: object) -> None:
+        if type(value) is cls or name in names:
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, value).__setattr__(name, item)
+
+    def refuse_delete(value: Any, name: str) -> None:
+        if type(value) is cls or name in names:
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, value).__delattr__(name)
+
+    return refuse_set, refuse_delete
 
 
 def _lazy_dataclass(*, slots: bool = False, **options: Any) -> Any:
@@ -73,7 +187,7 @@ def _lazy_dataclass(*, slots: bool = False, **options: Any) -> Any:
         cls = _with_slots(written, frozen=options.get("frozen", False))
 
         def first(value: Any, /, *args: Any, **named: Any) -> None:
-            fields.make_methods()
+            fields.make_constructor()
             cls.__init__(value, *args, **named)
 
         cls.__dataclass_fields__ = fields = _Fields(written, cls, options)
@@ -116,14 +230,25 @@ else:
 
 
 @cache
+def kinds(kind: Hashable) -> dict[str, str]:
+    """Return the fields of a class with their types as they are written, without making its methods."""
+    cls: Any = kind
+    fields = vars(cls).get("__dataclass_fields__")
+    plain = fields.plain() if isinstance(fields, _Fields) else None
+    if plain is None:
+        return {field.name: str(field.type) for field in dataclasses.fields(cls)}
+    fields.make_constructor()
+    written: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        written.update(vars(base).get("__annotations__", {}))
+    return {name: str(written[name]) for name in plain}
+
+
+@cache
 def slots(kind: Hashable) -> dict[str, tuple[Get, Put]]:
     """Return the functions that read and write each field of a class: name -> (get, put)."""
-    cls: Any = kind
-    found = {}
-    for field in dataclasses.fields(cls):
-        descriptor = getattr(cls, field.name)
-        found[field.name] = (descriptor.__get__, descriptor.__set__)
-    return found
+    descriptors = {name: getattr(kind, name) for name in kinds(kind)}
+    return {name: (found.__get__, found.__set__) for name, found in descriptors.items()}
 
 
 @cache

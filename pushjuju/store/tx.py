@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import fields
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
-from pushjuju.core.values import changed, slots
+from pushjuju.core.values import changed, kinds, slots
 from pushjuju.portable.jsontext import compact
 from pushjuju.store.statements import of_models, queries
 
@@ -35,7 +34,7 @@ def _is_json(kind: str) -> bool:
 def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
     """Return a function that makes a record from a row; the types of the fields say what it decodes."""
     kind: Any = record
-    known = {field.name: str(field.type) for field in fields(kind)}
+    known = kinds(kind)
     if missing := known.keys() - set(columns):
         raise StoreError(f"a row for {kind.__name__} has no {min(missing)}")
     puts = [_put(kind, name, known[name]) if name in known else _leave_out for name in columns]
@@ -276,7 +275,7 @@ class ModelTx(Tx):
 def _insertion(table: str, record: Hashable) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Return the INSERT statement for a record, its columns, and those columns that are JSON."""
     kind: Any = record
-    columns = tuple(field.name for field in fields(kind))
-    documents = tuple(field.name for field in fields(kind) if _is_json(str(field.type)))
+    columns = tuple(kinds(kind))
+    documents = tuple(name for name, written in kinds(kind).items() if _is_json(written))
     names, marks = ", ".join(columns), ", ".join(f":{name}" for name in columns)
     return f"INSERT INTO {table} ({names}) VALUES ({marks})", columns, documents  # noqa: S608 - ours

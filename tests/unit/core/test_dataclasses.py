@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 
 import pushjuju
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,3 +110,88 @@ def test_the_methods_of_every_class_can_be_made() -> None:
                 dataclasses.fields(kind)
                 found += 1
     assert found > 500
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:  # noqa: PLW1641 - the hash is what is tested
+    """A frozen value with positional fields."""
+
+    left: int
+    right: list[int] = field(default_factory=list)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pair) and self.left == other.left
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lone:
+    """A value that equals nothing else."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class Checked:
+    """A value that is checked when it is made."""
+
+    size: int
+    name: str = "x"
+
+    def __post_init__(self) -> None:
+        self.size += 1
+
+
+def test_a_first_value_makes_only_the_constructor() -> None:
+    @dataclass(frozen=True, slots=True)
+    class New:
+        x: int
+
+    assert New(1).x == 1
+    made = vars(New)["__dataclass_fields__"]
+    assert not isinstance(made, dict)
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'x'"):
+        New(1).x = 2  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'x'"):
+        del New(1).x  # type: ignore[misc]
+    assert vars(New)["__dataclass_fields__"] is made
+    assert (New(1) == New(1), hash(New(1)) == hash(New(1)), repr(New(2)).endswith("New(x=2)")) == (True,) * 3
+    assert [entry.name for entry in dataclasses.fields(New)] == ["x"]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        New(1).x = 2  # type: ignore[misc]
+
+
+def test_a_constructor_takes_what_the_standard_librarys_takes() -> None:
+    assert (Pair(1).right, Pair(1, [2]).right, Pair(right=[3], left=1).right) == ([], [2], [3])
+    assert Pair(1).right is not Pair(1).right
+    assert (Checked(1).size, Checked(size=2, name="y").name) == (2, "y")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        Checked(1, z=1)  # type: ignore[call-arg]
+    match Pair(1, [2]):
+        case Pair(left, right):
+            assert (left, right) == (1, [2])
+
+
+def test_own_comparison_and_none_are_kept() -> None:
+    assert Pair(1, [2]) == Pair(1, [3])
+    assert Lone("a") != Lone("a")
+    assert len({Lone("a"), Lone("a")}) == 2
+    with pytest.raises(TypeError, match="unhashable type"):
+        hash(Checked(1))
+
+
+def test_the_kinds_of_fields_are_told_without_the_methods() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Base:
+        x: int
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Derived(Base):
+        y: str = ""
+
+    assert kinds(Derived) == {"x": "int", "y": "str"}
+    assert not isinstance(vars(Derived)["__dataclass_fields__"], dict)
+    values = [Derived.__new__(Derived) for _ in range(2)]
+    for value in values:
+        object.__setattr__(value, "x", 1)
+        object.__setattr__(value, "y", "a")
+    assert values[0] == values[1] == Derived(x=1, y="a")
