@@ -15,11 +15,19 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
+from pushjuju.cli.app.compiled import Finder
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.abc import Loader
 
 _OURS = "pushjuju."
+_LARGE = (
+    "asyncio.",
+    "asyncssh.",
+    "cryptography.",
+    "pluggy.",
+)  # packages of many modules: found quickly, executed at once
 _SELDOM = frozenset(("argparse", "ast", "asyncio.sslproto", "platform", "ssl", "tokenize"))
 
 
@@ -30,6 +38,7 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
+_finder = Finder()
 
 
 class _Unread(ModuleType):
@@ -87,9 +96,11 @@ class _LazyFinder:
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec of a module to execute at its first use, or None to let Python execute it now."""
-        if not _thread.lazy or not (name.startswith(_OURS) or name in _SELDOM):
+        if not _thread.lazy:
             return None
-        spec = PathFinder.find_spec(name, path, target)
+        if not (name.startswith(_OURS) or name in _SELDOM):
+            return _finder.find(name, path) if name.startswith(_LARGE) else None
+        spec = _finder.find(name, path) or PathFinder.find_spec(name, path, target)
         if spec is None or spec.loader is None or spec.submodule_search_locations is not None:
             return None
         spec.loader = cast("Loader", _LazyLoader(spec.loader))
