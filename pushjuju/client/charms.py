@@ -38,15 +38,36 @@ def send_resources(
     Raises:
         NotFound: The charm has no such resource, or the file does not exist.
     """
-    if not wanted:
-        return {}
     known = packed.charm.meta.resources
-    for name, file in wanted.items():
+    for name in wanted:
         if name not in known:
             raise NotFound(f'charm "{packed.charm.name}" has no resource "{name}"')
-        file_of(name, file)
+    names = {name: known[name].filename for name in wanted}
+    return send_files(connection, application, url, wanted, names)
+
+
+def send_files(
+    connection: Connection, application: str, url: str, wanted: Mapping[str, str], names: Mapping[str, str]
+) -> dict[str, str]:
+    """Announce resources of a charm, and send their files; return name -> id.
+
+    Args:
+        wanted: Name -> path of a file here.
+        names: Name -> file name on the machine, where it differs.
+
+    Raises:
+        NotFound: A file does not exist.
+    """
+    if not wanted:
+        return {}
     listed = [
-        {"name": name, "type": "file", "path": known[name].filename, "origin": "upload"} for name in wanted
+        {
+            "name": name,
+            "type": "file",
+            "path": names.get(name) or file_of(name, file).name,
+            "origin": "upload",
+        }
+        for name, file in wanted.items()
     ]
     params = {"tag": f"application-{application}", "url": url, "resources": listed}
     numbers = connection.call("Resources", "AddPendingResources", params)["pending-ids"]
@@ -102,6 +123,9 @@ def _place(item: Placement, model: str) -> dict[str, str]:
 
 def storage(wanted: Mapping[str, Directive]) -> dict[str, dict[str, Any]]:
     """Return storage directives in the form of the wire."""
-    return {
-        name: {"pool": item.pool, "size": item.size, "count": item.count} for name, item in wanted.items()
-    }
+    return {name: directive(item) for name, item in wanted.items()}
+
+
+def directive(item: Directive) -> dict[str, Any]:
+    """Return a storage directive in the form of the wire."""
+    return {"pool": item.pool, "size": item.size, "count": item.count}

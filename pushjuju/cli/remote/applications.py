@@ -121,15 +121,15 @@ def _from_store(connection: Connection, options: DeployOptions) -> Deployed:
         "resources": dict(options.resources),
         "revision": options.revision if options.revision >= 0 else None,
     }
-    for item in wanted["resources"].values():
-        if not item.isdigit():
-            raise NotSupported(
-                "a file for a resource of a store's charm cannot be sent with the deploy",
-                hint="on the host: pushjuju attach-resource",
-            )
+    files = {
+        key: charms.file_of(key, value) for key, value in options.resources.items() if not value.isdigit()
+    }
     (found,) = connection.call("Application", "DeployFromRepository", {"args": [wanted]})["Results"]
     for error in found.get("Errors") or ():
         connection.require({"error": error})
+    for resource, file in files.items():
+        if not options.dry_run:
+            charms.send_resource(connection, name, resource, file)
     info = found["Info"]
     return Deployed(
         application=name,

@@ -90,6 +90,56 @@ def _destroy_applications(
     return lines
 
 
+def remove_machine(call: Call) -> None:
+    """Remove machines."""
+    forced = removals.force(force=call.flags.force, no_wait=call.flags.no_wait)
+    ids = [values.machine_id(arg) for arg in call.args]
+    with call.target.opened() as (connection, _):
+        remove = partial(_destroy_machines, connection, forced, call.flags.keep_instance)
+        plan = removals.Plan.of(ids, partial(remove, dry_run=True), failed="removing machine failed")
+        _carry_out(call.cli, connection, plan, remove, what="machine removal", flags=call.flags)
+
+
+def _destroy_machines(
+    connection: Connection, forced: Force | None, keep: bool, ids: list[str], *, dry_run: bool
+) -> list[str]:
+    """Remove machines, or only ask what this would do; return the lines of the plan."""
+    params = {
+        "machine-tags": [tag_of("machine", name) for name in ids],
+        "keep": keep,
+        "dry-run": dry_run,
+        **_forced(forced),
+    }
+    lines: list[str] = []
+    for name, item in zip(
+        ids, connection.each("MachineManager", "DestroyMachineWithParams", params), strict=True
+    ):
+        lines.append(f"will remove machine {name}")
+        lines += [
+            f"- will remove unit {_unit(unit['tag'])}" for unit in item["info"].get("destroyed-units") or ()
+        ]
+    return lines
+
+
+def add_machine(call: Call) -> None:
+    """Add machines that the cloud makes."""
+    flags = call.flags
+    place = values.machine_placement(call.args[0] if call.args else "")
+    base = values.base(flags.base, flags.series, call.cli.console)
+    with call.target.opened() as (connection, _):
+        item = {
+            "base": {"name": base.os, "channel": base.channel} if base else {},
+            "constraints": dict(values.constraints(flags.constraints, call.cli.console)),
+            "placement": charms.places([place], connection.model)[0] if place else None,
+            "disks": [charms.directive(disk) for disk in values.disks(flags.disks)],
+        }
+        made = connection.call("MachineManager", "AddMachines", {"params": [item] * flags.n})["machines"]
+        for found in made:
+            connection.require(found)
+            kind = "container" if "/" in found["machine"] else "machine"
+            call.cli.console.info(f"created {kind} {found['machine']}")
+
+
 def _carry_out(
     cli: Cli,
     connection: Connection,

@@ -17,8 +17,10 @@ from pushjuju.cli.remote import (
     access,
     applications,
     changes,
+    log,
     models,
     reading,
+    refreshes,
     running,
     ssh,
     status,
@@ -42,10 +44,15 @@ FORMS = {
         (applications, "deploy config model-config attach-resource"),
         (
             changes,
-            "add-unit remove-unit remove-application integrate remove-relation expose unexpose resolved",
+            (
+                "add-unit remove-unit add-machine remove-machine remove-application"
+                " integrate remove-relation expose unexpose resolved"
+            ),
         ),
+        (log, "debug-log"),
+        (refreshes, "refresh"),
         (models, "models add-model destroy-model"),
-        (ssh, "ssh add-ssh-key remove-ssh-key import-ssh-key"),
+        (ssh, "ssh scp add-ssh-key remove-ssh-key import-ssh-key"),
         (status, "status"),
         (users, "add-user change-user-password"),
     )

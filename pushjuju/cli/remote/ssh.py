@@ -21,6 +21,7 @@ from pushjuju.portable.names import is_unit
 from pushjuju.services.requests.model.ssh_keys import Refusal
 
 _ADDRESS = re.compile(r"[0-9A-Za-z][0-9A-Za-z.:_-]{0,254}")
+_USER = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_.-]{0,31}")
 _KEY = re.compile(r"[0-9a-z@.-]{1,100} [0-9A-Za-z+/=]{1,20000}( [ -~]{0,200})?")  # a comment may follow
 _PORT = 22
 _ANSWER_S = 3.0  # how long a machine may take to answer before the controller is the jump host
@@ -28,21 +29,8 @@ _ANSWER_S = 3.0  # how long a machine may take to answer before the controller i
 
 def ssh(call: Call) -> None:
     """Open a shell on a machine, or run a command there."""
-    user, _, name = call.args[0].rpartition("@")
     with call.target.opened() as (connection, found):
-        tag = _tag(connection, name)
-        address = _checked(_ADDRESS, _asked(connection, "PublicAddress", tag).get("address"))
-        listed = _asked(connection, "PublicKeys", tag).get("public-keys") or ()
-        keys = tuple(_checked(_KEY, key) for key in listed)
-    machine = ssh_config.Target(
-        alias=f"juju-{name.replace('/', '-')}",
-        host=address,
-        port=None,
-        user=user or ssh_config.DEFAULT_USER,
-        hops=_hops(call.cli, call.target, address, proxy=proxy_wanted(call.cli, call.flags.proxy)),
-        host_keys=keys,
-        identities=(),
-    )
+        machine = _machine(call, connection, call.args[0])
     terminal = (
         call.cli.console.stdin.isatty() and call.cli.console.stdout.isatty()
         if call.flags.pty is None
@@ -51,6 +39,46 @@ def ssh(call: Call) -> None:
     words = ["ssh", *(["-t", "-t"] if terminal else []), machine.alias, *call.args[1:]]
     known_hosts = call.target.folder.remote_known_hosts(found.uuid)
     run_program(known_hosts, words, [machine], check_host_keys=not call.flags.no_host_key_checks)
+
+
+def scp(call: Call) -> None:
+    """Copy files from and to machines."""
+    machines: dict[str, ssh_config.Target] = {}
+    words: list[str] = []
+    with call.target.opened() as (connection, model):
+        for word in call.args:
+            place, colon, path = word.partition(":")
+            if not colon or word.startswith(("-", ".", "/")):
+                words.append(word)
+                continue
+            if place not in machines:
+                machines[place] = _machine(call, connection, place)
+            words.append(f"{machines[place].alias}:{path}")
+    between = ["-3"] if len(machines) > 1 and "-3" not in words else []
+    known_hosts = call.target.folder.remote_known_hosts(model.uuid)
+    checks = not call.flags.no_host_key_checks
+    run_program(known_hosts, ["scp", *between, *words], list(machines.values()), check_host_keys=checks)
+
+
+def _machine(call: Call, connection: Connection, text: str) -> ssh_config.Target:
+    """Return the machine that `[USER@]NAME` stands for, as the controller describes it."""
+    user, _, name = text.rpartition("@")
+    tag = _tag(connection, name)
+    told = _asked(connection, "PublicAddress", tag)
+    address, port = _checked(_ADDRESS, told.get("address")), _port(told.get("port", _PORT))
+    keys = tuple(
+        _checked(_KEY, key) for key in _asked(connection, "PublicKeys", tag).get("public-keys") or ()
+    )
+    proxy = proxy_wanted(call.cli, call.flags.proxy)
+    return ssh_config.Target(
+        alias=f"juju-{text.replace('/', '-').replace('@', '-at-')}",
+        host=address,
+        port=None if port == _PORT else port,
+        user=user or _checked(_USER, told.get("user", ssh_config.DEFAULT_USER)),
+        hops=_hops(call.cli, call.target, (address, port), proxy=proxy),
+        host_keys=keys,
+        identities=(),
+    )
 
 
 def _tag(connection: Connection, name: str) -> str:
@@ -67,7 +95,7 @@ def _tag(connection: Connection, name: str) -> str:
     return tag_of("unit", name)
 
 
-def _asked(connection: Connection, method: str, tag: str) -> dict[str, str]:
+def _asked(connection: Connection, method: str, tag: str) -> dict[str, Any]:
     (found,) = connection.each("SSHClient", method, {"entities": [{"tag": tag}]})
     return found
 
@@ -83,19 +111,25 @@ def _checked(form: re.Pattern[str], text: Any) -> str:
     return text
 
 
-def _hops(cli: Cli, target: Target, address: str, *, proxy: bool | None) -> tuple[Hop, ...]:
+def _port(number: Any) -> int:
+    if not isinstance(number, int) or not 0 < number < 65536:
+        raise BadAnswer("the controller sent no port that OpenSSH can use")
+    return number
+
+
+def _hops(cli: Cli, target: Target, address: tuple[str, int], *, proxy: bool | None) -> tuple[Hop, ...]:
     """Return the host of the controller as jump host, when the user wants it or the machine is silent."""
     if proxy is False or (proxy is None and _answers(address)):
         return ()
     host = target.account.addresses[0].rpartition(":")[0].strip("[]")
     if proxy is None:
-        cli.console.info(f"{address} does not answer; the connection goes through {host}")
+        cli.console.info(f"{address[0]} does not answer; the connection goes through {host}")
     return (Hop(host=host),)
 
 
-def _answers(address: str) -> bool:
+def _answers(address: tuple[str, int]) -> bool:
     try:
-        socket.create_connection((address, _PORT), _ANSWER_S).close()
+        socket.create_connection(address, _ANSWER_S).close()
     except OSError:
         return False
     return True

@@ -71,6 +71,17 @@ class OperationQueryArgs:
 _USUAL_S = 300.0
 
 
+def _request(item: ActionParams) -> operations.ActionRequest:
+    name = tags.unit(item.receiver) if item.receiver.startswith("unit-") else item.receiver
+    return operations.ActionRequest(
+        action=item.name,
+        receivers=[name],
+        parameters=item.parameters,
+        parallel=item.parallel,
+        execution_group=item.execution_group,
+    )
+
+
 @facade("Action", versions=[7], on=On.MODEL)
 class Action(Facade):
     """The actions of the model."""
@@ -89,27 +100,14 @@ class Action(Facade):
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def enqueue_operation(self, params: Actions) -> dict[str, object]:
         """Enqueue actions on units as one operation."""
-        found: list[dict[str, object]] = []
-        operation = 0
-        for item in params.actions:
-            made = self._enqueue(item)
-            operation = operation or made.operation
-            found += [_result(task) for task in made.tasks]
-            found += [{"error": {"message": text, "code": ""}} for text in made.errors]
-        return {"operation": f"operation-{operation}", "actions": found}
-
-    def _enqueue(self, item: ActionParams) -> operations.Enqueued:
-        name = item.receiver
-        if name.startswith("unit-"):
-            name = tags.unit(name)
-        request = operations.ActionRequest(
-            action=item.name,
-            receivers=[name],
-            parameters=item.parameters,
-            parallel=item.parallel,
-            execution_group=item.execution_group,
-        )
-        return operations.enqueue(self.ctx, self.model, request)
+        if not params.actions:
+            return {"operation": "operation-0", "actions": []}
+        made = operations.enqueue(self.ctx, self.model, *map(_request, params.actions))
+        found = [
+            {"error": {"message": item, "code": ""}} if isinstance(item, str) else _result(item)
+            for item in made.outcomes
+        ]
+        return {"operation": f"operation-{made.operation}", "actions": found}
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def run(self, params: RunParams) -> dict[str, object]:

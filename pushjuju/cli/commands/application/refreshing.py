@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def refresh(cli: Cli, name: str, flags: RefreshFlags) -> None:
     """Change an application to another revision of its charm, and work until the model is at rest."""
-    options = _options(name, flags)
+    options = options_of(name, flags)
     opened = session.open_model(cli, flags.model)
     done = request.refresh(opened.ctx, opened.uuid, options, notices=cli.console)
     if done.stayed is not None:
@@ -38,7 +38,7 @@ def refresh(cli: Cli, name: str, flags: RefreshFlags) -> None:
         _settle(cli, opened, name, flags)
 
 
-def _options(name: str, flags: RefreshFlags) -> RefreshOptions:
+def options_of(name: str, flags: RefreshFlags) -> RefreshOptions:
     config = values.settings(flags.config)
     if len(config.files) > 1:
         raise UsageError("only one config file can be given to refresh")

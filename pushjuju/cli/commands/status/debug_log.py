@@ -25,7 +25,7 @@ _FOLLOW_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Amount:
+class Amount:
     """Which part of the log to show: the backlog, at most `limit` lines, and new lines."""
 
     backlog: int | None
@@ -94,16 +94,9 @@ class DebugLogFlags:
 )
 def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
     """Show the log of a model, and follow it."""
-    amount = _amount(cli, flags)
-    selection = _selection(flags)
-    terminal = cli.console.stdout.isatty()
-    look = log_lines.Look(
-        date=flags.date,
-        milliseconds=flags.ms,
-        utc=flags.utc,
-        location=flags.location,
-        colour=colours_on(cli.env, terminal=terminal, force=flags.color),
-    )
+    amount = amount_of(cli, flags)
+    selection = selection_of(flags)
+    look = look_of(cli, flags)
     opened = session.open_model(cli, flags.model)
     _tell_unknown(cli, opened, (*selection.include, *selection.exclude))
     cli.on_interrupt = "Following ended."
@@ -115,6 +108,17 @@ def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
             return
     if amount.follow:
         cli.console.info(f"model {opened.identifier} is gone")
+
+
+def look_of(cli: Cli, flags: DebugLogFlags) -> log_lines.Look:
+    """Return how the flags want lines to look."""
+    return log_lines.Look(
+        date=flags.date,
+        milliseconds=flags.ms,
+        utc=flags.utc,
+        location=flags.location,
+        colour=colours_on(cli.env, terminal=cli.console.stdout.isatty(), force=flags.color),
+    )
 
 
 def _tell_unknown(cli: Cli, opened: sessions.Session, names: Sequence[str]) -> None:
@@ -129,7 +133,7 @@ def _tell_unknown(cli: Cli, opened: sessions.Session, names: Sequence[str]) -> N
         cli.console.warn(f"there is no {quote(name)} in model {quote(opened.model.name)} or its log{meant}")
 
 
-def _selection(flags: DebugLogFlags) -> log_selection.Selection:
+def selection_of(flags: DebugLogFlags) -> log_selection.Selection:
     level = flags.level.upper()
     if level and level not in log_selection.CHOICES:
         listed = ", ".join(quote(word) for word in log_selection.CHOICES)
@@ -145,7 +149,7 @@ def _selection(flags: DebugLogFlags) -> log_selection.Selection:
     )
 
 
-def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
+def amount_of(cli: Cli, flags: DebugLogFlags) -> Amount:
     """Return which part of the log to show."""
     if flags.tail and flags.no_tail:
         raise UsageError("setting --tail and --no-tail not valid")
@@ -153,16 +157,16 @@ def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
         raise UsageError("setting --no-tail and --retry not valid")
     follow = flags.tail or (cli.console.stdout.isatty() and not flags.no_tail)
     if flags.replay:
-        return _Amount(backlog=None, limit=flags.limit, follow=follow)
+        return Amount(backlog=None, limit=flags.limit, follow=follow)
     if "limit" in cli.given:
         # --limit N shows the newest N lines (Juju's client: at most 10); 0 is the whole log, unless following
         backlog = flags.limit or (flags.lines if follow else None)
-        return _Amount(backlog=backlog, limit=flags.limit, follow=follow)
-    return _Amount(backlog=flags.lines, limit=0, follow=follow)
+        return Amount(backlog=backlog, limit=flags.limit, follow=follow)
+    return Amount(backlog=flags.lines, limit=0, follow=follow)
 
 
 def _pages(
-    opened: sessions.Session, selection: log_selection.Selection, amount: _Amount
+    opened: sessions.Session, selection: log_selection.Selection, amount: Amount
 ) -> Iterator[Sequence[log_selection.Record]]:
     """Yield pages of the backlog, oldest first, then pages of new lines."""
     store, model, shown = opened.ctx.store, opened.uuid, selection.predicate()

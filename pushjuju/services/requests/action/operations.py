@@ -31,6 +31,7 @@ CANCELLED = "action cancelled via the API"
 
 
 _SEQUENCE = "task"
+_SEVERAL = "multiple actions"  # Juju's name of an operation with different actions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,30 +78,43 @@ class Enqueued:
     Attributes:
         tasks: The tasks, one for each unit or machine.
         errors: A sentence for each unit or machine that got no task; the messages are Juju's.
+        outcomes: Tasks and errors in the order of the units and machines that were asked for.
     """
 
     operation: int
     tasks: tuple[Task, ...]
     errors: tuple[str, ...] = ()
+    outcomes: tuple[Task | str, ...] = ()
 
 
-def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
-    """Record an action for units; those that cannot run the action get no task but an error in the result."""
+def enqueue(ctx: Context, model: str, *requests: ActionRequest) -> Enqueued:
+    """Record actions for units as one operation.
+
+    Units that cannot run their action get no task but an error in the result.
+    """
+    names = list(dict.fromkeys(request.action for request in requests))
     with ctx.write(model) as tx:
         models.require_alive(tx)
-        queue = _Queue(tx, request.action, [_tag(name) for name in request.receivers])
-        for name in request.receivers:
-            try:
-                unit = _unit(tx, name)
-                spec = actions.spec_of(tx, unit, request.action)
-                validate_params(spec, request.parameters)
-            except (NotFound, NotValid) as error:
-                queue.refuse(error.message)
-                continue
-            parallel = spec.parallel if request.parallel is None else request.parallel
-            group = spec.execution_group if request.execution_group is None else request.execution_group
-            queue.add_unit(unit, insert_defaults(spec, request.parameters), parallel=parallel, group=group)
+        tags = [_tag(name) for request in requests for name in request.receivers]
+        queue = _Queue(tx, names[0] if len(names) == 1 else _SEVERAL, tags)
+        for request in requests:
+            for name in request.receivers:
+                _enqueue(tx, queue, request, name)
         return queue.close()
+
+
+def _enqueue(tx: ModelTx, queue: _Queue, request: ActionRequest, name: str) -> None:
+    """Add an action for a unit to an operation."""
+    try:
+        unit = _unit(tx, name)
+        spec = actions.spec_of(tx, unit, request.action)
+        validate_params(spec, request.parameters)
+    except (NotFound, NotValid) as error:
+        return queue.refuse(error.message)
+    parallel = spec.parallel if request.parallel is None else request.parallel
+    group = spec.execution_group if request.execution_group is None else request.execution_group
+    parameters = insert_defaults(spec, request.parameters)
+    return queue.add_unit(unit, request.action, parameters, parallel=parallel, group=group)
 
 
 def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enqueued:
@@ -122,7 +136,7 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
             else:
                 found[unit.name] = unit  # a unit may be named twice: by its number and as the leader
         for unit in found.values():
-            queue.add_unit(unit, parameters, parallel=parallel, group=group)
+            queue.add_unit(unit, EXEC, parameters, parallel=parallel, group=group)
         for machine_id in ids:
             if tx.find(Machine, "machine_get", id=machine_id) is None:
                 queue.refuse(f"machine {machine_id} not found")
@@ -135,9 +149,8 @@ class _Queue:
     """An operation to which tasks are added."""
 
     def __init__(self, tx: ModelTx, action: str, tags: Sequence[str]) -> None:
-        self._tx, self._now, self._action = tx, tx.now, action
-        self._tasks: list[Task] = []
-        self._errors: list[str] = []
+        self._tx, self._now = tx, tx.now
+        self._outcomes: list[Task | str] = []
         summary = f"{action} run on {','.join(tags)}"
         self._operation = ActionOperation(model=tx.model, id=self._number(), summary=summary, enqueued=tx.now)
         tx.insert("action_operation", self._operation)
@@ -147,35 +160,48 @@ class _Queue:
 
     def refuse(self, reason: str) -> None:
         """Add the error of a unit or machine that gets no task."""
-        self._errors.append(reason)
+        self._outcomes.append(reason)
 
-    def add_unit(self, unit: Unit, parameters: Mapping[str, Any], *, parallel: bool, group: str) -> None:
+    def add_unit(
+        self, unit: Unit, action: str, parameters: Mapping[str, Any], *, parallel: bool, group: str
+    ) -> None:
         """Add a task for a unit."""
-        self._add(Receiver.UNIT, unit.name, parameters, parallel=parallel, group=group)
-        wake.unit(self._tx, unit, f"action {self._action}")
+        self._add(Receiver.UNIT, unit.name, action, parameters, parallel=parallel, group=group)
+        wake.unit(self._tx, unit, f"action {action}")
 
     def add_machine(self, machine: str, parameters: Mapping[str, Any], *, parallel: bool, group: str) -> None:
         """Add a task for a machine."""
-        self._add(Receiver.MACHINE, machine, parameters, parallel=parallel, group=group)
+        self._add(Receiver.MACHINE, machine, EXEC, parameters, parallel=parallel, group=group)
         wake.machine(self._tx, machine, "commands")
 
     def _add(
-        self, kind: Receiver, name: str, parameters: Mapping[str, Any], *, parallel: bool, group: str
+        self,
+        kind: Receiver,
+        name: str,
+        action: str,
+        parameters: Mapping[str, Any],
+        *,
+        parallel: bool,
+        group: str,
     ) -> None:
         task = Task(
             model=self._tx.model, id=self._number(), operation=self._operation.id, kind=kind, receiver=name,
-            action=self._action, parameters=parameters, parallel=parallel, execution_group=group,
+            action=action, parameters=parameters, parallel=parallel, execution_group=group,
             status=TaskStatus.PENDING, enqueued=self._now,
         )  # fmt: skip
         self._tx.insert("task", task)
-        self._tasks.append(task)
+        self._outcomes.append(task)
 
     def close(self) -> Enqueued:
         """Record the errors, and return the operation with its tasks."""
-        if self._errors:
-            fail = "\n".join(self._errors)
+        errors = tuple(item for item in self._outcomes if isinstance(item, str))
+        if errors:
+            fail = "\n".join(errors)
             self._tx.run("action_operation_set_fail", model=self._tx.model, id=self._operation.id, fail=fail)
-        return Enqueued(operation=self._operation.id, tasks=tuple(self._tasks), errors=tuple(self._errors))
+        tasks = tuple(item for item in self._outcomes if isinstance(item, Task))
+        return Enqueued(
+            operation=self._operation.id, tasks=tasks, errors=errors, outcomes=tuple(self._outcomes)
+        )
 
 
 def _tag(receiver: str) -> str:

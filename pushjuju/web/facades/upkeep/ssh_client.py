@@ -16,6 +16,7 @@ from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.workers.provision import hostkeys
 
+_GIVEN = "manual"  # provider of machines that exist already
 UseProxy = TypedDict("UseProxy", {"use-proxy": bool})
 
 
@@ -25,8 +26,13 @@ class SSHClient(Facade):
 
     @method(Needs.ADMIN)
     def public_address(self, params: Entities) -> Results:
-        """Return the addresses by which users reach machines and the machines of units."""
-        return self._each(params, lambda machine: {"address": _required(network.public_address(machine))})
+        """Return the addresses by which users reach machines and the machines of units.
+
+        Not in Juju: `port` and `user`, where these are not 22 and ubuntu.
+        """
+        return self._each(
+            params, lambda machine: {"address": _required(network.public_address(machine)), **_login(machine)}
+        )
 
     @method(Needs.ADMIN)
     def private_address(self, params: Entities) -> Results:
@@ -78,6 +84,14 @@ class SSHClient(Facade):
 
 def _addresses(machine: Machine) -> list[str]:
     return [str(entry["value"]) for entry in machine.addresses]
+
+
+def _login(machine: Machine) -> dict[str, object]:
+    """Return port and user of a machine's SSH server, where these differ from those of a cloud's machines."""
+    found = {key: machine.ssh[key] for key in ("port", "user") if machine.ssh.get(key)}
+    if machine.provider != _GIVEN:
+        found.pop("user", None)
+    return found
 
 
 def _required(address: str) -> str:
