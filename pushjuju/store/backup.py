@@ -168,7 +168,7 @@ def take_back(store: Store, source: Path, before: Path) -> None:
         with store.write() as tx:
             with explained(before):
                 copy_store(store.path, before)
-            _replace_rows(tx._connection, work)
+            _replace_rows(store._connection, work)
             store.forget()
             _free_claims(tx)
     finally:

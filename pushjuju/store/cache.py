@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.values import dataclass
 from pushjuju.store.recent import Recent
 from pushjuju.store.statements import rows
+
+if TYPE_CHECKING:
+    from pushjuju.store.engine import Engine
 
 MOST_KEPT = 8192  # answers, each of about a kilobyte; four times as many brought a large fleet no gain
 MOST_CONCLUDED = 32768  # values of `conclude`, each of about a kilobyte, which replace dozens of answers each
@@ -99,12 +102,11 @@ class Effects:
 class Analyst:
     """An empty store with the same schema, in which SQLite reports what a statement reads and writes."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        tables = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL")
+    def __init__(self, tables: Iterable[str]) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
         self._connection.execute("PRAGMA foreign_keys = ON")
-        for row in tables:
-            self._connection.execute(row[0])
+        for statement in tables:
+            self._connection.execute(statement)
         self._seen: list[tuple[int, str, str]] = []
         self._connection.set_authorizer(self._note)
 
@@ -205,9 +207,9 @@ class Memo:
             or after a statement that cannot be cached.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._analyst = Analyst(connection)
+    def __init__(self, engine: Engine) -> None:
+        self._connection = engine.connection
+        self._analyst = Analyst(engine.tables())
         self._effects: dict[str, Effects] = {}
         self._now = 0  # grows with each write
         self._touched: dict[str, int] = {}  # table -> moment of its last write
@@ -217,20 +219,22 @@ class Memo:
         self._answers = Recent(MOST_KEPT)  # key -> Entry
         self._conclusions = Recent(MOST_CONCLUDED)  # key -> (moment, footings, value)
         self._derived = Recent(MOST_DERIVED)  # key -> (moment, footings, value)
-        self._data_version = -1
+        self._others = -1
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
 
-    def begin(self) -> bool:
+    def begin(self, others: int) -> bool:
         """Drop all answers, as the first step of a transaction, when other processes have written.
+
+        Args:
+            others: `Engine.others` in the transaction.
 
         Returns:
             True when the answers are still there.
         """
-        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        same: bool = version == self._data_version
+        same = others == self._others
         if not same:
-            self._data_version = version
+            self._others = others
             self.clear()
         return same
 

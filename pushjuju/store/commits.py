@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
-from sqlite3 import Connection
 from typing import Protocol
 
 from pushjuju.core.errors import StoreError
-from pushjuju.store.faults import explain_error, is_of_the_file
+from pushjuju.store.engine import Engine
 from pushjuju.store.tx import Tx
 
 MOST_LATER_S = 0.01  # seconds that a commit may be delayed, during which other processes wait
@@ -27,8 +24,6 @@ _UNDONE = "the last writes could not be committed and were undone"
 
 class OpenStore(Protocol):
     """The methods of a store that a group uses."""
-
-    path: Path
 
     def begin(self) -> None:
         """Begin a transaction that only the group ends."""
@@ -48,10 +43,10 @@ class CommitGroup:
         lost: The number of shared commits that failed; each failure undid all writes of its writers.
     """
 
-    def __init__(self, connection: Connection, store: OpenStore) -> None:
+    def __init__(self, engine: Engine, store: OpenStore) -> None:
         self.is_open = False
         self.lost = 0
-        self._connection = connection
+        self._engine = engine
         self._store = store
         self._waiters: list[asyncio.Future[None]] = []
 
@@ -64,21 +59,21 @@ class CommitGroup:
             asyncio.get_running_loop().call_later(MOST_LATER_S, self._flush_quietly)
         with self._store.within() as tx:
             try:
-                self._connection.execute("SAVEPOINT part")
+                self._engine.connection.execute("SAVEPOINT part")
                 yield tx
-                self._connection.execute("RELEASE part")
+                self._engine.connection.execute("RELEASE part")
             except BaseException as error:
                 self._undo_part()
-                if is_of_the_file(error):
-                    raise explain_error(error, self._store.path) from error
+                if (told := self._engine.explain(error)) is not None:
+                    raise told from error
                 raise
 
     def _undo_part(self) -> None:
         self._store.forget()
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK TO part")
-            self._connection.execute("RELEASE part")
-        else:  # SQLite has rolled back everything, since the disk is full
+        if self._engine.is_open:
+            self._engine.connection.execute("ROLLBACK TO part")
+            self._engine.connection.execute("RELEASE part")
+        else:  # the engine has rolled back everything, since the disk is full
             self._end(StoreError(_UNDONE))
 
     def flush(self) -> None:
@@ -90,12 +85,11 @@ class CommitGroup:
         if not self.is_open:
             return
         try:
-            self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            self._engine.commit()
+        except Exception as error:
+            self._engine.rollback()
             self._store.forget()
-            found = explain_error(error, self._store.path)
+            found = self._engine.explain(error) or StoreError(_UNDONE, detail=str(error))
             self._end(found)
             raise found from error
         self._end(None)

@@ -18,7 +18,7 @@ class DeferredStore(Store):
     """
 
     def __init__(self, store: Store) -> None:
-        super().__init__(store.path, store._connection)
+        super().__init__(store.engine)
         self._store = store
         self._since = store.group().lost
 

@@ -24,7 +24,7 @@ class LeasedStore(Store):
     """A store that may be written while a claim is valid, and read at any time."""
 
     def __init__(self, store: Store, claim: Claim) -> None:
-        super().__init__(store.path, store._connection)
+        super().__init__(store.engine)
         self._store = store
         self._claim = claim
 

@@ -12,13 +12,13 @@ import os
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from sqlite3 import Row
 from typing import Protocol
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.problems import Problem, dumps, loads, sentence
 from pushjuju.core.values import dataclass
 from pushjuju.store.db import Store
+from pushjuju.store.engine import Row
 from pushjuju.store.tx import Tx
 
 LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for others

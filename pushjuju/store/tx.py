@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
 from pushjuju.core.values import changed, kinds, slots
@@ -18,12 +16,11 @@ from pushjuju.store.statements import of_models, queries
 
 if TYPE_CHECKING:
     from pushjuju.store.cache import Memo
+    from pushjuju.store.engine import Connection, Row, Rows
     from pushjuju.store.statement_names import StatementName
 
 R = TypeVar("R")
 K = TypeVar("K", bound=Hashable)
-
-sqlite3.register_adapter(datetime, to_iso)  # a parameter of a statement may be a time
 
 
 def _is_json(kind: str) -> bool:
@@ -65,20 +62,20 @@ def _leave_out(_record: Any, _value: Any) -> None:
     pass
 
 
-def _names(rows: sqlite3.Cursor) -> tuple[str, ...]:
+def _names(rows: Rows) -> tuple[str, ...]:
     return tuple([column[0] for column in rows.description])
 
 
-def _first(rows: sqlite3.Cursor) -> sqlite3.Row | None:
-    found: sqlite3.Row | None = rows.fetchone()
+def _first(rows: Rows) -> Row | None:
+    found: Row | None = rows.fetchone()
     return found
 
 
-def _all(rows: sqlite3.Cursor) -> list[sqlite3.Row]:
+def _all(rows: Rows) -> list[Row]:
     return rows.fetchall()
 
 
-def _first_record(rows: sqlite3.Cursor, record: type[R]) -> R | None:
+def _first_record(rows: Rows, record: type[R]) -> R | None:
     row = rows.fetchone()
     if row is None:
         return None
@@ -86,7 +83,7 @@ def _first_record(rows: sqlite3.Cursor, record: type[R]) -> R | None:
     return made
 
 
-def _all_records(rows: sqlite3.Cursor, record: type[R]) -> list[R]:
+def _all_records(rows: Rows, record: type[R]) -> list[R]:
     build = _builder(cast("Hashable", record), _names(rows))
     return [build(row) for row in rows]
 
@@ -97,7 +94,7 @@ class Tx:
     _own: Mapping[str, Any] = {}  # the model, for the statements with that parameter
     _with_model: frozenset[str] = frozenset()
 
-    def __init__(self, connection: sqlite3.Connection, memo: Memo | None = None) -> None:
+    def __init__(self, connection: Connection, memo: Memo | None = None) -> None:
         self._connection = connection
         self._queries = queries()
         self._memo = memo
@@ -111,15 +108,15 @@ class Tx:
             self._memo.wrote(self._memo.effects(statement), params)
         return self._connection.execute(statement, params).rowcount
 
-    def row(self, query: StatementName, /, **params: Any) -> sqlite3.Row | None:
+    def row(self, query: StatementName, /, **params: Any) -> Row | None:
         """Return the first row, or None."""
         return self._ask(_first, query, params)
 
-    def rows(self, query: StatementName, /, **params: Any) -> list[sqlite3.Row]:
+    def rows(self, query: StatementName, /, **params: Any) -> list[Row]:
         """Return all rows."""
         return list(self._ask(_all, query, params))
 
-    def made(self, make: Callable[[Iterable[sqlite3.Row]], R], query: StatementName, /, **params: Any) -> R:
+    def made(self, make: Callable[[Iterable[Row]], R], query: StatementName, /, **params: Any) -> R:
         """Return the result of a pure function of all rows, cached until a row changes.
 
         Args:

@@ -317,7 +317,7 @@ class StormStore(Store):
     """The store as one process sees it: moments before and after each write, and a disk that may be full."""
 
     def __init__(self, store: Store, process: Process) -> None:
-        super().__init__(store.path, store._connection)
+        super().__init__(store.engine)
         self._store = store
         self._process = process
         self.full = 0

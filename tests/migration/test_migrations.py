@@ -191,7 +191,7 @@ def test_schemas_that_differ_are_told_apart(tmp_path: Path) -> None:
 MIGRATE = """
 import os, signal, sqlite3, sys
 from pathlib import Path
-from pushjuju.store import db as store
+from pushjuju.store import sqlite as store
 made = 0
 
 class Dying(sqlite3.Connection):
@@ -204,7 +204,7 @@ class Dying(sqlite3.Connection):
 
 connect = sqlite3.connect
 store.sqlite3.connect = lambda *args, **more: connect(*args, factory=Dying, **more)
-store.Store.open(Path(sys.argv[1])).close()
+store.SqliteEngine.open(Path(sys.argv[1])).close()
 print(made)
 """
 

@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
-from sqlite3 import Row
 from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
@@ -17,6 +16,7 @@ from pushjuju.core.errors import not_found
 from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.engine import Row
 from pushjuju.store.tx import ModelTx
 
 _FOREVER = 2**62

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from sqlite3 import Row
 
 from pushjuju.core.clock import to_iso
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.engine import Row
 from pushjuju.store.rows.records import Application, Machine, Unit
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.workers.events import Event, Tell

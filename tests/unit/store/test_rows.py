@@ -27,7 +27,7 @@ TAIL = re.compile(r" (ORDER BY|LIMIT|RETURNING|GROUP BY)\b.*")
 @pytest.fixture
 def analyst(store: Store) -> Iterator[Analyst]:
     """What asks SQLite for the tables and columns of a statement."""
-    made = Analyst(store._connection)
+    made = Analyst(store.engine.tables())
     yield made
     made.close()
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
-from pushjuju.store import db as store_module
 from pushjuju.store import faults, schema
+from pushjuju.store import sqlite as store_module
 from pushjuju.store.backup import copy_store
 from pushjuju.store.db import Store
 from pushjuju.store.files import waits

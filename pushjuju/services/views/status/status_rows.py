@@ -7,7 +7,7 @@ many rows share is decoded once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -236,7 +236,7 @@ def part(
 
 def _of_part(
     tx: ModelTx, model: Model, machines: Iterable[str], applications: Iterable[str], units: Iterable[UnitRow]
-) -> Iterator[Sequence[Any]]:
+) -> Iterator[Iterable[Any]]:
     """Return the rows of the statuses of some entities, and of the model."""
     wanted = [(StatusKind.MODEL, model.name)]
     wanted += [(kind, name) for name in machines for kind in (StatusKind.MACHINE, StatusKind.INSTANCE)]
@@ -258,7 +258,7 @@ def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
     return found
 
 
-def _machines(rows: Iterable[Sequence[Any]], moment: Moment) -> list[MachineRow]:
+def _machines(rows: Iterable[Iterable[Any]], moment: Moment) -> list[MachineRow]:
     decoded = cache(json.loads)  # many machines of a model have the same texts
     found = []
     for row in rows:
@@ -291,7 +291,7 @@ def _subordinates(units: list[UnitRow]) -> dict[str, list[UnitRow]]:
     return _grouped((unit.principal, unit) for unit in found)
 
 
-def _statuses(rows: Iterable[Sequence[Any]], moment: Moment) -> dict[str, dict[str, Seen]]:
+def _statuses(rows: Iterable[Iterable[Any]], moment: Moment) -> dict[str, dict[str, Seen]]:
     found: dict[str, dict[str, Seen]] = {}
     for kind, entity, status, message, data, since in rows:
         seen = Seen(status, message, data, moment(since))

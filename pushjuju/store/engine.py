@@ -1,0 +1,122 @@
+"""The interface between a store and its database: one connection with transactions and rows.
+
+`Store` and `Tx` know named statements, parameters and caches, and an engine knows the database. The module
+`sqlite` has the engine of a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from pushjuju.core.errors import StoreError
+
+
+class Row(Protocol):
+    """A row of an answer; its columns have numbers and names."""
+
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __len__(self) -> int: ...
+
+    def keys(self) -> list[str]:
+        """Return the names of the columns."""
+        ...
+
+
+class Rows(Protocol):
+    """The answer to a statement."""
+
+    @property
+    def description(self) -> Any:
+        """A tuple for each column, whose first item is the name."""
+
+    @property
+    def rowcount(self) -> int:
+        """The number of rows that the statement changed."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Connection(Protocol):
+    """Runs statements in the transaction that is open."""
+
+    def execute(self, statement: str, params: Any = (), /) -> Rows:
+        """Run a statement, whose parameters are written `:name`."""
+        ...
+
+
+class Engine(Protocol):
+    """The database of a store.
+
+    Attributes:
+        path: What names the store in errors.
+        connection: Runs statements.
+        is_open: True within a transaction.
+    """
+
+    path: Path
+
+    @property
+    def connection(self) -> Connection: ...
+
+    @property
+    def is_open(self) -> bool: ...
+
+    def begin(self, *, reads: bool) -> int:
+        """Begin a transaction and acquire all its locks, so that no later statement has to wait.
+
+        Returns:
+            The same as `others`; 0 when nothing is cached.
+
+        Raises:
+            StoreError: The database cannot be used; no transaction is open.
+        """
+        ...
+
+    def commit(self) -> None:
+        """Commit, and return when the transaction is durable."""
+
+    def rollback(self) -> None:
+        """Undo the transaction; without a transaction, do nothing."""
+
+    def explain(self, error: BaseException) -> StoreError | None:
+        """Return the error for users when the database is the cause of an error, not the statement."""
+
+    def others(self) -> int:
+        """Return a number that changes when another connection has written."""
+        ...
+
+    def version(self) -> tuple[int, int]:
+        """Return a value that every write of any process changes; reading it is cheap and reads no row."""
+        ...
+
+    def remember(self) -> None:
+        """Prepare for a process that caches rows: from now on `begin` returns `others`."""
+
+    def tables(self) -> Iterable[str]:
+        """Return the statements that make the tables, in SQLite's words."""
+        ...
+
+    def throw_away(self) -> None:
+        """Write without waiting for the disk, to a copy that is deleted at the end of the process."""
+
+    def require(self) -> None:
+        """Raise StoreGone when the database is no longer the one that was opened."""
+
+    def check(self) -> None:
+        """Check every page and reference, and raise a StoreError for the first problem."""
+
+    def close(self) -> None:
+        """Close the connection."""
