@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pushjuju.portable import frames
 
 STDIN_LIMIT = 64 * 1024 * 1024  # bytes; also the limit of a call's arguments
+READ_SIZE = 1 << 16
 
 
 class Gone(Exception):
@@ -38,6 +39,7 @@ class _Call:
 
     Attributes:
         buffer: Bytes that arrived and are not read yet.
+        watched: True once the connection is among the descriptors that the host waits for.
         waste: Number of bytes still to read of an input over the limit, before the client gets the error.
     """
 
@@ -46,6 +48,7 @@ class _Call:
         self.fd = conn.fileno()
         self.buffer = bytearray()
         self.closed = False
+        self.watched = False
         self.too_large = False
         self.waste = 0
 
@@ -131,15 +134,22 @@ class ToolServer:
             fd = self._listener._accept()[0]
         except OSError:
             return
-        call = _Call(_socket.socket(fileno=fd))
+        # With family and type given, Python asks the kernel for neither.
+        call = _Call(_socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, fd))
         self._calls[call.fd] = call
-        self._host.watch(call.fd, lambda: self._read(call))
-        call.conn.setblocking(False)
         self._read(call)
+        if not call.closed:
+            self._watch(call)
+
+    def _watch(self, call: _Call) -> None:
+        """Read more of a call when it arrives; most calls are read whole, and answered, before."""
+        if not call.watched:
+            call.watched = True
+            self._host.watch(call.fd, lambda: self._read(call))
 
     def _read(self, call: _Call) -> None:
         try:
-            data = call.conn.recv(1 << 20)
+            data = call.conn.recv(READ_SIZE, _socket.MSG_DONTWAIT)
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
@@ -160,7 +170,8 @@ class ToolServer:
         if call.closed:
             return
         call.closed = True
-        self._host.unwatch(call.fd)
+        if call.watched:
+            self._host.unwatch(call.fd)
         self._calls.pop(call.fd, None)
         call.conn.close()
 
@@ -189,7 +200,6 @@ class ToolServer:
             b"R" + bytes((rc & 255,)) + len(out).to_bytes(4, "big") + out + len(err).to_bytes(4, "big") + err
         )
         try:
-            call.conn.setblocking(True)
             call.conn.sendall(reply)
         except OSError:
             pass
@@ -247,6 +257,7 @@ class ToolServer:
             call.conn.sendall(b"I")
         except OSError:
             raise Gone from None
+        self._watch(call)
         while not call.complete():
             if call.closed:
                 raise Gone
