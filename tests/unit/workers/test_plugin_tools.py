@@ -13,7 +13,7 @@ import pytest
 
 from pushjuju.plugins.api.hook_tools import HookToolFamily
 from pushjuju.runner.push.packer import pack
-from pushjuju.runner.remote.operation import hookrun
+from pushjuju.runner.remote.operation.families import load_registry
 from pushjuju.runner.remote.toolkit import Tool, run_tool
 from pushjuju.workers import live
 from pushjuju.workers.runtime import _answered, _sources
@@ -98,7 +98,7 @@ def test_what_the_machine_has_for_a_tool_that_the_controller_answers(tmp_path: P
         return (0, b"blue\n", b"") if tool == "sky-ask" else (3, b"", b"ERROR too far\n")
 
     def run(*words: str) -> tuple[int, bytes, bytes]:
-        registry = hookrun.load_registry(str(tmp_path))
+        registry = load_registry(str(tmp_path))
         context = {"unit": "web/0", "config": {"name": "mine"}}
         return run_tool(
             registry, words[0], words[1:], context, {}, stdin=lambda: b"in", cwd="/", emit=events.append,

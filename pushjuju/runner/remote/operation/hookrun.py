@@ -1,4 +1,4 @@
-"""Run a hook, an action, commands in a unit's context, or a plain command.
+"""Run a hook, an action, or commands in a unit's context.
 
 Mirrors: juju worker/uniter/runner/runner.go, worker/uniter/operation/runhook.go (3.6).
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 
-from pushjuju.portable.jsontext import loads
 from pushjuju.runner.remote.base import layout, output, signals
 from pushjuju.runner.remote.base.results import CHARM_GONE, TIMED_OUT, plain_result, wall_time
 from pushjuju.runner.remote.operation import debugging
+from pushjuju.runner.remote.operation.commands import captured, judge, remove_script, script, shell, timeout
+from pushjuju.runner.remote.operation.families import load_registry
 from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host, Refused
 from pushjuju.runner.remote.operation.process import Child, Ended
 from pushjuju.runner.remote.operation.toolserver import ToolServer
@@ -178,22 +179,6 @@ class _Run:
         return result
 
 
-def judge(ended: Ended, cancelled: int) -> tuple[str, str]:
-    """Return the outcome of an ended process and its message, in Juju's words."""
-    if ended.timed_out:
-        return "interrupted", "command cancelled"
-    if cancelled and (ended.signal is not None or ended.exit != 0):
-        return "interrupted", "terminated"
-    if ended.exit == 0:
-        return "ok", ""
-    if ended.signal is None:
-        return "failed", "exit status %d" % (ended.exit or 0)
-    message = "signal: " + signals.text(ended.signal)
-    if ended.signal in (signals.TERM, signals.KILL):
-        return "terminated", message
-    return "failed", message
-
-
 def _run_hook(host: Host, unit: str, charm: str, name: str, path: str, via: str) -> frames.Result:
     budget = output.Budget(int(host.options.get("output_limit", output.EVENT_LIMIT)))
     streams = []
@@ -227,155 +212,21 @@ def _left_out_note(host: Host, stream: str, limit: int) -> Any:
     return note
 
 
-def _captured(result: frames.Result, captures: list[output.Capture]) -> frames.Result:
-    said: Any = {}
-    for number, name in enumerate(("stdout", "stderr")):
-        text, encoding = output.as_text(captures[number].value())
-        said[name] = text
-        if encoding:
-            said[name + "-encoding"] = encoding
-    result.update(said)
-    return result
-
-
 def _run_action(host: Host, unit: str, charm: str, path: str, via: str) -> frames.Result:
     captures = [output.Capture(), output.Capture()]
     run_ = _Run(host, unit, (captures[0].feed, captures[1].feed))
     ended = run_.hook_or_window(unit, str(host.op["action"]), path, charm)
-    return _captured(run_.result(ended, via), captures)
-
-
-def _script(host: Host, text: str) -> str:
-    """Write commands to a file in a directory of its own, which the caller deletes."""
-    directory = "%s/run-%d" % (host.paths.base, os.getpid())
-    os.mkdir(directory, 0o700)
-    with open(directory + "/script.sh", "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-    return directory + "/script.sh"
-
-
-def _remove_script(path: str) -> None:
-    os.unlink(path)
-    os.rmdir(os.path.dirname(path))
-
-
-def _shell() -> str:
-    return "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
-
-
-def _timeout(host: Host) -> float | None:
-    value = host.op.get("timeout")
-    return float(value) if value else None
+    return captured(run_.result(ended, via), captures)
 
 
 def _run_commands(host: Host, unit: str, charm: str) -> frames.Result:
     captures = [output.Capture(), output.Capture()]
     run_ = _Run(host, unit, (captures[0].feed, captures[1].feed))
     cwd = charm if os.path.isdir(charm) else "/"
-    path = _script(host, str(host.op.get("script", "")))
+    path = script(host, str(host.op.get("script", "")))
     try:
-        ended = run_.go([_shell(), path], cwd, _timeout(host))
+        ended = run_.go([shell(), path], cwd, timeout(host))
     finally:
-        _remove_script(path)
+        remove_script(path)
     result = run_.result(ended, None)
-    return _captured(result, captures)
-
-
-def run_plain(host: Host) -> frames.Result:
-    """Run a command without unit context, as root in ``/``."""
-    captures = [output.Capture(), output.Capture()]
-    env = {"PATH": layout.AGENT_PATH, "LANG": "C.UTF-8", "HOME": "/root"}
-    env.update({str(key): str(value) for key, value in (host.op.get("env") or {}).items()})
-    child = Child(host, (captures[0].feed, captures[1].feed))
-    path = ""
-    if host.op.get("argv"):
-        argv = [str(word) for word in host.op["argv"]]
-        argv[0] = which(argv[0], env["PATH"])
-    else:
-        path = _script(host, str(host.op.get("script", "")))
-        argv = [_shell(), path]
-    try:
-        child.start(argv, env, str(host.op.get("cwd") or "/"), _stdin(host))
-        ended = child.wait(_timeout(host))
-    finally:
-        child.close()
-        if path:
-            _remove_script(path)
-    outcome, message = judge(ended, host.cancelled)
-    result = plain_result(outcome, message=message)
-    result.update({"exit": ended.exit, "signal": ended.signal})
-    return _captured(result, captures)
-
-
-def _stdin(host: Host) -> int:
-    text = host.op.get("stdin")
-    if text is None:
-        return -1
-    fd = os.open(host.paths.base, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    data = memoryview(str(text).encode("utf-8", "surrogateescape"))
-    while data:
-        data = data[os.write(fd, data) :]
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
-
-
-def which(name: str, search: str) -> str:
-    """Return the path of a program."""
-    if "/" in name:
-        return name
-    for directory in search.split(":"):
-        path = directory + "/" + name
-        if os.access(path, os.X_OK) and not os.path.isdir(path):
-            return path
-    raise Refused('exec: "%s": executable file not found in $PATH' % name)
-
-
-class Registry(dict):  # type: ignore[type-arg]
-    """Hook tools by name; the first use of a tool imports the module of its family."""
-
-    def __init__(self, families: dict[str, str]) -> None:
-        super().__init__(dict.fromkeys(families))
-        self._families = families
-
-    def __getitem__(self, name: str) -> Any:
-        tool = super().__getitem__(name)
-        if tool is None:
-            tool = self._import(name)
-        return tool
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return a tool, importing its family."""
-        return self[name] if name in self else default
-
-    def _import(self, name: str) -> Any:
-        module = import_module(self._families[name])
-        for known, tool in module.TOOLS.items():
-            if self._families.get(known) == self._families[name]:  # another family may have the name, too
-                self[known] = tool
-        return super().__getitem__(name)
-
-
-def import_module(name: str) -> Any:
-    """Return a module by its dotted name; importlib itself is slower than the modules imported here."""
-    module = __import__(name)
-    for part in name.split(".")[1:]:
-        module = getattr(module, part)
-    return module
-
-
-def load_registry(program: str) -> Registry:
-    """Return the hook tools that were pushed with the program."""
-    text = layout.read_text(program + "/tools.json", "{}")
-    families = loads(text)
-    return Registry({str(name): str(module) for name, module in families.items()})
-
-
-def preload(program: str) -> Registry:
-    """Import everything that hooks need; processes forked later share it."""
-    registry = load_registry(program)
-    for name in registry:
-        try:
-            registry.get(name)
-        except Exception:
-            pass  # the hook that needs the broken module reports the fault
-    return registry
+    return captured(result, captures)

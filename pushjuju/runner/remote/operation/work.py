@@ -10,15 +10,25 @@ from pushjuju.portable.jsontext import loads
 from pushjuju.runner.remote.base import layout, wire
 from pushjuju.runner.remote.base.layout import Layout
 from pushjuju.runner.remote.base.results import describe, error_result, plain_result
-from pushjuju.runner.remote.operation import hookrun, machine
+from pushjuju.runner.remote.operation.families import import_module
 from pushjuju.runner.remote.operation.host import Host, Interrupted, Known, Refused, Withdrawn
-from pushjuju.runner.remote.tools import execinstall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from pushjuju.portable import frames
+
+# The module that runs each kind of operation, imported with the first operation of the kind.
+_MODULES = {
+    "hook": "hookrun",
+    "action": "hookrun",
+    "commands": "hookrun",
+    "exec": "commands",
+    "deploy": "deploy",
+    "remove-unit": "machine",
+    "reboot": "machine",
+}
 
 
 def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
@@ -85,17 +95,14 @@ def _outcome(host: Host) -> frames.Result:
 
 def _work(host: Host) -> frames.Result:
     kind = str(host.op.get("kind", ""))
-    if kind in ("hook", "action", "commands"):
-        return hookrun.run(host)
-    if kind == "exec":
-        return hookrun.run_plain(host)
-    if kind == "deploy":
-        from pushjuju.runner.remote.operation import deploy  # imported here: hooks do not need it
+    if kind not in _MODULES:
+        raise Refused('unknown kind of operation "%s"' % kind)
+    result: frames.Result = _module(kind).run(host)
+    return result
 
-        return deploy.run(host)
-    if kind in ("remove-unit", "reboot"):
-        return machine.run(host)
-    raise Refused('unknown kind of operation "%s"' % kind)
+
+def _module(kind: str) -> Any:
+    return import_module("pushjuju.runner.remote.operation." + _MODULES[kind])
 
 
 def _trace() -> str:
@@ -108,13 +115,12 @@ def _trace() -> str:
     return " < ".join(reversed(lines))
 
 
-def preload(paths: Layout) -> hookrun.Registry:
-    """Import what hooks need and keep juju-exec ready; return the hook tools."""
-    registry = hookrun.preload(paths.program)
-    execinstall.keep(paths)
-    return registry
+def preload(kind: str) -> None:
+    """Import what operations of a kind need: processes forked later share it."""
+    if kind in _MODULES:
+        _module(kind)
 
 
 def purge(paths: Layout) -> None:
     """Delete all that pushjuju has left on the machine, after the last unit is removed."""
-    machine.purge(paths)
+    _module("remove-unit").purge(paths)

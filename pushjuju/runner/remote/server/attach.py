@@ -102,14 +102,12 @@ def _hand_over(conn: Any, hello: bytes) -> bool:
 def _start_server(program: str, root: str, options: dict[str, Any]) -> str:
     """Start the server in a session of its own; return why it failed, or "" when it listens."""
     ready, told = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+    if os.fork() == 0:
         # Imported only in the process that becomes the server.
         from pushjuju.runner.remote.server import loop
 
         loop.become_server(program, root, options, ready, told)
     os.close(told)
-    os.waitpid(pid, 0)
     text = b""
     while True:
         data = os.read(ready, 4096)

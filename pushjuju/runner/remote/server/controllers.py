@@ -49,7 +49,7 @@ class Controllers:
         if waiting:
             hello["requests"] = waiting
         self.attachments.write(attachment, b"PJ1R" + wire.pack(hello))
-        self.hosts.preload()
+        self.hosts.keep_house()
 
     def _hello(self, facts: dict[str, object]) -> dict[str, object]:
         paths = self.state.paths

@@ -11,8 +11,10 @@ from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.remote.base.results import describe, error_result, monotonic, refusal, result_frame
 from pushjuju.runner.remote.disk import journal
+from pushjuju.runner.remote.operation import families
 from pushjuju.runner.remote.server.ledger import forget_programs
 from pushjuju.runner.remote.server.parties import LIVE_TIMEOUT, Attachment, Queued, Running, Spare, State
+from pushjuju.runner.remote.tools import execinstall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,22 +38,35 @@ class Hosts:
         self.attachments = attachments
         self.ledger = ledger
         self.registry: Any = None  # hook tools by name
-        self.preloaded = False
+        self.preloaded: set[str] = set()  # kinds of operations
 
     # -- start ---------------------------------------------------------------------------------------------
 
-    def preload(self) -> None:
-        """Import what hooks need while the server is idle, so that forked processes have it at once."""
-        if self.preloaded:
+    def keep_house(self) -> None:
+        """Keep juju-exec ready, and delete programs of other versions, once in the life of the server."""
+        if self.registry is not None:
             return
-        self.preloaded = True
         try:
+            self.registry = families.load_registry(self.state.paths.program)
             forget_programs(self.state.paths)
-            self.registry = _work().preload(self.state.paths)
+            execinstall.keep(self.state.paths)
+        except Exception:
+            pass  # the hook that needs the broken file reports the fault
+
+    def _preload(self, kind: str) -> None:
+        """Import what operations of a kind need, so that processes forked later have it at once.
+
+        A contact brings operations of one kind, or no operation, so nothing is imported in advance.
+        """
+        if kind in self.preloaded:
+            return
+        self.preloaded.add(kind)
+        try:
+            _work().preload(kind)
             gc.collect()
             gc.freeze()
         except Exception:
-            pass  # the hook that needs the broken module reports the fault
+            pass  # the operation that needs the broken module reports the fault
 
     def schedule(self) -> None:
         """Start every operation whose lock is free, in the order of their arrival."""
@@ -69,6 +84,8 @@ class Hosts:
 
     def _start(self, queued: Queued) -> None:
         """Give an operation to the spare process, or to a new process."""
+        if self.state.spare is None:
+            self._preload(queued.kind)
         setting: frames.Setting = {
             "lock": queued.lock,
             "options": self.state.options,

@@ -203,8 +203,6 @@ def become_server(program: str, root: str, options: dict[str, Any], ready: int, 
     """Turn this forked process into the server; never returns."""
     try:
         os.setsid()
-        if os.fork():
-            os._exit(0)
         os.close(ready)
         null = os.open("/dev/null", os.O_RDWR)
         for fd in (0, 1, 2):

@@ -132,6 +132,19 @@ def test_program_imports_nothing_heavy() -> None:
     assert not HEAVY & set(done.stdout.split())
 
 
+def test_a_plain_command_needs_nothing_of_the_hook_tools() -> None:
+    code = "import sys; sys.path.insert(0, sys.argv[1])"
+    code += "; from pushjuju.runner.remote.operation import work; work.preload('exec')"
+    code += "; from pushjuju.runner.remote.server import attach, loop; print(' '.join(sys.modules))"
+    words = [sys.executable, "-I", "-S", "-c", code, str(CHECKOUT)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    modules = done.stdout.split()
+    assert "pushjuju.runner.remote.operation.commands" in modules
+    assert not [
+        name for name in modules if name.endswith((".toolkit", ".toolserver", ".yamltext", ".hookrun"))
+    ]
+
+
 def test_program_imports_only_itself_and_the_standard_library() -> None:
     for path in REMOTE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
