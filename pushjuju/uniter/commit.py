@@ -13,7 +13,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
@@ -23,7 +23,8 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.values import changed, dataclass
 from pushjuju.portable import loglevels
-from pushjuju.runner.remote.base.results import CHARM_GONE
+from pushjuju.portable.frames import Writes
+from pushjuju.runner.remote.base.results import CHARM_GONE, is_quiet, plain_result
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, wake
@@ -33,7 +34,7 @@ from pushjuju.services.entities.secret.secret_masks import Mask, mask_of, plain
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.action_runs import commit_action, commit_commands, task_number
-from pushjuju.uniter.ahead import drop, promote
+from pushjuju.uniter.ahead import Decided, drop, promote
 from pushjuju.uniter.apply.flush import flush, refusal
 from pushjuju.uniter.apply.perform import perform
 from pushjuju.uniter.decide.decision import Operation, OperationName
@@ -45,11 +46,12 @@ from pushjuju.uniter.requests import commit_request
 from pushjuju.uniter.state.effects import apply_effects, commit_effects
 from pushjuju.uniter.state.messages import workload_after
 from pushjuju.uniter.state.operation import Outcome, committed, executed, is_success
-from pushjuju.uniter.turn import Decided, decide_next
+from pushjuju.uniter.turn import decide_next
 
 _FREE_TEXTS = ("message", "line", "version")
 STREAMS = ("stdout", "stderr")
 _COLLECTIONS = ("relations", "storage", "secret_revisions", "secret_obsolete_revisions")  # of local state
+_MOST_GROWTH = 64 * 1024  # letters; one hook adds its own identity only, which is far smaller
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
 CONFLICT = "conflict"  # code of an upgrade that the machine could not unpack
@@ -67,6 +69,7 @@ class Committed:
         reboot: Id of the operation that reboots the machine and must run now, or "".
         again_later: True when the machine could not start the operation: not a fault of the charm.
         killed: True when a signal killed the process, which will run again.
+        loud: True when the hook failed or wrote something: the machine begins nothing behind such a hook.
         error: The error that `juju-exec` prints instead of the outcome of its commands.
         next: Id of the planned hook that must run now, or "".
         decided: What the unit does next, when the caller let it decide and there is something to do.
@@ -78,6 +81,7 @@ class Committed:
     reboot: str = ""
     again_later: bool = False
     killed: bool = False
+    loud: bool = False
     error: str = ""
     next: str = ""
     changes: Result = field(default_factory=dict)
@@ -259,10 +263,18 @@ def _set_status(tx: ModelTx, unit: str, event: Event, now: datetime) -> bool:
 # --- result -----------------------------------------------------------------------------------------------
 
 
-def commit(ctx: Context, operation_id: str, result: Result, *, decides: bool = False) -> Committed:
+def commit(
+    ctx: Context,
+    operation_id: str,
+    result: Result,
+    *,
+    decides: bool = False,
+    foreseen: Decided | None = None,
+) -> Committed:
     """Commit the result of an operation to the model.
 
     Args:
+        foreseen: The decision that follows if the operation changes nothing else.
         decides: Let the unit decide in the same transaction what it does next.
     """
     good, odd = intake.read_events(intake.events_of(result))
@@ -284,14 +296,14 @@ def commit(ctx: Context, operation_id: str, result: Result, *, decides: bool = F
             done = Committed(ok=True, message=commit_commands(tx, found, result))
         _close(ctx, tx, found, result, done, said)
         if decides and found.unit and not (done.next or done.reboot or done.again_later):
-            return changed(done, decided=_decided(ctx, tx, found))
+            return changed(done, decided=_decided(ctx, tx, found, foreseen))
         return done
 
 
-def _decided(ctx: Context, tx: ModelTx, found: OperationRecord) -> Decided | None:
+def _decided(ctx: Context, tx: ModelTx, found: OperationRecord, foreseen: Decided | None) -> Decided | None:
     """Let a unit decide what it does next; an error of the decision is reported by its next turn."""
     try:
-        return decide_next(ctx, tx, found.unit).decided
+        return decide_next(ctx, tx, found.unit, foreseen).decided
     except StoreError:
         raise
     except Exception:  # noqa: BLE001 - the commit must stand; the next turn reports the error
@@ -336,7 +348,7 @@ def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Resu
         reboot = _ask_reboot(ctx, tx, view) if result.get("reboot") else ""
         return Committed(ok=not error, message=error, reboot=reboot, error=error, changes=changes)
     outcome, problem = _judge(ctx, tx, view, operation, result)
-    following = ""
+    following = decision = ""
     writes = result.get("writes") or {}
     local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))
     over = _when_over(ctx, tx, found, result)
@@ -345,8 +357,8 @@ def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Resu
     if is_success(outcome) and outcome is not Outcome.REBOOT_AFTER:
         local = _finish(ctx, tx, view, operation, local, missing=outcome is Outcome.MISSING)
         if then := found.document.get("then", ""):
-            local, following = promote(tx, view, local, then, over)
-    store_local(tx, view.unit, local)
+            local, following, decision = promote(tx, view, local, then, over)
+    store_local(tx, view.unit, local, decision=decision)
     reboot = _ask_reboot(ctx, tx, view) if outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW) else ""
     _after(ctx, tx, view, operation, outcome, problem)
     _note_charm(tx, view, operation, outcome, result)
@@ -356,6 +368,7 @@ def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Resu
         reboot=reboot,
         again_later=bool(problem) and _is_tried_again(operation, outcome),
         killed=outcome is Outcome.TERMINATED,
+        loud=not (is_success(outcome) and is_quiet({**plain_result("ok"), "writes": cast("Writes", writes)})),
         next=following,
         changes=changes,
     )
@@ -444,9 +457,12 @@ def _memory_refused(ctx: Context, view: View, operation: Operation) -> str:
     kind = operation.hook.kind if operation.hook is not None else None
     if kind is None or not (kind.is_relation or kind.is_storage or kind.is_secret):
         return ""  # changes no collection
+    most = controller_config.max_agent_state(ctx)
+    if len(view.unit.state) + _MOST_GROWTH <= most:
+        return ""
     done = committed(executed(view.local, operation, Outcome.OK), operation)
     as_before = changed(done, **{name: getattr(view.local, name) for name in _COLLECTIONS})
-    size, most = len(text_of(done)), controller_config.max_agent_state(ctx)
+    size = len(text_of(done))
     if size <= most or size <= len(text_of(as_before)):
         return ""
     return f"persisting uniter state: max allowed size ({most}) exceeded"

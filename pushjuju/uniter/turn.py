@@ -9,7 +9,7 @@ long as the unit and its model have not changed.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import field
 from datetime import datetime, timedelta
 
@@ -34,12 +34,11 @@ from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.action_runs import settled_in_model
-from pushjuju.uniter.ahead import plan
+from pushjuju.uniter.ahead import Decided, plan
 from pushjuju.uniter.apply.perform import perform
 from pushjuju.uniter.decide.decision import Answer, Decision, EffectKind, Operation, OperationName
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.reconcile import reconcile_effects
-from pushjuju.uniter.decide.remote import RemoteState
 from pushjuju.uniter.decide.state import HookKind, LocalState, Step
 from pushjuju.uniter.decide.timing import next_update_status
 from pushjuju.uniter.decide.wire import record_text
@@ -68,6 +67,7 @@ class Turn:
     Attributes:
         answer: `run`, `idle`, `waiting` or `dead`.
         plan: The operations that follow when the operation succeeds, to be sent together with it.
+        foreseen: The decision that follows when all of them succeed and write nothing, if it is known.
         refused: Refused requests of `juju-exec`, whose errors the machine must get.
         failed: True when the unit cannot decide; the reason says why.
         postponed: True when an update-status hook waits for a later turn.
@@ -78,19 +78,11 @@ class Turn:
     reason: str = ""
     dispatch: Dispatch | None = field(default=None)
     plan: tuple[Dispatch, ...] = ()
+    foreseen: Decided | None = None
     refused: tuple[Refusal, ...] = ()
     failed: bool = False
     postponed: bool = False
     decided: Decided | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
-    """A decision, and the two states from which it was made."""
-
-    local: LocalState
-    remote: RemoteState
-    decision: Decision
 
 
 _GONE = Turn(answer=Answer.DEAD, reason="the unit is gone")
@@ -104,6 +96,7 @@ def take_turn(
     requests: Iterable[Request] = (),
     *,
     ahead: bool = False,
+    loud: Container[str] = (),
     routine: bool = True,
     decided: Decided | None = None,
 ) -> Turn:
@@ -113,6 +106,7 @@ def take_turn(
         requests: The requests of `juju-exec` on the machine, oldest first.
         ahead: True to decide also the hooks that certainly follow. The caller that runs the operation must
             then run the hook that each commit returns as the next.
+        loud: Names of hooks that wrote something the last time: no hook is decided behind them.
         routine: When False, an update-status hook waits for a later turn.
         decided: A decision made a moment ago, used when the states are the same.
 
@@ -130,7 +124,7 @@ def take_turn(
             view = read_view(tx, name, waiting.ids)
             if view is None:
                 return _GONE
-            turn = _step(ctx, tx, view, waiting, decided, ahead=ahead, routine=routine)
+            turn = _step(ctx, tx, view, waiting, decided, loud if ahead else None, routine=routine)
             if turn is not None:
                 return changed(turn, refused=waiting.refused) if waiting.refused else turn
         text = f"unit {name} does not come to a decision after {MAX_STEPS} steps"
@@ -149,7 +143,7 @@ def ask(ctx: Context, model: str, name: str) -> Turn:
         return decide_next(ctx, tx, name)
 
 
-def decide_next(ctx: Context, tx: ModelTx, name: str) -> Turn:
+def decide_next(ctx: Context, tx: ModelTx, name: str, foreseen: Decided | None = None) -> Turn:
     """Let a unit decide what it does next, without preparing an operation.
 
     A unit with something to do is not changed, and the answer contains the decision; a unit with nothing to
@@ -164,7 +158,7 @@ def decide_next(ctx: Context, tx: ModelTx, name: str) -> Turn:
         return _DEAD
     if reconcile_effects(view.local, view.remote):
         return Turn(answer=Answer.RUN, reason="the model must be reconciled")
-    decision = decide(view.local, view.remote)
+    decision = _decision(view, foreseen)
     if decision.answer in WORK:
         decided = Decided(local=view.local, remote=view.remote, decision=decision)
         return Turn(answer=decision.answer, reason=decision.reason, decided=decided)
@@ -219,11 +213,15 @@ def _step(
     view: View,
     waiting: Waiting,
     decided: Decided | None,
+    loud: Container[str] | None,
     *,
-    ahead: bool,
     routine: bool,
 ) -> Turn | None:
-    """Make one decision; return None when the unit must decide again."""
+    """Make one decision; return None when the unit must decide again.
+
+    Args:
+        loud: Hooks behind which nothing is planned; None for no plan at all.
+    """
     # A dead unit runs no more hooks; the run of its machine removes the unit.
     if view.unit.life == Life.DEAD:
         return _DEAD
@@ -250,7 +248,7 @@ def _step(
         request = waiting.take(view, decision.operation)
         if request is None:
             return None
-    return _take_up(ctx, tx, view, local, decision.operation, request, text, ahead=ahead)
+    return _take_up(ctx, tx, view, local, decision.operation, request, text, loud)
 
 
 def _decision(view: View, decided: Decided | None) -> Decision:
@@ -335,8 +333,7 @@ def _take_up(
     operation: Operation,
     request: Request | None,
     decided: str,
-    *,
-    ahead: bool,
+    loud: Container[str] | None,
 ) -> Turn | None:
     """Prepare an operation, or commit an operation that needs no machine."""
     settled = settled_in_model(tx, view, local, operation)
@@ -358,7 +355,8 @@ def _take_up(
         actions.start(tx, int(operation.action_id))
     document = document_of(operation, request)
     dispatch = prepared_operation(tx, view, operation, str(uuid.uuid4()), document.get("request"))
-    following = plan(ctx, tx, view, local, operation, dispatch.id) if ahead else ()
+    planned = plan(ctx, tx, view, local, operation, dispatch.id, loud) if loud is not None else ((), None)
+    following, foreseen = planned
     if following:
         document["then"] = following[0].id
         dispatch = changed(dispatch, frame={**dispatch.frame, "then": True})
@@ -375,4 +373,6 @@ def _take_up(
     )
     tx.insert("operation", record)
     tx.know("operation_get", record, id=record.id)
-    return Turn(answer=Answer.RUN, reason=operation.text, dispatch=dispatch, plan=following)
+    return Turn(
+        answer=Answer.RUN, reason=operation.text, dispatch=dispatch, plan=following, foreseen=foreseen
+    )

@@ -15,7 +15,7 @@ from typing import Self
 
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.holding import owner_line
-from pushjuju.core.names import parent_machine
+from pushjuju.core.names import application_of, parent_machine
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.firewalls import Firewall
@@ -100,9 +100,14 @@ class Runtime:
         self._waste: dict[tuple[str, str], Waste] = {}
         self._features: dict[str, frozenset[str]] = {}
         self._links: dict[tuple[str, str], HostLink] = {}
+        self._loud: dict[tuple[str, str], set[str]] = {}
         self._containers: dict[tuple[str, str], Provider] = {}
 
     within = staticmethod(within)
+
+    def loud_hooks(self, model: str, unit: str) -> set[str]:
+        """Return the hooks of a unit's application that wrote something the last time that they ran."""
+        return self._loud.setdefault((model, application_of(unit)), set())
 
     def starts(self, machine: Machine) -> asyncio.Semaphore:
         """Return the semaphore that limits the starts of machines in a model, or of containers on a host."""

@@ -94,6 +94,17 @@ async def test_nothing_begins_behind_a_hook_that(machine: Machine, body: str) ->
     assert runs(machine) == ["config-changed"]
 
 
+async def test_an_operation_whose_plan_came_long_ago_does_not_begin(machine: Machine) -> None:
+    machine.write_charm(install=RUN, start=RUN)
+    machine.options["plan_age"] = 0.0
+    async with machine.session() as session:
+        ops = plan_of("install", "start")
+        _, second = await run_all(session, ops)
+        assert (second["outcome"], second["code"]) == ("not-begun", "plan")
+        assert (await session.run(alone(ops[1])))["outcome"] == "ok"
+    assert runs(machine) == ["install", "start"]
+
+
 async def test_a_plan_goes_on_without_its_controller_and_each_result_waits(machine: Machine) -> None:
     charm = machine.write_charm(install=RUN + "until test -e go; do sleep 0.02; done", start=RUN)
     ops = plan_of("install", "start")

@@ -80,13 +80,30 @@ def read_view(tx: ModelTx, name: str, commands: tuple[str, ...] = ()) -> View | 
         return None
     if unit.machine is None:
         raise NotValid(f"unit {name} is on no machine", subject=Subject("unit", name))
+    view = _around(tx, unit)
+    return _complete(tx, view, unit, local_state(tx, unit, view.application), commands)
+
+
+def with_local(tx: ModelTx, view: View, local: LocalState) -> View:
+    """Return the view that a unit will have with another local state, and with the charm of that state."""
+    unit, url = view.unit, local.current_charm_url
+    if not url or (url == own_charm_url(unit, view.application) and not unit.charm_gone):
+        return changed(view, local=local)
+    unit = changed(unit, charm_url=url, charm_gone=False)
+    return _complete(tx, _around(tx, unit), unit, local, view.remote.commands)
+
+
+def _around(tx: ModelTx, unit: Unit) -> View:
     # A hook changes what its unit remembers, and mostly nothing else: the other part of the view is cached.
-    view = tx.derived(_read_around, changed(unit, state=_FRESH, decision=_FRESH))
-    local = local_state(tx, unit, view.application)
-    remote = changed(view.remote, commands=commands) if commands else view.remote
-    if secrets := view.application.secrets:
+    return tx.derived(_read_around, changed(unit, state=_FRESH, decision=_FRESH))
+
+
+def _complete(tx: ModelTx, around: View, unit: Unit, local: LocalState, commands: tuple[str, ...]) -> View:
+    """Add what a unit remembers, its secrets and its requests to what was read around the unit."""
+    remote = changed(around.remote, commands=commands) if commands else around.remote
+    if secrets := around.application.secrets:
         remote = with_secrets(tx, unit, local, remote, far=secrets > 1)
-    return changed(view, unit=unit, local=local, remote=remote)
+    return changed(around, unit=unit, local=local, remote=remote)
 
 
 def _read_around(tx: ModelTx, unit: Unit) -> View:

@@ -44,12 +44,13 @@ from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.queue import ROUTINE
 from pushjuju.store.rows.records import Machine, Operation, Relation, Seat, Unit
 from pushjuju.uniter.action_runs import MACHINE, is_unwanted, next_lock
+from pushjuju.uniter.ahead import Decided, drop
 from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.decide.decision import Answer
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.requests import relation_of
-from pushjuju.uniter.turn import Decided, Turn, take_turn
+from pushjuju.uniter.turn import Turn, take_turn
 from pushjuju.workers import live
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import (
@@ -109,6 +110,7 @@ class MachineRun:
         self._postponed: dict[str, Decided | None] = {}  # units whose update-status waits
         self._locks: dict[str, str] = {}  # key of running work -> the lock that it holds
         self._last = ""  # the unit that began last: others go first
+        self._foreseen: dict[str, Decided | None] = {}  # unit -> the decision that follows its plan
         self._kills: Counter[str] = Counter()
         self._reboot_asked = ""
         self._committed: list[tuple[str, str, str]] = []  # id, request of `juju-exec` and its error
@@ -265,6 +267,7 @@ class MachineRun:
         turn = self._ask(unit, routine=routine)
         if turn.dispatch is not None:
             self._last = unit.name
+            self._foreseen[unit.name] = turn.foreseen
             self._start(unit.name, turn.dispatch, turn.plan)
             if not routine:  # a user requested this retry with `resolved`
                 self._routine.discard(unit.name)
@@ -280,7 +283,10 @@ class MachineRun:
         while True:
             requests = exec_requests.of_unit(self.session, unit.name)
             decided = self.decided.pop(unit.name, None) or self._postponed.get(unit.name)
-            take = partial(take_turn, ahead=True, requests=requests, routine=routine, decided=decided)
+            loud = self.runtime.loud_hooks(self.model, unit.name)
+            take = partial(
+                take_turn, ahead=True, loud=loud, requests=requests, routine=routine, decided=decided
+            )
             turn = or_failed(take, self.ctx, unit)
             if turn.failed:
                 self.setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)
@@ -462,11 +468,16 @@ class MachineRun:
         return dispatch
 
     async def _run_planned(self, dispatch: Dispatch) -> dict[str, object]:
-        """Wait for an operation of a plan; when the machine did not begin it, run it now."""
+        """Wait for an operation of a plan; when the machine did not begin it, run it now, without plan."""
         result = await self._run(dispatch)
-        if result.get("code") == LEFT_OUT and "after" in dispatch.frame:
-            result = await self._run(self._built_anew(dispatch.id))
-        return result
+        if result.get("code") != LEFT_OUT or "after" not in dispatch.frame:
+            return result
+        with self.ctx.store.write() as tx:
+            found = tx.find(Operation, "operation_get", id=dispatch.id)
+            drop(tx, found.document.get("then", "") if found else "")  # these decisions may be out of date
+        if found is None or self._is_overtaken(found):
+            return {"outcome": "terminated"}  # the unit decides again
+        return await self._run(self._built_anew(dispatch.id))
 
     async def _take_in(self, dispatch: Dispatch, result: dict[str, object]) -> str:
         """Commit the result of an operation; return the id of the planned operation to run now, or ""."""
@@ -474,11 +485,15 @@ class MachineRun:
         result = with_disk_named(result, f"machine {self.machine.id}")
         for _ in take_flood(self.ctx, dispatch.id, result):
             await asyncio.sleep(0)  # lets other tasks run
-        done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests)
+        foreseen = self._foreseen.get(dispatch.unit)
+        done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests, foreseen=foreseen)
         if done.decided is not None:
             self.decided[dispatch.unit] = done.decided
         self._committed.append((dispatch.id, str(dispatch.frame.get("request", "")), done.error))
         self.runtime.checkpoint("committed")
+        if dispatch.frame.get("kind") == "hook":
+            loud = self.runtime.loud_hooks(self.model, dispatch.unit)
+            (loud.add if done.loud else loud.discard)(dispatch.title)
         text, state = ("done", "done") if done.ok else (f"failed: {done.message}", "failed")
         self._tell_unit(dispatch, text, state)
         if done.reboot:

@@ -31,10 +31,11 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.store.queue import lease_at_least, skip_leases
 from pushjuju.store.rows.records import Machine, Operation, Seat, Unit
 from pushjuju.store.tx import ModelTx
+from pushjuju.uniter.ahead import Decided
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.reconcile import reconcile_effects
 from pushjuju.uniter.input.snapshot import read_view
-from pushjuju.uniter.turn import WORK, Decided, ask
+from pushjuju.uniter.turn import WORK, ask
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
 from pushjuju.workers.machine.firewaller import Firewaller

@@ -16,7 +16,6 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from pushjuju.uniter.commit import Committed, commit
-from pushjuju.uniter.decide.state import HookKind
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.turn import Turn, take_turn
@@ -188,15 +187,73 @@ def test_a_status_that_a_hook_sets_stays_until_the_next_one_sets_another(runtime
     assert runtime.history(StatusKind.WORKLOAD, UNIT)[-1] == ("blocked", "no disk")
 
 
-def test_a_unit_at_work_plans_nothing(runtime: TestController) -> None:
-    lone(runtime)
-    for item in (turn := ahead(runtime)).plan and (turn.dispatch, *turn.plan):
+def started(runtime: TestController, **more: Any) -> None:
+    """Deploy a unit and let it come to rest."""
+    runtime.deploy(packed=runtime.charms.make(peers={}, **more))
+    turn = ahead(runtime)
+    for item in (turn.dispatch, *turn.plan):
         assert item is not None
         ended(runtime, item)
-    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
+    assert ahead(runtime).dispatch is None
+
+
+def as_built_then(runtime: TestController, turn: Turn) -> None:
+    """Check that each hook of a plan is sent as it would be built when its turn comes."""
+    assert turn.dispatch is not None
+    ended(runtime, turn.dispatch)
+    for item in turn.plan:
+        sent = {key: value for key, value in item.frame.items() if key not in ("after", "then")}
+        assert sent == rebuilt(runtime, item), item.title
+        assert ended(runtime, item).ok
+
+
+def test_ten_relations_of_a_unit_at_work_are_one_plan(runtime: TestController) -> None:
+    ends = {f"e{number}": {"interface": "x"} for number in range(10)}
+    started(runtime, requires=ends)
+    runtime.deploy("sink", packed=runtime.charms.make("sink", provides={"all": {"interface": "x"}}), count=0)
+    for name in ends:
+        integrate.integrate(runtime.ctx, runtime.model, f"web:{name}", "sink:all")
     turn = ahead(runtime)
-    assert titles(turn) == [HookKind.CONFIG_CHANGED]
-    assert "then" not in (turn.dispatch.frame if turn.dispatch else {})
+    assert titles(turn) == [f"{name}-relation-created" for name in ends]
+    as_built_then(runtime, turn)
+    assert ahead(runtime).dispatch is None
+
+
+def test_nothing_is_planned_behind_a_hook_that_wrote_the_last_time(runtime: TestController) -> None:
+    lone(runtime)
+    runtime.played()
+    turn = take_turn(runtime.ctx, runtime.model, UNIT, ahead=True, loud={"leader-elected", "start"})
+    assert titles(turn) == ["charm local:web-0", "install", "leader-elected"]
+    assert turn.dispatch is not None
+    assert not ended(runtime, turn.dispatch).loud
+    assert not ended(runtime, turn.plan[0], ok(events=[status_event(1, "active")])).loud
+    assert ended(runtime, turn.plan[1], ok(writes={"state": {"a": "b"}})).loud
+
+
+def test_an_upgrade_and_its_hooks_are_one_plan(runtime: TestController) -> None:
+    started(runtime, config={"options": {"title": {"type": "string", "default": "old"}}})
+    newer = {"options": {"title": {"type": "string", "default": "new"}}}
+    runtime.refresh(runtime.charms.make(peers={}, config=newer["options"], files={"a": "b"}))
+    turn = ahead(runtime)
+    assert titles(turn) == ["charm local:web-1", "upgrade-charm", "config-changed"]
+    assert {item.frame["context"]["config"]["title"] for item in turn.plan} == {"new"}
+    as_built_then(runtime, turn)
+    assert ahead(runtime).dispatch is None
+    assert runtime.agent() == ("idle", "")
+
+
+def test_hooks_of_a_joining_unit_are_one_plan(runtime: TestController) -> None:
+    started(runtime, requires={"db": {"interface": "sql"}})
+    runtime.deploy(
+        "db", packed=runtime.charms.make("db", peers={}, provides={"server": {"interface": "sql"}})
+    )
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
+    as_built_then(runtime, ahead(runtime))
+    as_built_then(runtime, ahead(runtime, "db/0"))  # starts, and enters the scope after that
+    as_built_then(runtime, ahead(runtime, "db/0"))
+    turn = ahead(runtime)
+    assert titles(turn) == ["db-relation-joined", "db-relation-changed"]
+    as_built_then(runtime, turn)
 
 
 def test_nothing_is_planned_behind_a_hook_that_is_tried_again(runtime: TestController) -> None:

@@ -42,6 +42,7 @@ class SteppedRuntime:
     asked: Any = Runtime.asked  # pushjuju itself removes what is left of a claim
     generation: Any = Runtime.generation
     note_routine: Any = Runtime.note_routine
+    loud_hooks: Any = Runtime.loud_hooks
 
     def __init__(self, fleet: SteppedController, ctx: Context) -> None:
         self.fleet = fleet
@@ -49,6 +50,7 @@ class SteppedRuntime:
         self.leases = (0, 0)
         self._claim: Claim | None = None
         self.sessions: dict[str, SteppedSession] = {}
+        self._loud: dict[tuple[str, str], set[str]] = {}
 
     def holding(self, claim: Claim) -> Self:
         """Return the runtime for the holder of a claim."""

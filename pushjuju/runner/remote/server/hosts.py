@@ -123,14 +123,15 @@ class Hosts:
 
     def leave_out(self, queued: Queued) -> None:
         """Report that an operation was not begun, because the operation before it did not end as planned."""
-        why = "the operation before it changed the model or failed"
+        why = "the operation before it changed the model, failed, or took long"
         self.attachments.send(queued.who, refusal(queued.op_id, why, "not-begun", "plan"))
 
     def _go_on(self, running: Running) -> None:
         """Put the operation that follows a quietly ended one at the head of the queue."""
-        if not running.quiet:
+        followed = self.state.followers.get(running.op_id)
+        if not running.quiet or (followed is not None and followed.is_old(self.state.options)):
             self._end_plan(running.op_id)
-        elif running.op_id in self.state.followers:
+        elif followed is not None:
             queued = self.state.followers.pop(running.op_id)
             queued.inherits = running.quiet
             self.state.queue.insert(0, queued)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LINGER = 10.0  # seconds without attachment and work before the server ends
 SILENCE = 90.0  # seconds without a heartbeat after which a controller counts as dead
+PLAN_AGE = 5.0  # seconds after which an operation of a plan does not begin: its decision may be out of date
 LIVE_TIMEOUT = 300.0  # seconds that a live hook tool call waits for a controller
 
 
@@ -100,6 +101,11 @@ class Queued:
         self.who = who
         self.tries = 0
         self.inherits: frames.Quiet = {}
+        self.since = monotonic()
+
+    def is_old(self, options: dict[str, Any]) -> bool:
+        """Return True when an operation of a plan came too long ago to begin."""
+        return monotonic() - self.since > float(options.get("plan_age", PLAN_AGE))
 
 
 class State:
