@@ -95,8 +95,7 @@ def take_turn(
     name: str,
     requests: Iterable[Request] = (),
     *,
-    ahead: bool = False,
-    loud: Container[str] = (),
+    loud: Container[str] | None = None,
     routine: bool = True,
     decided: Decided | None = None,
 ) -> Turn:
@@ -104,9 +103,9 @@ def take_turn(
 
     Args:
         requests: The requests of `juju-exec` on the machine, oldest first.
-        ahead: True to decide also the hooks that certainly follow. The caller that runs the operation must
-            then run the hook that each commit returns as the next.
-        loud: Names of hooks that wrote something the last time: no hook is decided behind them.
+        loud: Not None to decide also the hooks that certainly follow, but none behind these hooks, which
+            wrote something the last time. The caller that runs the operation must then run the hook that each
+            commit returns as the next.
         routine: When False, an update-status hook waits for a later turn.
         decided: A decision made a moment ago, used when the states are the same.
 
@@ -124,7 +123,7 @@ def take_turn(
             view = read_view(tx, name, waiting.ids)
             if view is None:
                 return _GONE
-            turn = _step(ctx, tx, view, waiting, decided, loud if ahead else None, routine=routine)
+            turn = _step(ctx, tx, view, waiting, decided, loud, routine=routine)
             if turn is not None:
                 return changed(turn, refused=waiting.refused) if waiting.refused else turn
         text = f"unit {name} does not come to a decision after {MAX_STEPS} steps"

@@ -284,9 +284,7 @@ class MachineRun:
             requests = exec_requests.of_unit(self.session, unit.name)
             decided = self.decided.pop(unit.name, None) or self._postponed.get(unit.name)
             loud = self.runtime.loud_hooks(self.model, unit.name)
-            take = partial(
-                take_turn, ahead=True, loud=loud, requests=requests, routine=routine, decided=decided
-            )
+            take = partial(take_turn, loud=loud, requests=requests, routine=routine, decided=decided)
             turn = or_failed(take, self.ctx, unit)
             if turn.failed:
                 self.setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)

@@ -29,7 +29,7 @@ ALL = ["charm local:web-0", "install", "leader-elected", "config-changed", "star
 def ahead(runtime: TestController, unit: str = UNIT) -> Turn:
     """Let a unit decide as far as it can."""
     runtime.played()
-    return take_turn(runtime.ctx, runtime.model, unit, ahead=True)
+    return take_turn(runtime.ctx, runtime.model, unit, loud=())
 
 
 def lone(runtime: TestController) -> None:
@@ -222,7 +222,7 @@ def test_ten_relations_of_a_unit_at_work_are_one_plan(runtime: TestController) -
 def test_nothing_is_planned_behind_a_hook_that_wrote_the_last_time(runtime: TestController) -> None:
     lone(runtime)
     runtime.played()
-    turn = take_turn(runtime.ctx, runtime.model, UNIT, ahead=True, loud={"leader-elected", "start"})
+    turn = take_turn(runtime.ctx, runtime.model, UNIT, loud={"leader-elected", "start"})
     assert titles(turn) == ["charm local:web-0", "install", "leader-elected"]
     assert turn.dispatch is not None
     assert not ended(runtime, turn.dispatch).loud
