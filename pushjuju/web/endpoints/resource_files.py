@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.requests.application import pending_resources
 from pushjuju.services.requests.application.attach_resource import attach
 from pushjuju.services.views import resource_documents
@@ -78,11 +79,19 @@ def _keep(ctx: Context, model: str, request: web.Request, body: Received) -> dic
         pending_resources.fill(ctx, model, (application, name), number, body.path, filename)
         shown = Shown(application=application, name=name, fingerprint=body.sha384, origin="upload")
         return {**resource(shown), "pending-id": number}
-    named = body.path.with_name(f"upload{pending_resources.suffix_of(filename)}")
-    shutil.move(body.path, named)
-    attach(ctx, model, application, name, str(named))
+    if _is_image(ctx, model, application, name):
+        pending_resources.keep_image(ctx, model, application, name, body.path)
+    else:
+        named = body.path.with_name(f"upload{pending_resources.suffix_of(filename)}")
+        shutil.move(body.path, named)
+        attach(ctx, model, application, name, str(named))
     listed = resource_documents.listing(ctx, model, application).resources
     return resource(next(item for item in listed if item.name == name))
+
+
+def _is_image(ctx: Context, model: str, application: str, name: str) -> bool:
+    listed = resource_documents.listing(ctx, model, application).resources
+    return any(item.name == name and item.type != FILE for item in listed)
 
 
 def _filename(request: web.Request) -> str:

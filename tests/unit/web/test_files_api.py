@@ -13,6 +13,8 @@ from typing import Any
 import aiohttp
 
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.views import resource_documents
+from tests.charms_tools.hubstore import JAMMY, HubStore
 from tests.unit.web.test_libjuju import pytestmark as pytestmark  # noqa: PLC0414 - the same warnings
 from tests.unit.web.test_libjuju import working
 from tests.world.api import ApiWorld, basic
@@ -46,6 +48,33 @@ async def transfer(
 def aside(part: Callable[[], Any]) -> Any:
     """Run a part of a test beside the server's loop: libjuju sends files without giving way."""
     return asyncio.to_thread(lambda: asyncio.run(part()))
+
+
+async def test_uploads_after_a_deploy_from_the_store_have_the_types_of_their_resources(
+    served: ApiWorld, house: TestController, packs: Charms, hub: HubStore
+) -> None:
+    """Terraform's provider uploads the details of images, and refuses a resource of another type."""
+    hub.add("web", packs.make(resources=FILES).path.read_bytes(), revision=3, bases=[JAMMY])
+    value = f'"{hub.url}"'
+    house.write(lambda tx: tx.run("model_config_set", model=house.model, key="charmhub-url", value=value))
+    async with served.entered(house.model) as client:
+        wanted = {
+            "CharmName": "web", "ApplicationName": "web", "channel": "stable",
+            "resources": {"image": "example/image:1", "data": "data.txt"},
+        }  # fmt: skip
+        answer = await client.ask("Application", 19, "DeployFromRepository", {"args": [wanted]})
+        (found,) = answer["Results"]
+        assert found["Errors"] == []
+        assert {item["Name"]: item["Type"] for item in found["PendingResourceUploads"]} == {
+            "image": "oci-image", "data": "file",
+        }  # fmt: skip
+    details = b"registrypath: example/image:1\nusername: kim\npassword: hush\n"
+    image = {"Content-Disposition": 'multipart/form-data; filename="example/image:1"'}
+    path = f"/model/{house.model}/applications/web/resources/image"
+    status, told = await transfer(served, "PUT", path, details, **image)
+    assert status == 200, told
+    shown = {item.name: item for item in resource_documents.listing(house.ctx, house.model, "web").resources}
+    assert shown["image"].origin == "upload"
 
 
 async def test_libjuju_deploys_and_attaches_resources(

@@ -151,15 +151,16 @@ def keep_images(ctx: Context, model: str, application: str, ids: Mapping[str, st
         place, known = _find(ctx, model, application, name, number)
         if known.type == resources.FILE or known.origin == resources.STORE:
             continue
-        with (
-            _content(place, name).open("rb") as stream,
-            ctx.controller.blobs.staged(stream) as copy,
-            ctx.write(model) as tx,
-        ):
-            owner = applications.get(tx, application)
-            declared = applications.current_charm(tx, owner).meta.resources
-            resources.check_names(declared, [name])
-            resources.put(ctx, tx, owner, [resources.Upload(meta=declared[name], copy=copy)])
+        keep_image(ctx, model, application, name, _content(place, name))
+
+
+def keep_image(ctx: Context, model: str, application: str, name: str, content: Path) -> None:
+    """Record the description of an OCI image for an application."""
+    with content.open("rb") as stream, ctx.controller.blobs.staged(stream) as copy, ctx.write(model) as tx:
+        owner = applications.get(tx, application)
+        declared = applications.current_charm(tx, owner).meta.resources
+        resources.check_names(declared, [name])
+        resources.put(ctx, tx, owner, [resources.Upload(meta=declared[name], copy=copy)])
 
 
 def _content(place: Path, name: str) -> Path:

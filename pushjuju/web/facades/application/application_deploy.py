@@ -11,6 +11,7 @@ import yaml
 
 from pushjuju.charms.format import yamlload
 from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests import removals
@@ -18,7 +19,7 @@ from pushjuju.services.requests.application import add_units, deploy, pending_re
 from pushjuju.services.requests.application.deploy import DeployOptions
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.requests.application.refresh import RefreshOptions
-from pushjuju.services.views import application_documents, removal_plan
+from pushjuju.services.views import application_documents, removal_plan, resource_documents
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
@@ -104,7 +105,14 @@ class Deploying(Facade):
             deployed = deploy.deploy(self.ctx, self.model, self._store_options(item))
         except PushjujuError as error:
             return {"Errors": [errors.told(error)], "Info": _nothing(), "PendingResourceUploads": []}
-        return {"Errors": [], "Info": _info(deployed), "PendingResourceUploads": _uploads(item.resources)}
+        types = {} if item.dry_run else self._resource_types(deployed.application)
+        return {
+            "Errors": [], "Info": _info(deployed), "PendingResourceUploads": _uploads(item.resources, types),
+        }  # fmt: skip
+
+    def _resource_types(self, application: str) -> dict[str, str]:
+        found = resource_documents.listing(self.ctx, self.model, application)
+        return {item.name: item.type for item in found.resources}
 
     def _store_options(self, item: shapes.DeployFromRepositoryArg) -> DeployOptions:
         """Return the options of a deploy from the store, from a client's params.
@@ -259,7 +267,15 @@ def _info(deployed: Deployed) -> shapes.Info:
     }
 
 
-def _uploads(resources: Mapping[str, str]) -> list[shapes.PendingUpload]:
-    """Return the files that the client uploads next: the resources whose value is not a revision."""
+def _uploads(resources: Mapping[str, str], types: Mapping[str, str]) -> list[shapes.PendingUpload]:
+    """Return what the client uploads next: the resources whose value is not a revision.
+
+    Args:
+        types: Resource -> `file` or `oci-image`; Terraform's provider uploads images alone.
+    """
     given: Iterable[tuple[str, str]] = resources.items()
-    return [{"Name": name, "Type": "file", "Filename": value} for name, value in given if not value.isdigit()]
+    return [
+        {"Name": name, "Type": types.get(name, FILE), "Filename": value}
+        for name, value in given
+        if not value.isdigit()
+    ]
