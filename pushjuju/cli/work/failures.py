@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.log_lines import Look, line
 from pushjuju.cli.work import hints
-from pushjuju.cli.work.subjects import EVERY_MACHINE
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import HookFailed
 from pushjuju.core.names import is_machine
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.services.entities.basis.context import Context
 
+EVERY_MACHINE = ("every machine",)
+"""Stands for all machines of the model in `touched`, also in that of `drive.settle`."""
 _LINES = 10  # lines shown from the start of the failed run's log, and as many from its end
 _MOST_LINES = 1000  # newest log lines that are read
 

@@ -7,7 +7,7 @@ from pushjuju.cli.commands.config import config_table as formatters
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
-from pushjuju.cli.work import drive, scope, session, subjects
+from pushjuju.cli.work import drive, failures, scope, session
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.model import model_config as request
@@ -57,7 +57,7 @@ def _set(cli: Cli, opened: sessions.Session, options: request.ModelConfigOptions
     if not drive.waits(cli):
         drive.background(cli, opened.ctx)
     elif options.is_worked:
-        drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE)
+        drive.settle(cli, opened.ctx, opened.uuid, touched=failures.EVERY_MACHINE)
 
 
 def changes_of(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session, subjects
+from pushjuju.cli.work import drive, failures, session
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.firewall import parse_cidr
 from pushjuju.portable.quote import quote
@@ -42,7 +42,7 @@ def set_firewall_rule(
     cli.console.warn(DEPRECATED)
     opened = session.open_model(cli, model)
     model_config.set_firewall_rule(opened.ctx, opened.uuid, args[0], cidrs)
-    drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=failures.EVERY_MACHINE, no_wait=no_wait)
 
 
 def _cidrs(text: str) -> list[str]:

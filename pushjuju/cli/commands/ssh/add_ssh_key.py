@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pushjuju.cli.commands.ssh.key_flags import WORK, tell_results
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session, subjects
+from pushjuju.cli.work import drive, failures, session
 from pushjuju.services.requests.model import ssh_keys
 
 
@@ -23,4 +23,4 @@ def add_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -
     """Add public keys to a model."""
     opened = session.open_model(cli, model)
     tell_results(cli, "add key", ssh_keys.add(opened.ctx, opened.uuid, args))
-    drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=failures.EVERY_MACHINE, no_wait=no_wait)

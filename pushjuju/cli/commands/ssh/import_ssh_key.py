@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pushjuju.cli.commands.ssh.key_flags import WORK, tell_results
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session, subjects
+from pushjuju.cli.work import drive, failures, session
 from pushjuju.portable.quote import quote
 from pushjuju.services.requests.model import key_import, ssh_keys
 
@@ -28,4 +28,4 @@ def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
         if refused is None:
             cli.console.info(f"cannot import key id {quote(text)}: no keys found")
         tell_results(cli, "import key id", refused or ())
-    drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=failures.EVERY_MACHINE, no_wait=no_wait)
