@@ -12,12 +12,14 @@ from pushjuju.client import terminal
 from pushjuju.client.target import ModelHere
 from pushjuju.portable.flags import dashed
 
+_ALONE = "show-model"  # its argument is the model of the terminal
 _HERE = frozenset(["model", "output", "color", "no_color"])  # keys of flags that count on this computer
 
 
 def read(call: Call) -> None:
     """Print what the command prints on the host of the controller."""
-    line = shlex.join([str(call.command.name), *_flags(call), "--", *call.args])
+    arguments = () if call.command.name == _ALONE else call.args
+    line = shlex.join([str(call.command.name), *_flags(call), "--", *arguments])
 
     def act(model: ModelHere) -> terminal.Printed:
         with terminal.Terminal(call.target.account, model.uuid) as opened:

@@ -6,7 +6,6 @@ import json
 import shlex
 from pathlib import Path
 
-import click
 import pytest
 
 from pushjuju.cli.app.root import Root
@@ -14,6 +13,7 @@ from pushjuju.cli.commands import registry
 from pushjuju.cli.commands.ssh import ssh_session
 from pushjuju.cli.remote import forms
 from pushjuju.cli.remote import ssh as remote_ssh
+from pushjuju.cli.syntax import tree
 from tests.unit.client.test_remote_work import ACTIONS, Clients, waits
 from tests.world.charms import Charms
 from tests.world.commandline import Home, ok
@@ -146,7 +146,7 @@ def test_every_command_works_from_afar_or_says_that_it_does_not(
     monkeypatch.chdir(tmp_path)
     root, unknown = Root(), {}
     for word in sorted(registry.known() - HERE - OF_CLIENT - set(registry.REFUSED.split())):
-        command = root.get_command(click.Context(root), word)
+        command = root.get_command(tree.Context(root), word)
         assert command is not None
         lines = [
             line for line in command.examples.splitlines() if line.strip().startswith(f"pushjuju {word}")
@@ -163,3 +163,26 @@ def test_every_command_works_from_afar_or_says_that_it_does_not(
         if not fine:
             unknown[word] = ended.err or ended.out
     assert "\n".join(f"{word}: {text}" for word, text in unknown.items()) == ""
+
+
+def test_an_offer_is_made_consumed_and_removed(
+    kim: Home, house: TestController, served: ServedHouse, packs: Charms
+) -> None:
+    house.active("database", packed=packs.make("database", provides={"db": {"interface": "sql"}}))
+    ended = kim("offer", "database:db", "sql")
+    assert ended.err == 'Application "database" endpoints [db] available at "admin/shop.sql"\n'
+    assert "sql" in ok(kim("offers"))
+    assert (
+        'has no "none" endpoint' in kim("offer", "database:none").err
+        or kim("offer", "database:none").status == 1
+    )
+    ok(kim("remove-offer", "sql"))
+    assert "sql" not in ok(served.host("offers"))
+    assert kim("remove-offer", "admin/shop.sql").status == 1
+
+
+def test_only_administrators_of_a_model_see_its_users_and_offers(kim: Home, served: ServedHouse) -> None:
+    ok(served.host("revoke", "kim", "write", "shop"))
+    ok(kim("machines"))
+    for word in ("show-model", "offers"):
+        assert kim(word).err.startswith("ERROR permission denied\n")

@@ -38,7 +38,7 @@ def test_a_command_that_reads_prints_what_it_prints_on_the_host(served: ServedHo
         arguments = (word, *ARGUMENTS.get(word, ()))
         near, far = served.host(*arguments), kim(*arguments)
         assert far.status == near.status, word
-        if word not in ("status", "config"):  # `status` has the time, and the controller's name there
+        if word not in ("status", "config", "show-model"):  # these have the time, or the user who asks
             assert (far.out, far.err) == (near.out, near.err), word
 
 
@@ -50,6 +50,7 @@ def test_flags_reach_the_host_and_files_stay_here(kim: Home, tmp_path: Path) -> 
     assert ok(kim("show-status-log", "web/0", "--type", "juju-unit", "-n", "1")).count("\n") == 2
     assert json.loads(ok(kim("machines", "-m", "admin/shop", "--format=json")))["model"] == "shop"
     assert "--color" not in kim("machines", "--color").err
+    assert ok(kim("show-model", "admin/shop")).startswith("shop:\n")
 
 
 @pytest.mark.usefixtures("active")

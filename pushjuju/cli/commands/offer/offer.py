@@ -34,7 +34,7 @@ _FORM = 'endpoints must conform to format "<application-name>:<endpoint-name>[,.
 )
 def offer(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     """Offer endpoints of an application."""
-    model, application, endpoints = _parts(args[0])
+    model, application, endpoints = parts_of(args[0])
     ctx = session.open_controller(cli, controller)
     found = models.resolve(ctx, model or None)
     name = args[1] if len(args) > 1 else application
@@ -45,7 +45,7 @@ def offer(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     )
 
 
-def _parts(text: str) -> tuple[str, str, list[str]]:
+def parts_of(text: str) -> tuple[str, str, list[str]]:
     """Return model, application and endpoints of `[MODEL.]APP:ENDPOINT[,...]`; the model may be empty."""
     found = _APPLICATION.fullmatch(text)
     if found is None or ":" not in text:

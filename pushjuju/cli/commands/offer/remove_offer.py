@@ -38,13 +38,14 @@ def remove_offer(cli: Cli, args: tuple[str, ...], *, controller: str, force: boo
     if len({url.controller for url in urls}) > 1:
         raise NotValid("all offer URLs must use the same controller")
     if force and not yes:
-        cli.console.confirm(_warning(urls), what="offer removal")
+        cli.console.confirm(warning(urls), what="offer removal")
     places = offers.remove_offers(ctx, urls, removal.Force() if force else None)
     if force:
         _settle_all(cli, ctx, places)
 
 
-def _warning(urls: Iterable[OfferUrl]) -> str:
+def warning(urls: Iterable[object]) -> str:
+    """Return the question before a forced removal."""
     listed = ", ".join(map(str, urls))
     return (
         f"WARNING! This command will remove offers: {listed}\n"

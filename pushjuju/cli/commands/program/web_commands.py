@@ -20,6 +20,7 @@ from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.portable.flags import HelpWanted
 from pushjuju.portable.quote import quote
+from pushjuju.web import call
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -36,6 +37,7 @@ READING: dict[str, str] = {
     "machines": "",
     "model-config": "",
     "model-constraints": "",
+    "offers": "application interface allowed-consumer connected-user active-only",
     "operations": "applications units machines actions status limit offset",
     "payloads": "",
     "resources": "details",
@@ -43,6 +45,7 @@ READING: dict[str, str] = {
     "show-action": "",
     "show-application": "",
     "show-machine": "",
+    "show-model": "",
     "show-operation": "",
     "show-relation": "",
     "show-secret": "revisions revision",
@@ -59,6 +62,8 @@ READING: dict[str, str] = {
     "subnets": "space zone",
 }
 """Command -> the flags that it may have, in addition to `_FLAGS`; the API's methods for these need `read`."""
+_ADMINISTRATORS = frozenset(["offers", "show-model"])  # these show other users of the model
+_ALONE = frozenset(["show-model"])  # the argument would be another model
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ class WebCommands:
             PushjujuError: The command line is wrong, or the command failed.
         """
         found, words = self._found(line)
+        if found.name in _ADMINISTRATORS:
+            call.reach(ctx, model.uuid, "admin")
         cli = _cli(ctx, model, out, err)
         try:
             _check(found, words)
@@ -110,6 +117,8 @@ def _check(found: Command, words: list[str]) -> None:
     arguments = flags.parse(words, interspersed=found.interspersed).args
     if any("=" in argument for argument in arguments):
         raise NotPermitted(f"{found.name} only reads here")
+    if arguments and found.name in _ALONE:
+        raise NotPermitted(f"{found.name} shows only the model of this terminal")
 
 
 def _cli(ctx: Context, model: Model, out: TextIO, err: TextIO) -> Cli:
