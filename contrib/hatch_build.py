@@ -37,13 +37,14 @@ class ManPage(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def _page() -> str:
+    import click
+
     from pushjuju import __version__
     from pushjuju.cli.app.root import Root
     from pushjuju.cli.help.manpage import page
-    from pushjuju.cli.syntax import tree
     from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Command
 
     root = Root()
-    context = tree.Context(root)
+    context = click.Context(root)
     found = (root.get_command(context, name) for name in root.list_commands(context))
     return page([entry for entry in found if isinstance(entry, Command)], GLOBAL_FLAGS, __version__)

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
+
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.commands import registry
 from pushjuju.cli.commands.plan import plannable
 from pushjuju.cli.commands.program import schema
-from pushjuju.cli.syntax import tree
 from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Command
 from pushjuju.cli.syntax.gnuflag import FlagSpec
 from pushjuju.cli.work import blocking
@@ -49,7 +50,7 @@ def pages() -> dict[str, str]:
 def commands() -> dict[str, Command]:
     """Return every command by its name, without aliases."""
     root = Root()
-    context = tree.Context(root)
+    context = click.Context(root)
     listed = (root.get_command(context, name) for name in root.list_commands(context))
     return {entry.name or "": entry for entry in listed if isinstance(entry, Command)}
 

@@ -18,7 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"  # git-ignored
-LIBRARIES = ("asyncssh", "cryptography")
+LIBRARIES = ("asyncssh", "click", "cryptography")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,6 @@ from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
 from pushjuju.cli.work import drive, waiting
 from pushjuju.core.errors import Unreachable
-from pushjuju.portable.flags import dashed
 from tests.fuzz.hostile import TEXTS, fuzz
 from tests.world.charms import CONFIG, PEERS
 from tests.world.rewind import RewindController
@@ -217,7 +216,9 @@ def _vocabulary() -> dict[str, list[str]]:
         for name in root.list_commands(ctx):
             command = root.get_command(ctx, name)
             if command is not None and name not in ELSEWHERE:
-                found[name] = sorted({dashed(name) for spec in command.specs for name in spec.names})
+                found[name] = sorted(
+                    {opt for param in command.params for opt in param.opts if opt[:1] == "-"}
+                )
     return found
 
 

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from pushjuju.cli.app.root import Root
-from pushjuju.cli.syntax import tree
 from pushjuju.cli.syntax.command import Command
 from tests.world.commandline import Ended, Home, ok
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text())["command"]
 ROOT = Root()
-CONTEXT = tree.Context(ROOT)
+CONTEXT = click.Context(ROOT)
 BUILT = {
     entry["name"]: entry
     for entry in TABLE

@@ -1,7 +1,7 @@
 """Every command and flag of the Juju 3.6 client: what is there, what differs by choice, what is not built.
 
-`commands.toml` holds the facts of Juju; the tree of commands is compared with it. A difference has its entry
-in one of the tables here, with its reason, or the test names it.
+`commands.toml` holds the facts of Juju; the click tree is compared with it. A difference has its entry in one
+of the tables here, with its reason, or the test names it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.commands import registry
-from pushjuju.cli.syntax import tree
 from pushjuju.cli.syntax.command import Command
 from tests.world.commandline import Ended, call
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text())["command"]
 BY_NAME = {entry["name"]: entry for entry in TABLE}
 ROOT = Root()
-CONTEXT = tree.Context(ROOT)
+CONTEXT = click.Context(ROOT)
 FOUND = {name: ROOT.get_command(CONTEXT, name) for name in ROOT.list_commands(CONTEXT)}
 THERE = {name: found for name, found in FOUND.items() if found is not None}
 
@@ -191,7 +191,7 @@ def test_an_example_is_a_command_line_that_is_understood(line: str) -> None:
     word, *rest = shlex.split(re.split(r" [|<>;&] ?|    ", line)[0])[1:]
     found = ROOT.get_command(CONTEXT, word)
     assert isinstance(found, Command), line
-    found.make_context(word, rest, parent=tree.Context(ROOT))
+    found.make_context(word, rest, parent=click.Context(ROOT))
 
 
 @pytest.mark.parametrize("word", sorted({entry["name"].split()[0] for entry in TABLE if entry["tier"] == 1}))

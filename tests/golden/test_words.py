@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import click
 import pytest
 
 from pushjuju.charms.format.yamlsafe import load
 from pushjuju.cli.app.root import Root
-from pushjuju.cli.syntax import tree
 from pushjuju.cli.syntax.command import Command
 from pushjuju.cli.work import drive
 from pushjuju.core.clock import SystemClock
@@ -32,7 +32,7 @@ from tests.world.printed import NINE, Golden, in_utc
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILTw1yJzqNmzJc4p7Qz0oT4yZ0hYJtO6cQkqNq9bH2r1 kim@laptop"
 ROOT = Root()
-CONTEXT = tree.Context(ROOT)
+CONTEXT = click.Context(ROOT)
 # Command -> the command lines that are shown; each comes in all formats of the command.
 SHOWN: dict[str, tuple[tuple[str, ...], ...]] = {
     "agreements": ((),),

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
+
 from pushjuju.cli.app import lazy_imports, path_plugin
 from pushjuju.cli.commands import registry
 from pushjuju.cli.help import helptext
 from pushjuju.cli.help.version import version_text
 from pushjuju.cli.remote import forms
-from pushjuju.cli.syntax import tree
 from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command
 from pushjuju.cli.syntax.gnuflag import FlagSet, FlagSpec
 from pushjuju.core.errors import IsRemote, NotFound, UsageError
@@ -31,18 +32,18 @@ ROOT_FLAGS = (
 PURPOSE = "Real Juju machine charms on every machine that SSH reaches, without agents."
 
 
-class Root(tree.Group):
-    """The program: global flags, then the word of a command."""
+class Root(click.Group):
+    """The program in click's tree: global flags, then the word of a command."""
 
     def __init__(self) -> None:
-        super().__init__("pushjuju")
+        super().__init__("pushjuju", add_help_option=False, help=PURPOSE)
         self._modules = registry.words()
 
-    def list_commands(self, ctx: tree.Context) -> list[str]:  # noqa: ARG002 - the signature of Group
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the words of all commands."""
         return sorted(self._modules)
 
-    def get_command(self, ctx: tree.Context, cmd_name: str) -> Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Command | None:  # noqa: ARG002 - click's
         """Return the command of a name or alias, or None; import its module."""
         name = registry.ALIASES.get(cmd_name, cmd_name)
         module_name = self._modules.get(name)
@@ -52,7 +53,7 @@ class Root(tree.Group):
         found = (entry for entry in vars(module).values() if isinstance(entry, Command))
         return next((entry for entry in found if entry.name == name), None)
 
-    def parse_args(self, ctx: tree.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the flags in front of the command."""
         flags = FlagSet((*GLOBAL_FLAGS, *ROOT_FLAGS))
         try:
@@ -63,7 +64,7 @@ class Root(tree.Group):
         ctx.params, ctx.args = parsed.values, parsed.args
         return parsed.args
 
-    def invoke(self, ctx: tree.Context) -> None:
+    def invoke(self, ctx: click.Context) -> None:
         """Run what the command line asks for."""
         cli = ctx.find_object(Cli)
         assert cli is not None, "the entry point sets the object"
@@ -76,7 +77,7 @@ class Root(tree.Group):
             return cli.output.text(helptext.basics(cli.program))
         return self._run(ctx, cli, args)
 
-    def _run(self, ctx: tree.Context, cli: Cli, args: Sequence[str]) -> None:
+    def _run(self, ctx: click.Context, cli: Cli, args: Sequence[str]) -> None:
         word, rest = args[0], list(args[1:])
         found = self.get_command(ctx, word)
         if found is None:
@@ -97,7 +98,7 @@ class Root(tree.Group):
         return NotFound(f"{text}\n{near}" if near else text)
 
 
-def _invoke(found: Command, context: tree.Context, cli: Cli) -> None:
+def _invoke(found: Command, context: click.Context, cli: Cli) -> None:
     """Run a command; for a controller on another computer run its remote form."""
     try:
         return found.invoke(context)

@@ -1,8 +1,8 @@
 """Completes a command line: what shells offer at each TAB.
 
-Each TAB starts a process, so this module imports almost nothing: no tree of commands, no store, no TOML. One
-small SQL statement reads names from the store. A command's own module is imported only to list its flags. An
-error ends the completion without a text, because a text would disturb the prompt.
+Each TAB starts a process, so this module imports almost nothing: no click, no store, no TOML. One small SQL
+statement reads names from the store. A command's own module is imported only to list its flags. An error ends
+the completion without a text, because a text would disturb the prompt.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _words(line: Line) -> Iterator[Offer]:
 
 def flags_of(command: str) -> list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]]:
     """Return a command's flags from its module; see `command_flags`."""
-    from pushjuju.cli.complete import command_flags  # imports the command's module
+    from pushjuju.cli.complete import command_flags  # imports click and the command's module
 
     return command_flags.flags_of(command)
 

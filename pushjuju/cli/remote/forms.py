@@ -33,7 +33,8 @@ from pushjuju.cli.work import session
 from pushjuju.client import target
 
 if TYPE_CHECKING:
-    from pushjuju.cli.syntax import tree
+    import click
+
     from pushjuju.cli.syntax.command import Cli, Command
     from pushjuju.core.errors import IsRemote
 
@@ -72,7 +73,7 @@ def form_of(word: str) -> Callable[[Call], None] | None:
     return reading.read if word in web_commands.READING else None
 
 
-def run(command: Command, context: tree.Context, cli: Cli, remote: IsRemote) -> None:
+def run(command: Command, context: click.Context, cli: Cli, remote: IsRemote) -> None:
     """Run the remote form of a command.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Commands, whose flags are parsed by the rules of Juju's gnuflag.
+"""click's commands and options, parsed by the rules of Juju's gnuflag.
 
 A command is a function `(cli, args, **flags)`: `args` holds the positional arguments, and each flag is a
 keyword, or a field of one dataclass where there are many flags. Whatever the parser refuses is a
@@ -14,7 +14,8 @@ from dataclasses import field, fields
 from functools import partial
 from typing import Any
 
-from pushjuju.cli.syntax import tree
+import click
+
 from pushjuju.cli.syntax.gnuflag import FlagSet, FlagSpec, Kind
 from pushjuju.cli.terminal import logs
 from pushjuju.cli.terminal.console import Console
@@ -91,7 +92,16 @@ class Cli:
         return self.console.env
 
 
-class Command(tree.Node):
+class Flag(click.Option):
+    """A flag in click's tree; `spec` says how to parse it."""
+
+    def __init__(self, spec: FlagSpec) -> None:
+        self.spec = spec
+        names = [f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names]
+        super().__init__([spec.key, *names], is_flag=spec.boolean, help=spec.help, hidden=spec.hidden)
+
+
+class Command(click.Command):
     """A command: its names, flags, help texts and function.
 
     Attributes:
@@ -128,8 +138,14 @@ class Command(tree.Node):
     ) -> None:
         self.formats = tuple(formats)
         self.specs = (*flags, *_flags_of(into), *_output_flags(self.formats))
-        super().__init__(name)
-        self.callback = function
+        super().__init__(
+            name,
+            params=[Flag(spec) for spec in self.specs],
+            callback=function,
+            add_help_option=False,
+            help=summary,
+            short_help=summary,
+        )
         self.aliases = tuple(aliases)
         self.usage = usage
         self.summary = summary
@@ -141,7 +157,7 @@ class Command(tree.Node):
         self.interspersed = interspersed
         self.into = into
 
-    def parse_args(self, ctx: tree.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the words after the command into `ctx.params`, by gnuflag's rules."""
         before = ctx.parent.params if ctx.parent else {}
         parsed = FlagSet((*self.specs, *GLOBAL_FLAGS)).parse(
@@ -150,7 +166,7 @@ class Command(tree.Node):
         self._count(parsed.args)
         ctx.params = parsed.values
         ctx.args = parsed.args
-        ctx.given = frozenset(parsed.given)
+        ctx.meta["given"] = frozenset(parsed.given)
         return parsed.args
 
     def _count(self, args: list[str]) -> None:
@@ -160,17 +176,18 @@ class Command(tree.Node):
         if self.at_most is not None and len(args) > self.at_most:
             raise UsageError(f"unrecognized args: {quote_list(args[self.at_most :])}")
 
-    def invoke(self, ctx: tree.Context) -> None:
+    def invoke(self, ctx: click.Context) -> None:
         """Call the command's function."""
         cli = ctx.find_object(Cli)
         assert cli is not None, "the entry point sets the object"
-        cli.given, cli.word = ctx.given, self.name
+        cli.given, cli.word = ctx.meta["given"], self.name or ""
         _apply_globals(cli, ctx.params)
         self._tell_ignored(cli)
         cli.output = self._output(cli, ctx.params)
+        assert self.callback is not None, "every command has a function"
         self.call(ctx, partial(self.callback, cli))
 
-    def call(self, ctx: tree.Context, function: Function) -> None:
+    def call(self, ctx: click.Context, function: Function) -> None:
         """Call a function with the arguments and the flags of the command line."""
         own = {spec.key: ctx.params[spec.key] for spec in self.specs if not spec.void}
         if self.into is None:

@@ -1,6 +1,6 @@
-"""Parses flags by Juju's rules.
+"""Parses flags by Juju's rules, which differ from click's.
 
-Pure: no printing. Each command of `command.py` uses this parser.
+Pure: no click, no printing. Each command of `command.py` uses this parser.
 
 Mirrors: juju/gnuflag flag.go, juju/cmd args.go (3.6)
 """

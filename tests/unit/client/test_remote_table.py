@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.remote import forms, table
-from pushjuju.cli.syntax import tree
 from pushjuju.client.connection import VERSIONS
 from pushjuju.web import facades, registry
 from tests.world.charms import Charms
@@ -31,7 +31,7 @@ def test_every_request_is_a_method_that_servers_offer() -> None:
     facades.load()
     root = Root()
     for word, asked in table.REQUESTS.items():
-        command = root.get_command(tree.Context(root), word)
+        command = root.get_command(click.Context(root), word)
         assert command is not None
         assert command.name == word
         assert registry.find(asked.facade, VERSIONS[asked.facade], asked.method, registry.On.MODEL), word

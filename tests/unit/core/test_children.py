@@ -28,6 +28,7 @@ STARTS = ("posix_spawn", "exec", "spawn")  # of `os`
 ELSEWHERE = {  # in libraries that start programs for who asks them: module -> names
     "asyncio": {"subprocess", "create_subprocess_exec", "create_subprocess_shell"},
     "concurrent.futures": {"ProcessPoolExecutor"},
+    "click": {"edit", "launch", "echo_via_pager"},
     "webbrowser": {"open", "get"},
     "ctypes": {"CDLL"},
     "pdb": {"set_trace"},
@@ -82,6 +83,8 @@ def test_programs_are_started_in_one_place() -> None:
         "import asyncio\nasyncio.subprocess.create_subprocess_exec('true')",
         "loop.subprocess_exec(object, 'true')",
         "from concurrent.futures import ProcessPoolExecutor",
+        "import click\nclick.edit('text')",
+        "from click import echo_via_pager",
         "import webbrowser\nwebbrowser.open('x')",
     ],
 )

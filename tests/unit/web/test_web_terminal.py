@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import click
 import pytest
 
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.commands.program import web_commands
 from pushjuju.cli.commands.program.web_commands import WebCommands
-from pushjuju.cli.syntax import tree
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.user import users
@@ -158,7 +158,7 @@ async def test_a_flag_or_argument_that_does_more_than_read_is_refused(
 def test_every_flag_of_the_list_exists_and_names_no_file() -> None:
     root = Root()
     for word, flags in web_commands.READING.items():
-        found = root.get_command(tree.Context(root), word)
+        found = root.get_command(click.Context(root), word)
         assert found is not None
         assert found.name == word
         specs = {spec.name: spec for spec in found.specs}

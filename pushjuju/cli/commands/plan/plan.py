@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import click
+
 from pushjuju.cli.commands import registry
 from pushjuju.cli.commands.bundle.bundling import NOT_THERE
 from pushjuju.cli.commands.controller import controller_removal, kill_controller
 from pushjuju.cli.commands.plan import plan_table
 from pushjuju.cli.commands.plan.plannable import NOT_PLANNED, PLANNED
 from pushjuju.cli.commands.plan.planned import Plan
-from pushjuju.cli.syntax import flags, tree
+from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
@@ -205,7 +207,7 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
     console = Console(stdin=stdin, stdout=io.StringIO(), stderr=io.StringIO(), env=env)
     inner = Cli(console=console, output=Output(console), clock=cli.clock, program=cli.program, rehearsal=True)
     try:
-        root = tree.get_current_context().find_root().command  # the root keeps no state of this call
+        root = click.get_current_context().find_root().command  # the root keeps no state of this call
         with root.make_context(cli.program, ["--no-alias", *words], obj=inner) as context:
             root.invoke(context)
     except UsageError as error:

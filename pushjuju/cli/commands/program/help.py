@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import click
+
 from pushjuju.cli.commands import registry
 from pushjuju.cli.commands.program.command_tree import all_commands, root_group
 from pushjuju.cli.help import helptext
-from pushjuju.cli.syntax import tree
 from pushjuju.cli.syntax.command import Cli, Command, command
 from pushjuju.core.errors import NotFound
 
@@ -32,7 +33,7 @@ def _help(topic: str, program: str) -> str:
         return helptext.global_options(program)
     if topic == "topics":
         return helptext.topics()
-    found = root_group().get_command(tree.get_current_context().find_root(), topic)
+    found = root_group().get_command(click.get_current_context().find_root(), topic)
     if not isinstance(found, Command):
         raise NotFound(f"unknown command or topic for {topic}")
     return helptext.command(found, program, alias=topic)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import click
+
 from pushjuju import __version__
 from pushjuju.cli.help import manpage
-from pushjuju.cli.syntax import tree
 from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command, command
 
 
@@ -18,9 +19,9 @@ from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command, command
 )
 def man(cli: Cli, _args: tuple[str, ...]) -> None:
     """Print the manual page."""
-    context = tree.get_current_context().find_root()
+    context = click.get_current_context().find_root()
     root = context.command
-    assert isinstance(root, tree.Group), "commands run under the root group"
+    assert isinstance(root, click.Group), "commands run under the root group"
     found = (root.get_command(context, name) for name in root.list_commands(context))
     commands = [entry for entry in found if isinstance(entry, Command)]
     cli.output.text(manpage.page(commands, GLOBAL_FLAGS, __version__))

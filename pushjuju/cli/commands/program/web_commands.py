@@ -9,8 +9,9 @@ import io
 import shlex
 from typing import TYPE_CHECKING, TextIO
 
+import click
+
 from pushjuju.cli.help import helptext
-from pushjuju.cli.syntax import tree
 from pushjuju.cli.syntax.command import Cli, Command
 from pushjuju.cli.syntax.gnuflag import FlagSet
 from pushjuju.cli.terminal.console import Console
@@ -71,10 +72,10 @@ class WebCommands:
     """Runs command lines.
 
     Attributes:
-        root: The program, which has the commands.
+        root: The program in click's tree, which has the commands.
     """
 
-    root: tree.Group
+    root: click.Group
 
     def run(self, ctx: Context, model: Model, line: str, out: TextIO, err: TextIO) -> None:
         """Run a command line that reads a model; data goes to `out`, messages go to `err`.
@@ -103,7 +104,7 @@ class WebCommands:
             word, *words = shlex.split(line)
         except ValueError:
             raise NotValid("the line has no command, or a quotation without an end") from None
-        found = self.root.get_command(tree.Context(self.root), word)
+        found = self.root.get_command(click.Context(self.root), word)
         if not isinstance(found, Command) or found.name not in READING:
             listed = ", ".join(sorted(READING))
             raise NotPermitted(f"command {quote(word)} does not run here; these run: {listed}")
