@@ -1,8 +1,8 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist deb clean lock lowest audit statements unordered
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs demo dist deb clean lock lowest audit statements unordered
 BIN := .venv/bin
-QUICK := not machine and not sshd and not bench and not lxd
+QUICK := not machine and not sshd and not bench and not lxd and not browser
 WORKERS ?= $(shell nproc)
 
 help:  ## List the targets
@@ -60,6 +60,9 @@ chaos: setup  ## Random faults: 2,000 schedules on simulated machines, 100 on re
 
 lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base iptables mmdebstrap btrfs-progs)
 	$(BIN)/python -m pytest -q -rs -m lxd tests/lxd
+
+browser: setup  ## The dashboard in a browser (Debian: chromium)
+	$(BIN)/python -m pytest -q -rs -m browser tests/browser
 
 golden: setup  ## Write the expected output; read the diff before you commit it
 	$(BIN)/python -m pytest -q tests/golden --golden-update

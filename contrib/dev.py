@@ -190,11 +190,12 @@ def test(arguments: list[str]) -> int:
     # checkout
     run(PYTHON, "-m", "compileall", "-q", "pushjuju")
     workers = min(os.cpu_count() or 1, 4)
-    quick = pytest(workers, "load", "not machine and not bench and not lxd", arguments)
+    quick = pytest(workers, "load", "not machine and not bench and not lxd and not browser", arguments)
     # tests on machines often wait, so one worker more than processors is faster
     real = pytest(workers + 1, "loadfile", "machine and not bench", arguments)
     say(
-        "left out: tests/bench, which measures (make bench), and tests/lxd, which takes minutes (make lxd); "
+        "left out: tests/bench, which measures (make bench), tests/lxd, which takes minutes (make lxd), and "
+        "tests/browser, which needs chromium (make browser); "
         "each skipped test is named above with its reason"
     )
     say("passed" if not quick and not real else "FAILED")

@@ -120,7 +120,7 @@ class Logins:
         name = await self.user_of(proof.macaroons)
         if not name or proof.name not in ("", name):
             raise errors.refused_login()
-        return await self._pool.run(lambda ctx: _enter(ctx, name, model))
+        return await self._pool.run(lambda ctx: enter(ctx, name, model))
 
     async def user_of(self, presented: Presented, *, at_login: bool = True) -> str:
         """Return the user that a valid macaroon names, or an empty name."""
@@ -157,7 +157,7 @@ class Logins:
                     raise errors.refused_login()
             self._remembered.add(digest)
         self.attempts.succeeded(name)
-        return await self._pool.run(lambda ctx: _enter(ctx, name, model))
+        return await self._pool.run(lambda ctx: enter(ctx, name, model))
 
     def _require_try(self, peer: str, name: str) -> None:
         """Refuse a login when the address or the user had too many wrong passwords."""
@@ -173,7 +173,12 @@ def _kept(ctx: Context, name: str) -> str:
         return passwords.hash_of(passwords.login_of(tx, name))
 
 
-def _enter(ctx: Context, name: str, model: str) -> LoggedIn:
+def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
+    """Return a user whose proof was checked, and note the time of the login.
+
+    Raises:
+        ApiError: The model does not exist, or the user has no access to the controller or model.
+    """
     with ctx.store.read() as tx:
         level = users.effective_level(tx, name, Kind.CONTROLLER)
         login = passwords.login_of(tx, name)

@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 import socket as sockets
 from asyncio import sslproto
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -29,6 +29,8 @@ from pushjuju.web.endpoints.transfers import Transfers, require_room
 from pushjuju.web.endpoints.uploads import Uploads
 from pushjuju.web.login_macaroons import LoginMacaroons
 from pushjuju.web.own_certificate import OwnCertificate
+from pushjuju.web.pages.addresses import ROOT
+from pushjuju.web.pages.site import Site
 from pushjuju.web.pool import Pool
 
 PORT = 17070
@@ -111,8 +113,8 @@ class Server:
         self.fingerprint = certificates.fingerprint(found)
         self.api.logins.macaroons = LoginMacaroons(certificates.derived_key(found), self._ctx.clock.now)
         self._runner = web.AppRunner(
-            application(self.api, self._commands), max_line_size=8192, max_field_size=16384, access_log=None,
-            shutdown_timeout=_END_S,
+            application(self.api, self._commands, self._names), max_line_size=8192, max_field_size=16384,
+            access_log=None, shutdown_timeout=_END_S,
         )  # fmt: skip
         await self._runner.setup()
         assert self._runner.server is not None, "it was set up"
@@ -127,6 +129,11 @@ class Server:
         self.api.addresses = tuple(self._reachable())
         registration_string.note_addresses(self._ctx, self.api.addresses)
         self.api.start()
+
+    def _names(self) -> set[str]:
+        """Return the names by which browsers may reach the server."""
+        names = set(self._own.names()) if self._own else set()
+        return names | {sockets.gethostname(), sockets.getfqdn(), *(host for host, _ in self.api.addresses)}
 
     def _reachable(self) -> list[tuple[str, int]]:
         """Return the addresses for clients; a wildcard address becomes loopback and the host's name."""
@@ -164,8 +171,14 @@ def names_of(listen: Sequence[Address]) -> list[str]:
     return sorted({"127.0.0.1", "::1", sockets.gethostname(), *hosts})
 
 
-def application(api: Api, commands: RunCommand | None) -> web.Application:
-    """Return the aiohttp application with the paths of the API."""
+def application(
+    api: Api, commands: RunCommand | None, names: Callable[[], Collection[str]]
+) -> web.Application:
+    """Return the aiohttp application with the paths of the API, and the dashboard for browsers.
+
+    Args:
+        names: Returns the names by which browsers may reach the server.
+    """
     facades.load()
     made = web.Application(client_max_size=0)
     made[_API] = api
@@ -182,6 +195,7 @@ def application(api: Api, commands: RunCommand | None) -> web.Application:
         Discharges(api),
     ):
         made.add_routes(part.routes())
+    made.add_subapp(ROOT.rstrip("/"), Site(api, names, secure=True).application())
     return made
 
 

@@ -1,6 +1,6 @@
 """Juju's commands that pushjuju refuses: each takes Juju's flags and says why it does nothing.
 
-Mirrors: juju cmd/juju/{application,caas,cloud,controller,dashboard,model,user} (3.6)
+Mirrors: juju cmd/juju/{application,caas,cloud,controller,model,user} (3.6)
 """
 
 from __future__ import annotations
@@ -113,19 +113,6 @@ scale_application = refused(
     usage="<application> <scale>",
     summary="Set the desired number of k8s application units.",
     flags=_MODEL,
-)
-
-dashboard = refused(
-    "dashboard",
-    "there is no web view; status --watch shows a live one in the terminal",
-    summary="Print the Juju Dashboard URL, or open it in the default browser.",
-    at_most=0,
-    flags=(
-        *_MODEL,
-        flags.number("port", "Local port used to serve the dashboard", default=31666),
-        flags.switch("hide-credential", "Do not show the credentials to log in with"),
-        flags.switch("browser", "Open the web browser"),
-    ),
 )
 
 enable_ha = refused(

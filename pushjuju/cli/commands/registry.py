@@ -29,7 +29,7 @@ NOUNS: dict[str, str] = {
     "offer": "offer offers find-offers show-offer remove-offer consume remove-saas",
     "plan": "plan",
     "program": "version help documentation help-tool help-hook-commands help-action-commands plugins"
-    " completion schema man controller api doctor",
+    " completion schema man controller api dashboard doctor",
     "relation": "integrate remove-relation suspend-relation resume-relation show-relation",
     "resource": "attach-resource resources charm-resources payloads",
     "secret": "add-secret update-secret remove-secret show-secret secrets grant-secret revoke-secret"
@@ -49,7 +49,7 @@ NOUNS: dict[str, str] = {
 
 REFUSED = (
     "add-branch branch track commit abort diff commits show-commit add-k8s update-k8s remove-k8s"
-    " scale-application dashboard enable-ha dump-model dump-db migrate"
+    " scale-application enable-ha dump-model dump-db migrate"
 )
 """Juju's commands that pushjuju refuses; all are in `refused.py`."""
 

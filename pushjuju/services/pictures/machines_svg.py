@@ -20,7 +20,17 @@ from pushjuju.services.pictures.layout import (
 from pushjuju.services.pictures.lettering import cut_end, cut_middle, width
 from pushjuju.services.pictures.looks import Look, look_of, rank
 from pushjuju.services.pictures.machine_tree import Machine, everything, worst
-from pushjuju.services.pictures.svg import by_look, escaped, heading, legend, many, rectangle, shape
+from pushjuju.services.pictures.svg import (
+    Address,
+    by_look,
+    escaped,
+    heading,
+    legend,
+    many,
+    open_group,
+    rectangle,
+    shape,
+)
 
 MOST_CARDS = 100
 _HEAD, _INNER_HEAD, _UNIT, _SPACE, _BETWEEN = 48.0, 25.0, 17.0, 14.0, 6.0
@@ -30,8 +40,8 @@ _SQUARE, _ZONE = 46.0, 30.0
 _ASPECT = 1.7
 
 
-def draw(name: str, machines: Sequence[Machine]) -> str:
-    """Return the SVG of machines, which are ordered by zone."""
+def draw(name: str, machines: Sequence[Machine], address: Address | None = None) -> str:
+    """Return the SVG of machines, which are ordered by zone; with addresses, machines are links."""
     compact = len(machines) > MOST_CARDS
     sizes = {machine.name: (_SQUARE, _SQUARE) if compact else _size(machine) for machine in machines}
     area = sum((wide + _SPACE) * (tall + _SPACE) for wide, tall in sizes.values())
@@ -45,7 +55,8 @@ def draw(name: str, machines: Sequence[Machine]) -> str:
             x = MARGIN
             for machine in row:
                 wide = sizes[machine.name][0]
-                parts.append(_square(machine, x, y) if compact else _card(machine, Box(x, y, wide, tall)))
+                drawn = _square(machine, x, y) if compact else _card(machine, Box(x, y, wide, tall))
+                parts.append(_group(machine, drawn, address))
                 x += wide + _SPACE
             y, right = y + tall + _SPACE, max(right, x)
     looks = by_look({word for machine in machines for word in _words(machine)})
@@ -112,17 +123,19 @@ def _grid(machine: Machine) -> tuple[list[float], list[float]]:
     return widths, [max(tall for _, tall in sizes[at : at + columns]) for at in starts]
 
 
-def _open(machine: Machine) -> str:
-    told = escaped("; ".join(everything(machine)))
-    return f'<g class="{look_of(worst(machine))}" role="group" aria-label="{told}"><title>{told}</title>'
+def _group(machine: Machine, drawn: str, address: Address | None) -> str:
+    """Return a machine as a group or a link, with everything in it as its label."""
+    told, to = escaped("; ".join(everything(machine))), address("machine", machine.name) if address else ""
+    start, end = open_group(to, f'class="{look_of(worst(machine))}"', told)
+    return f"{start}{drawn}{end}"
 
 
 def _square(machine: Machine, x: float, y: float) -> str:
     return (
-        f'{_open(machine)}<rect class="c" {rectangle(Box(x, y, _SQUARE, _SQUARE))} rx="5"/>'
+        f'<rect class="c" {rectangle(Box(x, y, _SQUARE, _SQUARE))} rx="5"/>'
         f"{shape(worst(machine), x + 15, y + 6)}"
         f'<text class="s" text-anchor="middle" x="{x + _SQUARE / 2:.1f}" y="{y + 38:.1f}">'
-        f"{escaped(cut_middle(machine.name, _SQUARE - 4, CHIP_SIZE))}</text></g>"
+        f"{escaped(cut_middle(machine.name, _SQUARE - 4, CHIP_SIZE))}</text>"
     )
 
 
@@ -131,13 +144,11 @@ def _card(machine: Machine, box: Box) -> str:
     title = cut_middle(f"{machine.name} {machine.status}", room - 24, NAME_SIZE, bold=True)
     about = cut_end(machine.about, room, TEXT_SIZE)
     parts = [
-        _open(machine),
         f'<rect class="c" {rectangle(box)} rx="7"/>',
         shape(machine.status, x + PAD, y + 9),
         f'<text class="n" x="{x + PAD + 24:.1f}" y="{y + 22:.1f}">{escaped(title)}</text>',
         f'<text class="q" x="{x + PAD:.1f}" y="{y + 39:.1f}">{escaped(about)}</text>',
         *_inside(machine, x + PAD, y + _HEAD, room),
-        "</g>",
     ]
     return "".join(parts)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from pushjuju.services.pictures.graph import Card, Link
 from pushjuju.services.pictures.layout import (
@@ -26,7 +27,11 @@ from pushjuju.services.pictures.layout import (
 from pushjuju.services.pictures.lettering import cut_end, cut_middle, plain
 from pushjuju.services.pictures.looks import COLOURS, SHAPES, Look, in_order, look_of
 
+Address = Callable[[str, str], str]
+"""(kind, name) of an entity -> the address of its page; the kinds: application, unit, machine, run."""
+
 _MOST_RELATIONS = 12
+_STYLE = re.compile("<style>[^<]*</style>")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 _FONT = 'system-ui,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","DejaVu Sans",sans-serif'
 _LIGHT = {
@@ -57,13 +62,13 @@ def escaped(text: str) -> str:
     return plain(text).translate(_ENTITIES)
 
 
-def draw(layout: Layout) -> str:
-    """Return the whole SVG of a layout."""
+def draw(layout: Layout, address: Address | None = None) -> str:
+    """Return the whole SVG of a layout; with addresses, the applications are links."""
     parts = [
         *heading(layout.width, layout.height, layout.graph.name, summary(layout)),
         *(_panel(box) for box in layout.panels),
         *_lines(layout),
-        *(_card(place, number) for number, place in enumerate(layout.cards)),
+        *(_card(place, number, address) for number, place in enumerate(layout.cards)),
         *_numbers(layout.lines),
         *legend(_looks(layout), MARGIN, layout.height - LEGEND / 2),
         "</svg>",
@@ -103,6 +108,18 @@ def heading(width: float, height: float, name: str, told: str) -> Iterator[str]:
     yield f"<style>{style()}</style>"
     yield f'<text class="t" x="{MARGIN:g}" y="{HEADING / 2:g}">{escaped(name)}</text>'
     yield f'<text class="q" x="{MARGIN:g}" y="{HEADING / 2 + 18:g}">{escaped(told)}</text>'
+
+
+def of_page(text: str) -> str:
+    """Return an SVG as an element of a page whose style sheet has `style`; its links are read aloud."""
+    return _STYLE.sub("", text).replace('role="img"', 'role="group"', 1)
+
+
+def open_group(to: str, attributes: str, label: str) -> tuple[str, str]:
+    """Return the start and the end of a group with a title; with an address it is a link of that name."""
+    if to:
+        return f'<a href="{escaped(to)}" {attributes}><title>{label}</title>', "</a>"
+    return f'<g {attributes} role="group" aria-label="{label}"><title>{label}</title>', "</g>"
 
 
 def style() -> str:
@@ -163,13 +180,18 @@ def rectangle(box: Box) -> str:
 def _lines(layout: Layout) -> Iterator[str]:
     """Yield the lines; a line is strong while the pointer is on a card at one of its ends."""
     numbers = {place.card.name: number for number, place in enumerate(layout.cards)}
-    marked = ",".join(f"svg:has(#c{number}:hover) .k{number}" for number in numbers.values())
-    yield f"<style>{marked}{{stroke:var(--text);stroke-width:2.2}}</style>" if layout.lines else ""
+    yield f"<style>{strong_lines(len(numbers))}</style>" if layout.lines else ""
     for line in layout.lines:
         ends = f"k{numbers[line.link.requirer]} k{numbers[line.link.provider]}"
         words = f"{'h' if line.hub else 'l'} {ends}{' b' if line.link.broken else ''}"
         told = escaped(_relations(line.link))
         yield f'<path class="{words}" d="{_path(line)}"><title>{told}</title></path>'
+
+
+def strong_lines(cards: int, when: str = "hover") -> str:
+    """Return the rule for the lines of a card in a state: `hover`, `focus`."""
+    marked = ",".join(f"svg:has(#c{number}:{when}) .k{number}" for number in range(cards))
+    return f"{marked}{{stroke:var(--text);stroke-width:2.2}}"
 
 
 def _relations(link: Link) -> str:
@@ -203,14 +225,16 @@ def _numbers(lines: Iterable[LinePlace]) -> Iterator[str]:
 # --- cards ------------------------------------------------------------------------------------------------
 
 
-def _card(place: CardPlace, number: int) -> str:
+def _card(place: CardPlace, number: int, address: Address | None) -> str:
     card, box = place.card, place.box
     label, room = escaped(_label(card)), box.width - 2 * PAD
     name = escaped(cut_middle(plain(card.name), name_room(card, box.width), NAME_SIZE, bold=True))
     second = escaped(cut_end(_second_line(card), room, TEXT_SIZE))
-    classes = f"{card.kind} {look_of(card.status)}"
+    to = address(card.kind, card.name) if address else ""
+    about = f'class="{card.kind} {look_of(card.status)}" id="c{number}"'
+    start, end = open_group(to, about, label)
     parts = [
-        f'<g class="{classes}" id="c{number}" role="group" aria-label="{label}"><title>{label}</title>',
+        start,
         *_frame(card, box),
         shape(card.status, box.x + PAD, box.y + 9),
         f'<text class="n" x="{box.x + PAD + SHAPE + 8:.1f}" y="{box.y + 22:.1f}">{name}</text>',
@@ -218,7 +242,7 @@ def _card(place: CardPlace, number: int) -> str:
         f'<text class="q" x="{box.x + PAD:.1f}" y="{box.y + 41:.1f}">{second}</text>',
         *(part for chip in place.chips for part in _chip(chip)),
         *_bar(card, box),
-        "</g>",
+        end,
     ]
     return "".join(parts)
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from pushjuju.services.pictures.layout import CHIP_SIZE, HEADING, MARGIN, TEXT_SIZE, Box
 from pushjuju.services.pictures.lettering import cut_end, width
-from pushjuju.services.pictures.svg import escaped, heading, many, rectangle
+from pushjuju.services.pictures.svg import Address, escaped, heading, many, rectangle
 from pushjuju.services.pictures.timeline import UNDER_WAY, Bar, Row, Timeline
 
 _WIDTH, _ROW, _BAR, _GROUP = 1200.0, 24.0, 16.0, 26.0
@@ -22,6 +22,10 @@ _KINDS = {
 }
 """kind of run -> colour on light and dark ground, and what the legend says."""
 
+_FAILED = (
+    '<defs><pattern id="failed" width="6" height="6" patternUnits="userSpaceOnUse"'
+    ' patternTransform="rotate(45)"><rect class="f error" width="3" height="6"/></pattern></defs>'
+)
 _LIFE = frozenset(("install", "start", "stop", "remove", "leader-elected"))
 _CONFIG = frozenset(("config-changed", "upgrade-charm"))
 
@@ -37,8 +41,8 @@ def kind_of(bar: Bar) -> str:
     return "relation" if "-relation-" in bar.run.hook else "other"
 
 
-def draw(name: str, found: Timeline) -> str:
-    """Return the SVG of a timeline."""
+def draw(name: str, found: Timeline, address: Address | None = None) -> str:
+    """Return the SVG of a timeline; with addresses, units and runs are links."""
     left = MARGIN + max(width(row.unit, TEXT_SIZE) for row in found.rows) + 16
     parts: list[str] = []
     y = HEADING + 20
@@ -47,41 +51,51 @@ def draw(name: str, found: Timeline) -> str:
         label = f"machine {machine}" if machine else "no machine"
         parts.append(f'<text class="q s" x="{MARGIN:g}" y="{y - 8:.1f}">{escaped(label)}</text>')
         for row in rows:
-            parts += _row(row, found, left, y)
+            parts += _row(row, found, (left, y), address)
             y += _ROW
     failed = sum(bar.failed for row in found.rows for bar in row.bars)
     runs = sum(len(row.bars) for row in found.rows)
     told = f"{many(runs, 'run')}, {many(len(found.rows), 'unit')}" + (f", {failed} failed" if failed else "")
     start = heading(left + _WIDTH + MARGIN, y + 50, f"{name}, timeline", told)
+    styled = f"<style>{style()}</style>{_FAILED}"
     return (
         "\n".join(
-            [*start, _style(), *_axis(found, left, y), *parts, *_legend(y + 34), "</svg>"],
+            [
+                *start,
+                styled,
+                *_axis(found, left, y),
+                *parts,
+                *_legend(y + 34),
+                "</svg>",
+            ],
         )
         + "\n"
     )
 
 
-def _style() -> str:
+def style() -> str:
+    """Return the rules for timelines, in addition to those of all pictures."""
     light = "".join(f".b-{kind}{{fill:{one}}}" for kind, (one, _, _) in _KINDS.items())
     dark = "".join(f".b-{kind}{{fill:{other}}}" for kind, (_, other, _) in _KINDS.items())
     return (
-        f"<style>{light}@media(prefers-color-scheme:dark){{{dark}}}"
+        f"{light}@media(prefers-color-scheme:dark){{{dark}}}"
         ".x{fill:none;stroke:var(--error);stroke-width:2.5}.g{fill:var(--panel)}"
         ".in{fill:#fff;pointer-events:none}"
-        ".u{opacity:.55}@media(prefers-color-scheme:dark){.in{fill:#0d1117}}</style>"
-        '<defs><pattern id="failed" width="6" height="6" patternUnits="userSpaceOnUse"'
-        ' patternTransform="rotate(45)"><rect class="f error" width="3" height="6"/></pattern></defs>'
+        ".u{opacity:.55}@media(prefers-color-scheme:dark){.in{fill:#0d1117}}"
     )
 
 
-def _row(row: Row, found: Timeline, left: float, y: float) -> Iterator[str]:
-    yield f'<text x="{MARGIN:g}" y="{y + 12:.1f}">{escaped(row.unit)}</text>'
+def _row(row: Row, found: Timeline, at: tuple[float, float], address: Address | None) -> Iterator[str]:
+    left, y = at
+    label = f'<text x="{MARGIN:g}" y="{y + 12:.1f}">{escaped(row.unit)}</text>'
+    yield f'<a href="{escaped(address("unit", row.unit))}">{label}</a>' if address else label
     yield f'<path class="e" d="M{left:.1f} {y + _BAR:.1f}H{left + _WIDTH:.1f}"/>'
     for bar in row.bars:
-        yield _bar(bar, found, left, y)
+        yield _bar(bar, found, at, address)
 
 
-def _bar(bar: Bar, found: Timeline, left: float, y: float) -> str:
+def _bar(bar: Bar, found: Timeline, at: tuple[float, float], address: Address | None) -> str:
+    left, y = at
     x = left + _WIDTH * found.axis.place(bar.start)
     wide = max(left + _WIDTH * found.axis.place(bar.end) - x, _NARROWEST)
     box = rectangle(Box(x, y, wide, _BAR))
@@ -89,7 +103,10 @@ def _bar(bar: Bar, found: Timeline, left: float, y: float) -> str:
     told = f"{run.unit} {run.hook}: {run.result}, {_moment(bar.start)}, {bar.end - bar.start:.3f} s"
     told += f", {run.message}" if run.message else ""
     under_way = " u" if run.result in UNDER_WAY else ""
-    parts = [f"<g><title>{escaped(told)}</title>"]
+    to = address("run", run.operation) if address else ""
+    # the Tab key skips the bars: a table beside the picture has the same links
+    start, end = (f'<a href="{escaped(to)}" tabindex="-1">', "</a>") if to else ("<g>", "</g>")
+    parts = [f"{start}<title>{escaped(told)}</title>"]
     if bar.failed:
         parts.append(f'<rect class="g" {box}/><rect fill="url(#failed)" {box}/><rect class="x" {box}/>')
     else:
@@ -97,7 +114,7 @@ def _bar(bar: Bar, found: Timeline, left: float, y: float) -> str:
     if not bar.failed and width(run.hook, CHIP_SIZE) + 8 <= wide:
         shown = escaped(cut_end(run.hook, wide - 6, CHIP_SIZE))
         parts.append(f'<text class="s in" x="{x + 4:.1f}" y="{y + 12:.1f}">{shown}</text>')
-    return "".join([*parts, "</g>"])
+    return "".join([*parts, end])
 
 
 def _axis(found: Timeline, left: float, bottom: float) -> Iterator[str]:

@@ -152,7 +152,7 @@ def _chosen(tx: ModelTx, wanted: Filter) -> list[WithTasks]:
     return [
         (operation, by_operation.get(operation.id, []))
         for operation in every
-        if wanted.takes(tasks := by_operation.get(operation.id, []), _status(tasks))
+        if wanted.takes(tasks := by_operation.get(operation.id, []), status_of(tasks))
     ]
 
 
@@ -178,7 +178,8 @@ def record(ctx: Context, model: str, number: int) -> WithTasks:
         return found, tx.list(Task, "task_of_operation", operation=number)
 
 
-def _status(tasks: Sequence[Task]) -> str:
+def status_of(tasks: Sequence[Task]) -> str:
+    """Return the status of an operation, which follows from its tasks."""
     return str(operation_status(task.status for task in tasks))
 
 

@@ -44,13 +44,14 @@ _GROUPS = {
     _FILES: "completion create-backup download download-backup export-bundle mirror pack",
     _PERSON: "debug-code debug-hooks scp ssh",
     _NOT_HERE: """
-    abort add-branch add-k8s agree commit dashboard dump-db dump-model enable-ha migrate
+    abort add-branch add-k8s agree commit dump-db dump-model enable-ha migrate
     remove-k8s scale-application sync-agent-binary track update-k8s
     """,
 }
 NOT_PLANNED = {
     **{word: why for why, words in _GROUPS.items() for word in words.split()},
     "api": "it serves until it is stopped",
+    "dashboard": "it serves until it is stopped",
     "change-user-password": "a password is not shown, and it changes no model",
     "controller": "it works what is due, which `plan -- update-status` shows",
     "plan": "a plan changes nothing",

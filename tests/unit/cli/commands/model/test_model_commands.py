@@ -386,7 +386,7 @@ def test_what_model_config_shows_is_taken_back(lab: Run, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "words",
     [
-        ("migrate", "shop", "other"), ("enable-ha",), ("dashboard",), ("dump-model",), ("dump-db",),
+        ("migrate", "shop", "other"), ("enable-ha",), ("dump-model",), ("dump-db",),
         ("add-branch", "x"), ("branch",), ("track", "x", "web"), ("commit", "x"), ("abort", "x"),
         ("diff", "x"),
         ("commits", "--format", "json"), ("show-commit", "1"), ("add-k8s", "x"), ("update-k8s", "x"),

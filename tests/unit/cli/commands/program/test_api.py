@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -132,3 +133,14 @@ def test_no_slip_opens_the_api_to_every_address(text: str) -> None:
     with pytest.raises(NotValid, match="is not an address to listen at"):
         Address.parse(text)
     assert Address.parse(":17070").is_every
+
+
+def test_the_dashboard_prints_a_link_that_logs_in_until_a_signal_comes(folder: Path) -> None:
+    with started(folder, "dashboard", "--no-browser", "--port", "0") as process:
+        assert process.stdout is not None
+        link = process.stdout.readline().strip()
+        with urlopen(link) as page:
+            assert b"You are logged in" in page.read()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        assert process.returncode == 0

@@ -1,0 +1,47 @@
+"""dashboard: serves pages about the models of a controller to a browser on this computer."""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import api as serving
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DashboardFlags:
+    """The flags of dashboard on the command line."""
+
+    controller: str
+    no_browser: bool = flags.switch("no-browser", "Print the link, and do not open it in a browser")
+    browser: bool = flags.switch("browser", "Accepted: the browser is opened without it, too")
+    hide_credential: bool = flags.switch("hide-credential", "Accepted: no password is printed")
+    port: int = flags.number("port", "Local port used to serve the dashboard", default=31666)
+    user: str = flags.text("as", "The user whose rights the pages have; by default your own", dest="user")
+
+
+@command(
+    "dashboard",
+    summary="Shows the models of a controller in a web browser.",
+    at_most=0,
+    flags=flags.CONTROLLER,
+    into=DashboardFlags,
+    details="The pages show models with their picture, applications, units, machines, hooks, actions and\n"
+    "logs, and change with the model. They only read. Only this computer reaches them; the printed\n"
+    "link logs in once, within two minutes. The command ends with Ctrl-C.\n\n"
+    "For other computers, `pushjuju api` serves the same pages at https://HOST:PORT/ui/, where\n"
+    "users log in with their passwords.",
+    examples="    pushjuju dashboard\n    pushjuju dashboard --no-browser --port 8080\n",
+    see_also=("status", "timeline", "api"),
+)
+def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
+    """Serve the pages, and open them."""
+    if asked.browser and asked.no_browser:
+        raise UsageError("cannot mix --browser and --no-browser")
+    ctx = session.open_controller(cli, asked.controller)
+    user, is_default = asked.user or ctx.user, "port" not in cli.given
+    made = serving.dashboard()(cli, ctx, user=user, port=asked.port, any_port=is_default)
+    cli.on_interrupt = "Stopped."
+    made.serve(browser=not asked.no_browser)

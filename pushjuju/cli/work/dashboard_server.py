@@ -1,0 +1,95 @@
+"""Runs the server of `dashboard` in this process, and opens its link in a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import tempfile
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.web.pages.loopback import Loopback
+
+if TYPE_CHECKING:
+    from pushjuju.cli.syntax.command import Cli
+
+_REDIRECT = (
+    '<!doctype html><title>pushjuju</title><meta http-equiv="refresh" content="0; url={link}">'
+    '<a href="{link}">Dashboard</a>\n'
+)
+
+
+class DashboardServing:
+    """Serves the dashboard until a signal ends the process."""
+
+    def __init__(self, cli: Cli, ctx: Context, *, user: str, port: int, any_port: bool) -> None:
+        """Prepare the server.
+
+        Args:
+            any_port: True to take any free port when another program has the port.
+        """
+        self._cli = cli
+        self._ctx = ctx
+        self._user = user
+        self._ports = (port, 0) if any_port else (port,)
+
+    def serve(self, *, browser: bool) -> None:
+        """Serve until SIGTERM or SIGINT."""
+        asyncio.run(self._until_stopped(browser=browser))
+
+    async def _until_stopped(self, *, browser: bool) -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        async with self._served() as server:
+            self._cli.output.text(f"{await server.link(self._user)}\n")
+            self._cli.console.info("The link works once, within two minutes. Ctrl-C ends the dashboard.")
+            if "SSH_CONNECTION" in self._cli.env:
+                self._tell_tunnel(*server.address)
+            with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+                if browser:
+                    await self._open(Path(folder) / "dashboard.html", await server.link(self._user))
+                await stop.wait()
+
+    def _tell_tunnel(self, host: str, port: int) -> None:
+        """Print how a browser on the user's own computer reaches the dashboard."""
+        tunnel = f"ssh -L {port}:{host}:{port}"
+        self._cli.console.info(
+            f"From your computer: `{tunnel} THIS-HOST`, then the link with localhost:{port}"
+        )
+
+    @asynccontextmanager
+    async def _served(self) -> AsyncIterator[Loopback]:
+        """Serve until the block ends.
+
+        Raises:
+            NotValid: The server cannot listen.
+        """
+        for port in self._ports:
+            server = Loopback(self._ctx, port=port)
+            try:
+                await server.start()
+            except OSError as error:
+                await server.close()
+                failed = error
+                continue
+            try:
+                yield server
+            finally:
+                await server.close()
+            return
+        raise NotValid(f"the dashboard cannot listen: {failed.strerror or failed}")
+
+    async def _open(self, page: Path, link: str) -> None:
+        """Open a link in the browser, through a private file: other users see the arguments of programs."""
+        descriptor = os.open(page, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(_REDIRECT.format(link=link))
+        if not await asyncio.to_thread(webbrowser.open, page.as_uri()):
+            self._cli.console.info("No browser was found: open the link.")

@@ -1,0 +1,103 @@
+"""The pages of what happened: hooks on an axis of time, one run, actions, and the log."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.pictures import svg, timeline_svg
+from pushjuju.services.pictures import timeline as pictures
+from pushjuju.services.views import decisions, hook_runs, tasks
+from pushjuju.services.views.listings import log_selection
+from pushjuju.web.pages.visit import Content, Visit
+from pushjuju.workers import deciding
+
+_RUNS, _ROWS, _LINES, _OPERATIONS = 500, 100, 500, 100
+_READ = 100_000  # lines of the log that a search reads at most
+_ROUTINE = "update-status"
+_DIGITS = 18  # of the number of an operation
+
+
+def timeline(visit: Visit) -> Content:
+    """Return the page of what ran when, newest first in the table."""
+    routine = visit.query.get("all") == "yes"
+    every = hook_runs.history(visit.ctx, visit.model.uuid, hook_runs.Wanted())
+    runs = [run for run in every if routine or run.hook != _ROUTINE][-_RUNS:]
+    machines = hook_runs.machines_of_units(visit.ctx, visit.model.uuid)
+    picture = ""
+    if runs:
+        found = pictures.of_runs(runs, machines, visit.now)
+        picture = svg.of_page(timeline_svg.draw(visit.model.name, found, visit.pages.entity))
+    values = {"picture": picture, "runs": runs[: -_ROWS - 1 : -1], "routine": routine}
+    return Content(title="Timeline", command=visit.command("timeline"), values=values)
+
+
+def run(visit: Visit) -> Content:
+    """Return the page of one run: how it ended, what it changed, and why it ran."""
+    with visit.ctx.read(visit.model.uuid) as tx:
+        operation = decisions.operation_by_id(tx, visit.path["id"])
+    wanted = hook_runs.Wanted(units=(operation.unit,))
+    of_unit = hook_runs.history(visit.ctx, visit.model.uuid, wanted)
+    found = next((item for item in of_unit if item.operation == operation.id), None)
+    if found is None:
+        raise NotFound(f'operation "{operation.id}" not found')
+    values = {"run": found, "replayed": _replayed(visit, operation.id)}
+    crumb = (found.unit, visit.pages.entity("unit", found.unit))
+    command = visit.command(f"replay {found.operation[:8]}")
+    return Content(title=f"{found.hook} of {found.unit}", command=command, values=values, crumbs=(crumb,))
+
+
+def _replayed(visit: Visit, operation: str) -> deciding.Replayed | None:
+    """Return the decision that led to a run, made again; None when it was not kept."""
+    try:
+        return deciding.replayed(decisions.find(visit.ctx, visit.model.uuid, operation).record)
+    except PushjujuError:
+        return None
+
+
+def operations(visit: Visit) -> Content:
+    """Return the page of actions and commands, newest first."""
+    found, _ = tasks.records(visit.ctx, visit.model.uuid, tasks.Filter(), limit=2**31, offset=0)
+    listed = [(item, rows, tasks.status_of(rows)) for item, rows in found[: -_OPERATIONS - 1 : -1]]
+    values = {"operations": listed, "more": len(found) - _OPERATIONS}
+    return Content(title="Actions", command=visit.command("operations"), values=values)
+
+
+def operation(visit: Visit) -> Content:
+    """Return the page of an operation: its tasks with results and messages."""
+    if not (visit.path["id"].isdecimal() and len(visit.path["id"]) < _DIGITS):
+        raise NotFound(f'operation "{visit.path["id"]}" not found')
+    number = int(visit.path["id"])
+    values = {"operation": tasks.show_operation(visit.ctx, visit.model.uuid, number)}
+    return Content(
+        title=f"Operation {number}",
+        command=visit.command(f"show-operation {number}"),
+        values=values,
+        crumbs=(("Actions", visit.pages.page("operations")),),
+    )
+
+
+def log(visit: Visit) -> Content:
+    """Return the page of the log: the newest lines that match the form, oldest first."""
+    form = {key: visit.query.get(key, "").strip() for key in ("level", "entity", "text")}
+    level = form["level"] if form["level"] in log_selection.CHOICES else ""
+    selection = log_selection.Selection(level=level, include=form["entity"].split())
+    among = logs.Among(levels=selection.levels(), entities=selection.tags())
+    shown = selection.predicate()
+    newest = (
+        line
+        for line in islice(logs.newest_first(visit.ctx.store, visit.model.uuid, among), _READ)
+        if shown(line) and form["text"].lower() in line.message.lower()
+    )
+    values: dict[str, Any] = {
+        "lines": list(islice(newest, _LINES))[::-1],
+        "form": form,
+        "levels": log_selection.CHOICES,
+        "most": _LINES,
+    }
+    words = [f"--level {level}"] if level else []
+    words += [f"--include {name}" for name in selection.include]
+    line = " ".join(["debug-log", "--limit", str(_LINES), *words])
+    return Content(title="Log", command=visit.command(line), values=values)

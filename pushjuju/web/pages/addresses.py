@@ -1,0 +1,57 @@
+"""The addresses of pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+ROOT = "/ui/"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPages:
+    """The addresses of the pages of a model.
+
+    Attributes:
+        base: `/ui/m/OWNER/MODEL/`.
+    """
+
+    base: str
+
+    @classmethod
+    def of(cls, qualified: str) -> ModelPages:
+        """Return the addresses for a model, `OWNER/MODEL`."""
+        owner, _, name = qualified.rpartition("/")
+        return cls(f"{ROOT}m/{_word(owner)}/{_word(name)}/")
+
+    def page(self, name: str = "", **query: str) -> str:
+        """Return the address of a page of the model: `units`, `log`; empty for the first page."""
+        return f"{self.base}{name}" + (f"?{urlencode(query)}" if query else "")
+
+    def entity(self, kind: str, name: str) -> str:
+        """Return the address of an entity: an application, unit, machine or run; empty for other kinds."""
+        if kind not in _FOLDERS or not name:
+            return ""
+        return f"{self.base}{_FOLDERS[kind]}/{quote(name, safe='/')}"
+
+    def of_tag(self, tag: str) -> str:
+        """Return the address of the entity of a log line, or empty."""
+        kind, _, name = tag.partition("-")
+        if kind == "unit":
+            application, _, number = name.rpartition("-")
+            return self.entity("unit", f"{application}/{number}")
+        return self.entity("machine", name.replace("-", "/")) if kind == "machine" else ""
+
+    def of_subject(self, subject: str) -> str:
+        """Return the address of the subject of an explanation, or empty."""
+        kind, space, name = subject.partition(" ")
+        if space:
+            return self.entity(kind, name)
+        return self.entity("unit" if "/" in subject else "application", "" if subject == "model" else subject)
+
+
+_FOLDERS = {"application": "a", "unit": "u", "machine": "machine", "run": "op"}
+
+
+def _word(text: str) -> str:
+    return quote(text, safe="@")

@@ -1,0 +1,63 @@
+"""The rules for every request of a browser: names of this server, origins, and headers of answers."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types pieces",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def is_own_host(host: str, names: Collection[str]) -> bool:
+    """Return True when a request names this server.
+
+    Another name may be that of a page that rebinds its own name to this address, and then reads the answers.
+    An address cannot be rebound.
+
+    Args:
+        host: The header Host.
+        names: The names of this server, in addition to `localhost`.
+    """
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return name == "localhost" or name in names
+    return True
+
+
+def require_same_origin(request: web.Request) -> None:
+    """Refuse a form that a page of another origin has sent.
+
+    Raises:
+        HTTPForbidden: The headers `Origin` and `Sec-Fetch-Site` do not name this server.
+    """
+    origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site", "same-origin")
+    if origin != f"{request.scheme}://{request.host}" or site != "same-origin":
+        raise web.HTTPForbidden(text="this origin may not send forms here")

@@ -1,0 +1,92 @@
+"""The server of `pushjuju dashboard`: pages without TLS on a loopback address of this computer."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+from aiohttp import web
+
+from pushjuju.services.entities.basis.context import Context, open_context
+from pushjuju.web import login
+from pushjuju.web.api import Api
+from pushjuju.web.pages.addresses import ROOT
+from pushjuju.web.pages.site import Site
+from pushjuju.web.pool import Pool
+
+_END_S = 2.0
+
+
+def address_of(controller: str) -> str:
+    """Return the loopback address of a controller's dashboard, from its UUID.
+
+    A browser sends a cookie to all ports of an address: on Linux each controller has its own address.
+    """
+    if sys.platform != "linux":
+        return "127.0.0.1"
+    parts = hashlib.sha256(f"dashboard {controller}".encode()).digest()[:3]
+    return "127." + ".".join(str(part % 254 + 1) for part in parts)
+
+
+class Loopback:
+    """The dashboard of one controller on this computer."""
+
+    def __init__(self, ctx: Context, host: str = "", port: int = 0) -> None:
+        """Prepare the server.
+
+        Args:
+            host: The address to listen at; empty for the controller's own.
+            port: 0 stands for any free port.
+        """
+        uuid = str(ctx.controller.settings().get("uuid", ""))
+        self._ctx = ctx
+        self._host, self._port = host or address_of(uuid), port
+        self._pool = Pool(_opener(ctx))
+        self._api = Api(self._pool, uuid, work=lambda: None)
+        self._site = Site(self._api, lambda: (self._host,), secure=False)
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> None:
+        """Listen, and serve pages.
+
+        Raises:
+            OSError: The server cannot listen at the address.
+        """
+        made = web.Application(client_max_size=0)
+        made.add_subapp(ROOT.rstrip("/"), self._site.application())
+        self._runner = web.AppRunner(made, max_line_size=8192, access_log=None, shutdown_timeout=_END_S)
+        await self._runner.setup()
+        listening = web.TCPSite(self._runner, self._host, self._port)
+        await listening.start()
+        self._host, self._port = self._runner.addresses[0][:2]
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """The host and port at which the server listens."""
+        return self._host, self._port
+
+    async def link(self, user: str) -> str:
+        """Return a link that logs a user in once, within two minutes.
+
+        Raises:
+            ApiError: The user does not exist or has no access to the controller.
+        """
+        entered = await self._pool.run(lambda ctx: login.enter(ctx, user))
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}{ROOT}enter?token={self._site.sessions.link(entered)}"
+
+    async def close(self) -> None:
+        """End all streams, and stop listening."""
+        await self._api.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        await self._pool.close()
+
+
+def _opener(ctx: Context) -> Callable[[], Context]:
+    return lambda: replace(
+        open_context(ctx.datadir, ctx.controller.name, clock=ctx.clock, environ=ctx.environ),
+        random=ctx.random,
+    )

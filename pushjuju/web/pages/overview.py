@@ -1,0 +1,145 @@
+"""The pages of the controller's models, of a model, and of its units and machines in lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.pictures import folding, graph, layout, machine_tree, machines_svg, svg
+from pushjuju.services.pictures.looks import Look, look_of, rank
+from pushjuju.services.views import relation_rows
+from pushjuju.services.views.explain_basis import Reason
+from pushjuju.services.views.listings.model_summary import summary
+from pushjuju.services.views.status import document as status
+from pushjuju.web.pages.addresses import ModelPages
+from pushjuju.web.pages.visit import Content, Visit
+from pushjuju.workers import deciding
+
+_MOST_REASONS = 20
+_MOST_ROWS = 500
+_WELL = (Look.OK, Look.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitRow:
+    """A unit in a list; a subordinate names its principal."""
+
+    name: str
+    principal: str
+    status: Mapping[str, Any]
+    agent: Mapping[str, Any]
+    machine: str
+    address: str
+    ports: str
+    leader: bool
+
+
+def all_models(visit: Visit) -> Content:
+    """Return the page of all models that the user may read."""
+    with visit.ctx.store.read() as tx:
+        found: list[dict[str, Any]] = [
+            {
+                "name": model.qualified,
+                "address": ModelPages.of(model.qualified).page(),
+                "cloud": f"{model.cloud}/{model.region}" if model.region else model.cloud,
+                **summary(visit.ctx.of(tx, model.uuid), model, visit.ctx.controller.name),
+            }
+            for model in models.listed(tx)
+            if not models.is_controller(model) and model_access.may(tx, visit.ctx.user, model, "read")
+        ]
+    for entry in found:
+        entry["is"] = _COLOURS[str(entry["status"])]
+        entry["size"] = {noun: number for noun, number in entry["size"].items() if number}
+    return Content(title="Models", command=visit.command("models"), values={"models": found})
+
+
+_COLOURS = {"red": "error", "yellow": "blocked", "green": "active"}
+
+
+def model(visit: Visit) -> Content:
+    """Return the first page of a model: what is not well, the picture, and the applications."""
+    document = status.document(visit.ctx, visit.model)
+    rows = relation_rows.relation_rows(visit.ctx, visit.model.uuid)
+    drawn = layout.lay_out(folding.fold(graph.of_status(document, rows)))
+    every = deciding.explained(visit.ctx, visit.model.uuid, ())
+    reasons = _not_well(document, every)
+    values = {
+        "status": document["model"]["model-status"],
+        "counts": _counts(document),
+        "reasons": reasons[:_MOST_REASONS],
+        "more": len(reasons) - _MOST_REASONS,
+        "unattended": any(reason.unattended for reason in every),
+        "picture": svg.of_page(svg.draw(drawn, visit.pages.entity)),
+        "applications": document.get("applications", {}),
+        "machines": document.get("machines", {}),
+    }
+    return Content(title=visit.model.name, command=visit.command("status"), values=values)
+
+
+def _not_well(document: Mapping[str, Any], reasons: Iterable[Reason]) -> list[tuple[Reason, UnitRow | None]]:
+    """Return the explanations of units that are not well, the worst first, and of all that runs or failed."""
+    rows = {row.name: row for row in unit_rows(document)}
+    found = [
+        (reason, row)
+        for reason, row in ((reason, rows.get(reason.subject)) for reason in reasons)
+        if reason.attempts or reason.running or (row and look_of(row.status["current"]) not in _WELL)
+    ]
+    return sorted(found, key=lambda pair: rank(pair[1].status["current"] if pair[1] else ""))
+
+
+def _counts(document: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Return (status, number of units), the worst first."""
+    counts = Counter(row.status["current"] for row in unit_rows(document))
+    return sorted(counts.items(), key=lambda pair: (rank(pair[0]), pair[0]))
+
+
+def unit_rows(document: Mapping[str, Any]) -> Iterator[UnitRow]:
+    """Yield the units of a status document; a subordinate follows its principal."""
+    for application in document.get("applications", {}).values():
+        for name, unit in application.get("units", {}).items():
+            machine = unit.get("machine", "")
+            yield _row(name, unit, "", machine)
+            for below, subordinate in unit.get("subordinates", {}).items():
+                yield _row(below, subordinate, name, machine)
+
+
+def _row(name: str, unit: Mapping[str, Any], principal: str, machine: str) -> UnitRow:
+    return UnitRow(
+        name=name,
+        principal=principal,
+        status=unit["workload-status"],
+        agent=unit["juju-status"],
+        machine=machine,
+        address=unit.get("public-address", ""),
+        ports=", ".join(unit.get("open-ports", ())),
+        leader=bool(unit.get("leader")),
+    )
+
+
+def units(visit: Visit) -> Content:
+    """Return the page of all units, those that are not well first."""
+    wanted = visit.query.get("find", "").strip()
+    rows = [row for row in unit_rows(status.document(visit.ctx, visit.model)) if wanted in row.name]
+    if visit.query.get("sort") != "name":
+        rows.sort(key=lambda row: look_of(row.status["current"]) in _WELL)
+    values = {"units": rows[:_MOST_ROWS], "more": len(rows) - _MOST_ROWS, "find": wanted}
+    return Content(title="Units", command=visit.command("status"), values=values)
+
+
+def machines(visit: Visit) -> Content:
+    """Return the page of all machines with their units."""
+    document = status.document(visit.ctx, visit.model)
+    tree = machine_tree.of_status(document)
+    drawn = machines_svg.draw(visit.model.name, tree, visit.pages.entity) if tree else ""
+    values = {"machines": dict(every_machine(document)), "picture": svg.of_page(drawn)}
+    return Content(title="Machines", command=visit.command("machines"), values=values)
+
+
+def every_machine(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield (id, machine) for the machines of a status document, with containers after their host."""
+    for name, machine in document.get("machines", {}).items():
+        yield name, machine
+        yield from every_machine({"machines": machine.get("containers", {})})

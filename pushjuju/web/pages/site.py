@@ -1,0 +1,293 @@
+"""The dashboard as a part of a server: login, pages, files, and the stream of changes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+from aiohttp import web
+
+from pushjuju.core.clock import SystemClock
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.web import errors, limits, login
+from pushjuju.web.api import Api
+from pushjuju.web.login import LoggedIn, Proof
+from pushjuju.web.pages import activity, entities, guard, overview, rendering
+from pushjuju.web.pages.addresses import ROOT, ModelPages
+from pushjuju.web.pages.sessions import Sessions
+from pushjuju.web.pages.visit import Content, Page, Visit, model_of
+from pushjuju.web.subscriptions import Wanted
+from pushjuju.web.watch.readings import sign
+
+PAGES = (
+    Page(path="/", template="models.html", read=overview.all_models),
+    Page(path="/m/{owner}/{model}/", template="model.html", read=overview.model),
+    Page(path="/m/{owner}/{model}/units", template="units.html", read=overview.units),
+    Page(path="/m/{owner}/{model}/machines", template="machines.html", read=overview.machines),
+    Page(path="/m/{owner}/{model}/timeline", template="timeline.html", read=activity.timeline, writes=True),
+    Page(path="/m/{owner}/{model}/operations", template="operations.html", read=activity.operations),
+    Page(path="/m/{owner}/{model}/operation/{id}", template="operation.html", read=activity.operation),
+    Page(path="/m/{owner}/{model}/log", template="log.html", read=activity.log, writes=True),
+    Page(path="/m/{owner}/{model}/a/{name}", template="application.html", read=entities.application),
+    Page(path="/m/{owner}/{model}/u/{name}/{number}", template="unit.html", read=entities.unit, writes=True),
+    Page(path="/m/{owner}/{model}/machine/{name:.+}", template="machine.html", read=entities.machine),
+    Page(path="/m/{owner}/{model}/op/{id}", template="run.html", read=activity.run, writes=True),
+)
+_LARGEST_FORM = 8192
+_ALIVE_S, _REST_S = 5.0, 0.25
+_MOST_STREAMS, _MOST_OF_USER = 500, 50
+_STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}
+_PATIENT = {"Cache-Control": "public, max-age=31536000, immutable"}
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Site:
+    """The pages of one server."""
+
+    def __init__(self, api: Api, names: Callable[[], Collection[str]], *, secure: bool) -> None:
+        """Make the pages.
+
+        Args:
+            names: Returns the names of the server, which a request may have in its header Host.
+            secure: True when browsers reach the server with TLS.
+        """
+        self._api = api
+        self._names = names
+        self._secure = secure
+        self._cookie = "__Host-pushjuju" if secure else "pushjuju"
+        self._streams: Counter[str] = Counter()
+        self.sessions = Sessions(time.monotonic)
+
+    def application(self) -> web.Application:
+        """Return the application to mount at `/ui/`."""
+        made = web.Application(middlewares=[self._guarded])
+        made.router.add_get("/login", self._ask)
+        made.router.add_post("/login", self._log_in)
+        made.router.add_post("/logout", self._log_out)
+        made.router.add_get("/enter", self._follow_link)
+        made.router.add_get("/static/{version}/{name}", self._file)
+        made.router.add_get("/events", self._events)
+        made.router.add_get("/m/{owner}/{model}/events", self._events)
+        for page in PAGES:
+            made.router.add_get(page.path, self._handler(page))
+        return made
+
+    # --- every request ------------------------------------------------------------------------------------
+
+    @web.middleware
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Check the server's name in a request, show errors as pages, and add the headers of all answers."""
+        try:
+            if not guard.is_own_host(request.headers.get("Host", ""), self._names()):
+                raise web.HTTPMisdirectedRequest(text="this server has another name")
+            answer = await handler(request)
+        except web.HTTPException as error:
+            answer = self._failed(error.status, error.text or error.reason)
+            if "Location" in error.headers:
+                answer = _go_to(error.headers["Location"])
+        except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
+            told = errors.told(error)
+            answer = self._failed(_STATUS.get(told["code"], 500), told["message"])
+        if not answer.prepared:
+            answer.headers.update(guard.HEADERS)
+            answer.headers.setdefault("Cache-Control", "no-store")
+        return answer
+
+    def _failed(self, status: int, text: str) -> web.Response:
+        return self._html("failed.html", {"title": "This cannot be shown", "text": text, "user": ""}, status)
+
+    def _html(self, template: str, values: dict[str, Any], status: int = 200) -> web.Response:
+        text = rendering.render(template, SystemClock().now(), values)
+        made = web.Response(text=text, content_type="text/html", status=status)
+        made.enable_compression()
+        return made
+
+    # --- login --------------------------------------------------------------------------------------------
+
+    async def _user(self, request: web.Request, *, use: bool = True) -> LoggedIn | None:
+        """Return the user of a request's session, whose rights are checked now; or None."""
+        found = self.sessions.find(request.cookies.get(self._cookie, ""), use=use)
+        if found is None or not await self._api.pool.run(lambda ctx: login.still_in(ctx, found)):
+            return None
+        return found
+
+    async def _required(self, request: web.Request) -> LoggedIn:
+        """Return the user of a request, or send the browser to the login form."""
+        found = await self._user(request)
+        if found is None:
+            raise web.HTTPSeeOther(f"{ROOT}login?to={quote(request.path_qs)}")
+        return found
+
+    async def _ask(self, request: web.Request) -> web.Response:
+        return self._login_form(request.query.get("to", ""))
+
+    def _login_form(self, to: str, name: str = "", told: str = "", status: int = 200) -> web.Response:
+        values = {"title": "Log in", "to": to, "name": name, "told": told, "user": ""}
+        return self._html("login.html", values, status)
+
+    async def _log_in(self, request: web.Request) -> web.StreamResponse:
+        guard.require_same_origin(request)
+        form = await _form(request)
+        name, to = form.get("name", ""), form.get("to", "")
+        try:
+            proof = Proof(name=name, password=form.get("password", ""))
+            entered = await self._api.logins.check_proof(proof, peer=request.remote or "")
+        except errors.ApiError as error:
+            told = "Name or password is wrong, or the user may not log in."
+            if error.code == errors.TRY_AGAIN:
+                told = "Too many wrong passwords: wait a minute, then try again."
+            return self._login_form(to, name, told, _STATUS.get(error.code, 401))
+        answer = _go_to(to if _is_page(to) else ROOT)
+        self._begin(answer, entered)
+        return answer
+
+    async def _log_out(self, request: web.Request) -> web.StreamResponse:
+        guard.require_same_origin(request)
+        self.sessions.end(request.cookies.get(self._cookie, ""))
+        answer = _go_to(f"{ROOT}login")
+        answer.del_cookie(self._cookie, path=self._path, secure=self._secure)
+        return answer
+
+    async def _follow_link(self, request: web.Request) -> web.Response:
+        """Log in with the token of a link; a page goes on, as a redirect would have no strict cookie."""
+        entered = self.sessions.follow(request.query.get("token", ""))
+        if entered is None:
+            text = "This link has been used, or is older than two minutes. Run `pushjuju dashboard` again."
+            return self._failed(403, text)
+        answer = self._html("enter.html", {"title": "Dashboard", "user": "", "to": ROOT})
+        self._begin(answer, entered)
+        return answer
+
+    @property
+    def _path(self) -> str:
+        return "/" if self._secure else "/ui"
+
+    def _begin(self, answer: web.StreamResponse, entered: LoggedIn) -> None:
+        token = self.sessions.begin(entered)
+        answer.set_cookie(
+            self._cookie, token, path=self._path, secure=self._secure, httponly=True, samesite="Strict"
+        )
+
+    # --- pages --------------------------------------------------------------------------------------------
+
+    def _handler(self, page: Page) -> Handler:
+        async def answer(request: web.Request) -> web.StreamResponse:
+            entered = await self._required(request)
+
+            def made(ctx: Context) -> str:
+                visit = _visit(ctx, entered, request)
+                return rendering.render(page.template, visit.now, _values(page, visit, page.read(visit)))
+
+            text = await self._api.pool.run(made)
+            found = web.Response(text=text, content_type="text/html")
+            found.enable_compression()
+            return found
+
+        return answer
+
+    async def _file(self, request: web.Request) -> web.Response:
+        found = rendering.files().get(request.match_info["name"])
+        if found is None or request.match_info["version"] != rendering.version():
+            raise web.HTTPNotFound(text="there is no such file")
+        data, kind = found
+        answer = web.Response(body=data, content_type=kind, charset="utf-8", headers=_PATIENT)
+        answer.enable_compression()
+        return answer
+
+    # --- the stream of changes ----------------------------------------------------------------------------
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        """Say when a model has changed, at most four times a second, until the session or the server ends."""
+        entered = await self._user(request)
+        if entered is None:
+            raise web.HTTPUnauthorized(text="the session is over")
+        if self._streams.total() >= _MOST_STREAMS or self._streams[entered.user] >= _MOST_OF_USER:
+            raise web.HTTPServiceUnavailable(text="too many streams")
+        visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
+        model = visit.found.uuid if visit.found else ""
+        wanted = Wanted(facade="", model=model, read=sign, writes="writes" in request.query)
+        answer = web.StreamResponse(headers={**guard.HEADERS, "Cache-Control": "no-store"})
+        answer.content_type = "text/event-stream"
+        await answer.prepare(request)
+        signal = await self._api.hub.listen(wanted)
+        self._streams[entered.user] += 1
+        try:
+            while not signal.stopped and await self._user(request, use=False):
+                signal.news.clear()
+                await answer.write(b"event: change\ndata:\n\n")
+                await asyncio.sleep(_REST_S)
+                while not signal.news.is_set() and await self._user(request, use=False):
+                    await _wait(signal.news)
+                    await answer.write(b": alive\n\n")
+        except ConnectionResetError:
+            pass  # the browser has gone
+        finally:
+            self._streams[entered.user] -= 1
+            self._api.hub.unlisten(signal)
+        return answer
+
+
+async def _wait(news: asyncio.Event) -> None:
+    """Wait for news, at most until the stream must say that it is alive."""
+    try:
+        async with asyncio.timeout(_ALIVE_S):
+            await news.wait()
+    except TimeoutError:
+        pass
+
+
+def _visit(ctx: Context, entered: LoggedIn, request: web.Request) -> Visit:
+    """Return a request as pages need it.
+
+    Raises:
+        NotFound: The user may not read the model of the address, or the model does not exist.
+    """
+    ctx, path = replace(ctx, user=entered.user), dict(request.match_info)
+    found = model_of(ctx, path["owner"], path["model"]) if "model" in path else None
+    return Visit(ctx=ctx, found=found, path=path, query=dict(request.query))
+
+
+def _values(page: Page, visit: Visit, content: Content) -> dict[str, Any]:
+    """Return the values of a template: those of the page, and those of all pages."""
+    pages = visit.pages if visit.found else ModelPages(ROOT)
+    return {
+        **content.values,
+        "title": content.title,
+        "command": content.command,
+        "crumbs": content.crumbs,
+        "page": page.template.removesuffix(".html"),
+        "user": visit.ctx.user,
+        "controller": visit.ctx.controller.name,
+        "model": visit.found,
+        "pages": pages,
+        "events": pages.page("events") + ("?writes" if page.writes else ""),
+    }
+
+
+def _go_to(address: str) -> web.Response:
+    return web.Response(status=303, headers={"Location": address})
+
+
+def _is_page(to: str) -> bool:
+    """Return True for the address of a page, to go on with after the login."""
+    return to.startswith(ROOT) and "\\" not in to and to.isprintable()
+
+
+async def _form(request: web.Request) -> dict[str, str]:
+    """Return name -> value of a form."""
+    body = b""
+    async with asyncio.timeout(limits.LOGIN_WITHIN_S):
+        async for chunk in request.content.iter_any():
+            body += chunk
+            if len(body) > _LARGEST_FORM:
+                raise web.HTTPRequestEntityTooLarge(_LARGEST_FORM, len(body))
+    try:
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        raise web.HTTPBadRequest(text="the form cannot be read") from None
+    return {name: values[-1] for name, values in fields.items()}

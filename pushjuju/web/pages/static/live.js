@@ -1,0 +1,91 @@
+// @ts-check
+// Keeps a page up to date: after each change of the model the page is loaded again, and its pieces that
+// differ are replaced. Without this module, the page is right whenever it is loaded.
+
+const cut = /** @type {HTMLElement} */ (document.getElementById("cut"));
+const trusted = "trustedTypes" in window ? window["trustedTypes"].createPolicy("pieces", { createHTML: (/** @type {string} */ text) => text }) : { createHTML: (/** @type {string} */ text) => text };
+const SILENT_MS = 15_000, FIRST_PAUSE_MS = 1_000, LONGEST_PAUSE_MS = 30_000;
+
+/** @type {EventSource | null} */
+let stream = null;
+let loading = false, again = false, over = false;
+let heard = Date.now(), pause = FIRST_PAUSE_MS;
+/** @type {number | undefined} */
+let timer;
+
+/** @param {string} text */
+function tell(text) {
+  cut.textContent = text;
+  cut.hidden = !text;
+}
+
+/** Replace the pieces that differ; keep the focus and the scrolled places. @param {string} text */
+function show(text) {
+  const fresh = new DOMParser().parseFromString(trusted.createHTML(text), "text/html");
+  for (const piece of document.querySelectorAll("[data-piece]")) {
+    const next = fresh.getElementById(piece.id);
+    if (!next || next.innerHTML === piece.innerHTML) continue;
+    const focused = piece.contains(document.activeElement) ? document.activeElement : null;
+    const href = focused?.getAttribute("href"), label = focused?.getAttribute("aria-label");
+    const places = [...piece.querySelectorAll(".scroll")].map((part) => part.scrollLeft);
+    const left = piece.scrollLeft;
+    const atEnd = piece.hasAttribute("data-follow") && window.innerHeight + window.scrollY >= document.body.scrollHeight - 40;
+    piece.replaceChildren(...document.adoptNode(next).childNodes);
+    piece.scrollLeft = left;
+    piece.querySelectorAll(".scroll").forEach((part, at) => { part.scrollLeft = places[at] ?? 0; });
+    if (focused) {
+      const same = [...piece.querySelectorAll("a, [tabindex]")].find((one) => href ? one.getAttribute("href") === href : one.getAttribute("aria-label") === label);
+      /** @type {HTMLElement} */ (same ?? document.getElementById("main")).focus({ preventScroll: true });
+    }
+    if (atEnd) window.scrollTo(0, document.body.scrollHeight);
+  }
+}
+
+async function load() {
+  if (loading) { again = true; return; }
+  loading = true;
+  try {
+    do {
+      again = false;
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      if (answer.redirected) return end("Your session is over. Load the page again to log in.");
+      if (answer.status === 404) return end("What this page showed no longer exists.");
+      if (answer.ok) show(await answer.text());
+    } while (again);
+  } catch {
+    retry();
+  } finally {
+    loading = false;
+  }
+}
+
+/** @param {string} text */
+function end(text) {
+  over = true;
+  stream?.close();
+  tell(text);
+}
+
+function retry() {
+  stream?.close();
+  stream = null;
+  if (over || document.hidden) return;
+  if (Date.now() - heard > SILENT_MS) tell(`Not live since ${new Date(heard).toLocaleTimeString()}: the server does not answer.`);
+  window.clearTimeout(timer);
+  timer = window.setTimeout(follow, pause);
+  pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+}
+
+function follow() {
+  if (stream || over || document.hidden) return;
+  stream = new EventSource(/** @type {string} */ (document.body.dataset.events));
+  stream.onopen = () => { heard = Date.now(); pause = FIRST_PAUSE_MS; tell(""); };
+  stream.addEventListener("change", () => { heard = Date.now(); void load(); });
+  stream.onerror = () => { void load(); retry(); };
+}
+
+// A hidden page has no stream, as browsers open few connections to one server.
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) { stream?.close(); stream = null; } else { follow(); }
+});
+follow();

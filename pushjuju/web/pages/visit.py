@@ -1,0 +1,102 @@
+"""What a page is made from: the user's request, and what the page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from pushjuju.core.errors import NotFound
+from pushjuju.core.values import dataclass as value
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import model_access, models
+from pushjuju.store.rows.model import Model
+from pushjuju.web.pages.addresses import ModelPages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visit:
+    """A request for a page, whose user has passed the check of access.
+
+    Attributes:
+        ctx: The controller, as the user.
+        found: The model of the page; None for pages of the controller.
+        path: Name -> value of the parts of the address.
+        query: Name -> value of the address's query.
+    """
+
+    ctx: Context
+    found: Model | None
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def model(self) -> Model:
+        """The model of a page of a model."""
+        assert self.found is not None, "the address names a model"
+        return self.found
+
+    @cached_property
+    def pages(self) -> ModelPages:
+        """The addresses of the model's pages."""
+        return ModelPages.of(self.model.qualified)
+
+    @cached_property
+    def now(self) -> datetime:
+        """The time of the page."""
+        return self.ctx.clock.now()
+
+    def command(self, line: str) -> str:
+        """Return a command line for a terminal, with the model: from `status --format svg`."""
+        word, space, rest = line.partition(" ")
+        at = f" -m {self.ctx.controller.name}:{self.model.qualified}" if self.found else ""
+        return f"pushjuju {word}{at}{space}{rest}"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What a page shows.
+
+    Attributes:
+        command: The command line that shows the same in a terminal.
+        values: The values of the template.
+        crumbs: (name, address) of the pages above a page of a model.
+    """
+
+    title: str
+    command: str
+    values: Mapping[str, Any]
+    crumbs: tuple[tuple[str, str], ...] = ()
+
+
+Read = Callable[[Visit], Content]
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page.
+
+    Attributes:
+        path: The address below `/ui`, with parts in braces.
+        writes: True when the page changes with rows that the journal of changes leaves out: log, runs.
+    """
+
+    path: str
+    template: str
+    read: Read
+    writes: bool = False
+
+
+def model_of(ctx: Context, owner: str, name: str) -> Model:
+    """Return a model that the user may read.
+
+    Raises:
+        NotFound: The model does not exist, or the user may not read it; the message is the same.
+    """
+    with ctx.store.read() as tx:
+        for found in models.listed(tx):
+            if (found.owner, found.name) == (owner, name) and model_access.may(tx, ctx.user, found, "read"):
+                return found
+    raise NotFound(f"there is no model {owner}/{name}, or you may not see it")

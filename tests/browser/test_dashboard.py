@@ -1,0 +1,124 @@
+"""The dashboard in chromium: every page in both schemes and widths, live changes, and the keyboard alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.views import hook_runs
+from pushjuju.web.pages.loopback import Loopback
+from tests.world.browser import CHROMIUM, Tab, browser
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
+]
+_TAB = ("Tab", 9)
+_FOCUSED = "document.activeElement.textContent.trim()"
+
+
+@pytest.fixture
+def house(tmp_path: Path, packs: Charms) -> Iterator[TestController]:
+    """A controller with the model `shop`, and the application `web` in it."""
+    made = TestController.build(tmp_path / "house", packs)
+    made.active("web", packed=packs.make("web", peers=None))
+    set_status(made, "blocked", "<script>alert(1)</script><img src=x onerror=alert(2)>")
+    yield made
+    made.ctx.close()
+
+
+def set_status(house: TestController, status: str, message: str = "") -> None:
+    house.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", status, message))
+
+
+@pytest.fixture
+async def base(house: TestController) -> AsyncIterator[str]:
+    """A link to the dashboard of that controller."""
+    server = Loopback(house.ctx)
+    await server.start()
+    yield await server.link("admin")
+    await server.close()
+
+
+@pytest.fixture
+async def tab(tmp_path: Path, base: str) -> AsyncIterator[Tab]:
+    """A browser that has logged in by the link."""
+    async with browser(tmp_path / "profile") as made:
+        await made.call("Page.navigate", url=base)
+        await made.until("location.pathname == '/ui/' && document.readyState == 'complete'")
+        yield made
+
+
+def origin(link: str) -> str:
+    return link.partition("/ui/")[0]
+
+
+async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: TestController) -> None:
+    run = hook_runs.history(house.ctx, house.model, hook_runs.Wanted())[0].operation
+    names = (
+        "",
+        "units",
+        "machines",
+        "timeline",
+        "operations",
+        "log",
+        "a/web",
+        "u/web/0",
+        "machine/0",
+        f"op/{run}",
+    )
+    paths = ["/ui/", *(f"/ui/m/admin/shop/{name}" for name in (*names, f"op/{run}"))]
+    for dark in (False, True):
+        for width in (1600, 375):
+            await tab.look(dark=dark, width=width)
+            for path in paths:
+                await tab.open(origin(base) + path)
+                assert await tab.value("document.querySelectorAll('h1').length") == 1, path
+                assert await tab.value("document.documentElement.scrollWidth") <= width, (path, width)
+                ground = await tab.value("getComputedStyle(document.body).backgroundColor")
+                assert ground == ("rgb(13, 17, 23)" if dark else "rgb(255, 255, 255)")
+    assert tab.told == []
+    assert {address for address in tab.asked if not address.startswith(f"{origin(base)}/ui/")} == set()
+
+
+async def test_a_change_is_shown_without_a_reload(tab: Tab, base: str, house: TestController) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    await tab.value("window.same = true")
+    set_status(house, "active", "all is well now")
+    await tab.until("document.querySelector('#picture').textContent.includes('active')")
+    assert await tab.value("window.same") is True
+    assert tab.told == []
+
+
+async def test_the_focus_stays_when_a_piece_changes(tab: Tab, base: str, house: TestController) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/units")
+    await tab.value("document.querySelector('#units a').focus()")
+    set_status(house, "active", "all is well now")
+    await tab.until("document.querySelector('#units').textContent.includes('all is well now')")
+    assert await tab.value(_FOCUSED) == "web/0"
+
+
+async def test_the_keyboard_alone_leads_to_a_unit(tab: Tab, base: str) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    await tab.press(*_TAB)
+    assert await tab.value(_FOCUSED) == "Skip to the content"
+    for _ in range(40):
+        await tab.press(*_TAB)
+        if await tab.value("document.activeElement.getAttribute('href')") == "/ui/m/admin/shop/u/web/0":
+            break
+    assert await tab.value("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    await tab.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", windowsVirtualKeyCode=13, text="\r")
+    await tab.until("location.pathname == '/ui/m/admin/shop/u/web/0' && document.querySelector('h1')")
+
+
+async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestController) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    await tab.call("Network.clearBrowserCookies")
+    set_status(house, "active")
+    await tab.until("document.querySelector('#cut').textContent.includes('session is over')")

@@ -1,0 +1,310 @@
+"""The pages of the dashboard over the real socket: who may see what, and what hostile values do."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from html.parser import HTMLParser
+
+import aiohttp
+import pytest
+
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.basis import users as access
+from pushjuju.services.requests.user import passwords, users
+from pushjuju.services.views import hook_runs
+from pushjuju.store.tx import ModelTx
+from pushjuju.web import login
+from pushjuju.web.pages import rendering
+from pushjuju.web.pages.loopback import Loopback, address_of
+from pushjuju.web.pages.sessions import Sessions
+from pushjuju.web.pages.site import PAGES
+from tests.world.api import PASSWORD, ApiWorld
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u202e\x1b[31m{{ 7*7 }}"
+
+
+@pytest.fixture
+def busy(house: TestController, packs: Charms) -> TestController:
+    """A model with an application whose unit and log say hostile things."""
+    house.active("web", packed=packs.make("web", peers=None))
+
+    def say(tx: ModelTx) -> None:
+        now = house.clock.now()
+        statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "blocked", HOSTILE, now=now)
+        logs.append(tx, "unit-web-0", "ERROR", "unit.web/0", HOSTILE, now=now)
+
+    house.write(say)
+    return house
+
+
+def may_read(house: TestController, user: str) -> None:
+    house.write(lambda tx: access.grant(tx, user, "read", access.Kind.MODEL, house.model))
+
+
+class Browser:
+    """A client that keeps cookies as a browser does."""
+
+    def __init__(self, world: ApiWorld, session: aiohttp.ClientSession) -> None:
+        self.world = world
+        self.session = session
+        self.origin = f"https://{world.endpoint}"
+
+    async def get(self, path: str, **headers: str) -> tuple[int, str]:
+        """Return status and text of a page."""
+        answer = await self._asked("GET", path, headers)
+        return answer.status, await answer.text()
+
+    async def _asked(
+        self, method: str, path: str, headers: dict[str, str], data: dict[str, str] | None = None
+    ) -> aiohttp.ClientResponse:
+        return await self.session.request(
+            method, self.origin + path, ssl=self.world.trust, headers=headers, data=data,
+            allow_redirects=False,
+        )  # fmt: skip
+
+    async def head(self, path: str, **headers: str) -> aiohttp.ClientResponse:
+        """Return the answer to a request for a page."""
+        return await self._asked("GET", path, headers)
+
+    async def post(self, path: str, data: dict[str, str], **headers: str) -> aiohttp.ClientResponse:
+        """Send a form, from a page of the server itself unless the headers say otherwise."""
+        return await self._asked("POST", path, {"Origin": self.origin, **headers}, data)
+
+    async def log_in(self, user: str = "admin", password: str = PASSWORD) -> aiohttp.ClientResponse:
+        return await self.post("/ui/login", {"name": user, "password": password})
+
+
+@asynccontextmanager
+async def browsing(world: ApiWorld, user: str = "") -> AsyncIterator[Browser]:
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+        made = Browser(world, session)
+        if user:
+            assert (await made.log_in(user)).status == 303
+        yield made
+
+
+def addresses(house: TestController) -> list[str]:
+    """Return an address for each page."""
+    (run, *_) = hook_runs.history(house.ctx, house.model, hook_runs.Wanted())
+    values = {"owner": "admin", "model": "shop", "name": "web", "number": "0", "id": run.operation}
+    found = []
+    for page in PAGES:
+        path = page.path.replace("{name:.+}", "0")
+        if page.template != "operation.html":
+            found.append("/ui" + re.sub(r"{(\w+)}", lambda match: values[match[1]], path))
+    return found
+
+
+class _Elements(HTMLParser):
+    """Collects the names of elements and attributes of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+async def test_every_page_escapes_what_charms_say(served: ApiWorld, busy: TestController) -> None:
+    shown = ""
+    async with browsing(served, "admin") as browser:
+        for path in addresses(busy):
+            status, text = await browser.get(path)
+            assert status == 200, path
+            parsed = _Elements()
+            parsed.feed(text)
+            scripts = [attributes for tag, attributes in parsed.found if tag == "script"]
+            assert all(str(item["src"]).startswith("/ui/static/") for item in scripts), path
+            assert not any(
+                name.startswith("on") or name == "style" for _, item in parsed.found for name in item
+            )
+            assert not {"\u202e", "\x1b"} & set(text), path
+            shown += text
+    assert "&lt;script&gt;" in shown
+
+
+async def test_without_a_login_no_page_is_shown(served: ApiWorld, busy: TestController) -> None:
+    async with browsing(served) as browser:
+        for path in addresses(busy):
+            answer = await browser.head(path)
+            assert answer.status == 303
+            assert answer.headers["Location"].startswith("/ui/login?to=/ui/")
+        status, text = await browser.get("/ui/m/admin/shop/events")
+        assert (status, "web" in text) == (401, False)
+
+
+async def test_a_user_sees_only_models_with_read_access(served: ApiWorld, busy: TestController) -> None:
+    served.add_user("bob")
+    async with browsing(served, "bob") as browser:
+        status, text = await browser.get("/ui/")
+        assert (status, "shop" in text) == (200, False)
+        for path in addresses(busy)[1:]:
+            assert (await browser.get(path))[0] == 404
+        may_read(busy, "bob")
+        assert (await browser.get("/ui/m/admin/shop/"))[0] == 200
+
+
+async def test_answers_forbid_scripts_frames_and_caches(served: ApiWorld, busy: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        for path in ("/ui/", "/ui/login", "/ui/m/admin/shop/", "/ui/nothing"):
+            headers = (await browser.head(path)).headers
+            policy = headers["Content-Security-Policy"]
+            assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+            assert "frame-ancestors 'none'" in policy
+            assert "unsafe" not in policy
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert headers["Cache-Control"] == "no-store"
+
+
+async def test_a_session_cookie_is_kept_from_scripts_and_other_sites(served: ApiWorld) -> None:
+    async with browsing(served) as browser:
+        cookie = (await browser.log_in()).headers["Set-Cookie"]
+        assert cookie.startswith("__Host-pushjuju=")
+        assert {"HttpOnly", "SameSite=Strict", "Secure", "Path=/"} <= set(cookie.split("; "))
+
+
+async def test_another_name_of_this_address_is_refused(served: ApiWorld, busy: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        assert (await browser.get("/ui/", Host="evil.example:17070"))[0] == 421
+        assert (await browser.get("/ui/", Host="[bad"))[0] in (400, 421)
+        assert (await browser.get("/ui/", Host="localhost:9"))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}],
+)
+async def test_forms_of_other_sites_are_refused(served: ApiWorld, headers: dict[str, str]) -> None:
+    async with browsing(served) as browser:
+        answer = await browser.post("/ui/login", {"name": "admin", "password": PASSWORD}, **headers)
+        assert (answer.status, "Set-Cookie" in answer.headers) == (403, False)
+
+
+async def test_a_wrong_password_names_neither_part_and_is_counted(served: ApiWorld) -> None:
+    async with browsing(served) as browser:
+        told = [await browser.log_in(name, "wrong") for name in ("admin", "nobody")]
+        assert [answer.status for answer in told] == [401, 401]
+        for _ in range(10):
+            answer = await browser.log_in("admin", "wrong")
+        assert answer.status == 429
+
+
+async def test_a_login_goes_on_only_to_pages_of_the_dashboard(served: ApiWorld) -> None:
+    async with browsing(served) as browser:
+        for to, wanted in (
+            ("/ui/m/admin/shop/log?text=a", "/ui/m/admin/shop/log?text=a"),
+            ("//evil.example/", "/ui/"), ("https://evil.example/", "/ui/"), ("/ui/\\evil", "/ui/"),
+            ("/ui/\r\nSet-Cookie: a=b", "/ui/"),
+        ):  # fmt: skip
+            form = {"name": "admin", "password": PASSWORD, "to": to}
+            assert (await browser.post("/ui/login", form)).headers["Location"] == wanted
+
+
+async def test_a_form_that_is_too_large_is_refused(served: ApiWorld) -> None:
+    async with browsing(served) as browser:
+        assert (await browser.post("/ui/login", {"name": "a" * 10_000})).status == 413
+
+
+async def test_logout_a_new_password_and_disabling_end_it(served: ApiWorld, busy: TestController) -> None:
+    for end in ("logout", "password", "disable"):
+        served.add_user(f"bob-{end}")
+        may_read(busy, f"bob-{end}")
+        async with browsing(served, f"bob-{end}") as browser:
+            cookies = {cookie.key: cookie.value for cookie in browser.session.cookie_jar}
+            assert (await browser.get("/ui/m/admin/shop/"))[0] == 200
+            if end == "logout":
+                await browser.post("/ui/logout", {})
+            elif end == "password":
+                passwords.set_password(served.ctx, "bob-password", "another-password")
+            else:
+                users.set_enabled(served.ctx, "bob-disable", enabled=False)
+            browser.session.cookie_jar.update_cookies(cookies)
+            assert (await browser.get("/ui/m/admin/shop/"))[0] == 303
+
+
+async def test_the_stream_ends_with_the_access(served: ApiWorld, busy: TestController) -> None:
+    served.add_user("bob")
+    may_read(busy, "bob")
+    async with browsing(served, "bob") as browser:
+        stream = await browser.head("/ui/m/admin/shop/events")
+        assert stream.content_type == "text/event-stream"
+        assert await asyncio.wait_for(stream.content.readuntil(b"\n\n"), 10) == b"event: change\ndata:\n\n"
+        busy.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "active"))
+        while (told := await asyncio.wait_for(stream.content.readuntil(b"\n\n"), 10)) == b": alive\n\n":
+            pass
+        assert told == b"event: change\ndata:\n\n"
+        passwords.set_password(served.ctx, "bob", "another-password")
+        await asyncio.wait_for(stream.content.read(), 20)
+
+
+async def test_unknown_names_and_broken_addresses_are_pages(served: ApiWorld, busy: TestController) -> None:
+    base = "/ui/m/admin/shop/"
+    async with browsing(served, "admin") as browser:
+        for name in (
+            "a/none", "u/web/9", "u/web/x", "machine/9", "op/0000", "op/%00", "operation/x", "none",
+            "operation/" + "9" * 99,
+        ):  # fmt: skip
+            status, text = await browser.get(base + name)
+            assert (status, "<h1>" in text) == (404, True), name
+
+
+async def test_the_log_is_found_by_entity_level_and_text(served: ApiWorld, busy: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        for query, found in (
+            ("entity=web/0&level=ERROR&text=ALERT", True), ("text=nowhere", False), ("entity=9", False),
+            ("level=none&entity=web", True), ("level=ERROR&entity=*", True),
+        ):  # fmt: skip
+            _, text = await browser.get(f"/ui/m/admin/shop/log?{query}")
+            assert ("alert(1)" in text.partition('id="lines"')[2]) is found, query
+
+
+async def test_files_are_small_and_may_be_kept(served: ApiWorld) -> None:
+    async with browsing(served) as browser:
+        for name in rendering.files():
+            answer = await browser.head(f"/ui/static/{rendering.version()}/{name}")
+            assert "immutable" in answer.headers["Cache-Control"]
+            assert len(await answer.read()) < 40_000
+        assert (await browser.get("/ui/static/old/pages.css"))[0] == 404
+
+
+# --- on this computer -------------------------------------------------------------------------------------
+
+
+async def test_a_link_works_once_on_the_controllers_own_address(busy: TestController) -> None:
+    server = Loopback(busy.ctx)
+    await server.start()
+    try:
+        link = await server.link("admin")
+        assert link.startswith(f"http://{address_of(str(busy.ctx.controller.settings()['uuid']))}:")
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            first, again = await session.get(link), await session.get(link)
+            assert (first.status, again.status) == (200, 403)
+            page = await session.get(link.partition("enter?")[0] + "m/admin/shop/")
+            assert (page.status, "web" in await page.text()) == (200, True)
+    finally:
+        await server.close()
+
+
+def test_links_and_sessions_end_with_time(house: TestController) -> None:
+    now = 0.0
+    sessions, entered = Sessions(lambda: now), login.enter(house.ctx, "admin")
+    link = sessions.link(entered)
+    now += 121
+    assert sessions.follow(link) is None
+    idle, used = sessions.begin(entered), sessions.begin(entered)
+    for _ in range(13):
+        now += 3600
+        sessions.find(used)
+    assert sessions.find(idle) is None
+    assert sessions.find(used) is entered
+    for _ in range(7 * 24):
+        now += 3600
+        found = sessions.find(used)
+    assert found is None
