@@ -6,6 +6,7 @@ import json
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from pushjuju.cli.app.root import Root
@@ -13,7 +14,6 @@ from pushjuju.cli.commands import registry
 from pushjuju.cli.commands.ssh import ssh_session
 from pushjuju.cli.remote import forms
 from pushjuju.cli.remote import ssh as remote_ssh
-from pushjuju.cli.syntax import tree
 from tests.unit.client.test_remote_work import ACTIONS, Clients, waits
 from tests.world.charms import Charms
 from tests.world.commandline import Home, ok
@@ -146,7 +146,7 @@ def test_every_command_works_from_afar_or_says_that_it_does_not(
     monkeypatch.chdir(tmp_path)
     root, unknown = Root(), {}
     for word in sorted(registry.known() - HERE - OF_CLIENT - set(registry.REFUSED.split())):
-        command = root.get_command(tree.Context(root), word)
+        command = root.get_command(click.Context(root), word)
         assert command is not None
         lines = [
             line for line in command.examples.splitlines() if line.strip().startswith(f"pushjuju {word}")
