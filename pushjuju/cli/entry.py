@@ -21,7 +21,7 @@ def main() -> None:
         from pushjuju.cli.complete import completing  # imported here: completion needs nothing else
 
         sys.exit(completing.main(sys.argv[2:]))
-    from pushjuju.cli.app import lazy_imports  # imported here: completion does not wait for this import
+    from pushjuju.cli import lazy_imports  # imported here: completion does not wait for this import
 
     lazy_imports.import_lazily("pushjuju.cli.app.main").main()
 

@@ -6,8 +6,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
+from pushjuju.core import extras
 from pushjuju.core.errors import NotFound
-from pushjuju.core.extras import install_hint
 
 EXTRA = "api"
 
@@ -17,7 +17,7 @@ def require() -> None:
     for library in ("aiohttp", "nacl"):
         if find_spec(library) is None:
             text = f"the API needs the library {library}, which is not installed"
-            raise NotFound(text, hint=install_hint(EXTRA))
+            raise NotFound(text, hint=extras.install_hint(EXTRA))
 
 
 def websocket() -> ModuleType:

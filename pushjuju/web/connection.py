@@ -103,6 +103,10 @@ class Connection:
             await self.close(WSCloseCode.POLICY_VIOLATION, "a request-id is used twice")
             return False
         await self._room.acquire()
+        if self.entered is not None:
+            await registry.ready(
+                request.facade
+            )  # here, because requests that change something keep their order
         task = asyncio.create_task(self._answer(request))
         self._tasks[request.id] = task
         task.add_done_callback(lambda _: self._finished(request.id))

@@ -1,16 +1,20 @@
 """The registry of facades: their versions and kinds of connections, and the access that a method needs.
 
-A facade is a class with methods; `@facade` and `@method` register both for Juju's clients. A method takes
-the params as a dataclass and returns a TypedDict whose keys are those of the wire.
+`KNOWN` names all facades, so that Login can announce them; a facade's first request imports its module.
+There a facade is a class with methods; `@facade` and `@method` register both. A method takes the params as a
+dataclass and returns a TypedDict whose keys are those of the wire.
 Mirrors: juju apiserver/facade/registry.go, apiserver/restrict_*.go (3.6)
 """
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from enum import IntEnum, StrEnum
+from importlib import import_module
 from typing import Any, TypeVar, get_type_hints
 
 from pushjuju.web.call import Call
@@ -71,7 +75,7 @@ class Facade:
     """The base of all facades; an instance serves one request."""
 
     name: str
-    versions: tuple[int, ...]
+    versions: Sequence[int]
     on: On
     methods: Mapping[str, Method]
 
@@ -86,7 +90,73 @@ class Facade:
         return self.call.model_uuid
 
 
-FACADES: dict[str, type[Facade]] = {}
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A facade as Login announces it.
+
+    Attributes:
+        module: The module with the facade's class, below `pushjuju.web.facades`.
+    """
+
+    module: str
+    versions: Sequence[int]
+    on: On
+
+
+KNOWN: Mapping[str, Known] = {
+    "Action": Known("action", (7,), On.MODEL),
+    "AllModelWatcher": Known("watchers", (4,), On.CONTROLLER),
+    "AllWatcher": Known("watchers", (3,), On.MODEL),
+    "Annotations": Known("annotations", (2,), On.MODEL),
+    "Application": Known("application.application", range(17, 23), On.MODEL),
+    "ApplicationOffers": Known("application_offers", (4, 5), On.BOTH),
+    "Backups": Known("upkeep.backups", (3,), On.MODEL),
+    "Block": Known("block", (2,), On.MODEL),
+    "Bundle": Known("bundle", (6,), On.BOTH),
+    "Charms": Known("charms", (5, 6, 7), On.MODEL),
+    "Client": Known("client", (6, 7, 8), On.MODEL),
+    "Cloud": Known("cloud.cloud", (7,), On.CONTROLLER),
+    "Controller": Known("controller", (11, 12), On.CONTROLLER),
+    "HighAvailability": Known("upkeep.high_availability", (2,), On.BOTH),
+    "KeyManager": Known("key_manager", (1,), On.MODEL),
+    "MachineManager": Known("machine_manager", (9, 10, 11), On.MODEL),
+    "ModelConfig": Known("model_config", (3,), On.BOTH),
+    "ModelManager": Known("model_manager", (9, 10), On.CONTROLLER),
+    "ModelSummaryWatcher": Known("watchers", (1,), On.CONTROLLER),
+    "ModelUpgrader": Known("upkeep.model_upgrader", (1,), On.CONTROLLER),
+    "NotifyWatcher": Known("watchers", (1,), On.BOTH),
+    "Payloads": Known("upkeep.payloads", (1,), On.MODEL),
+    "Pinger": Known("pinger", (1,), On.BOTH),
+    "Resources": Known("resources", (3,), On.MODEL),
+    "SSHClient": Known("upkeep.ssh_client", (4, 5), On.MODEL),
+    "SecretBackends": Known("secret_backends", (1,), On.CONTROLLER),
+    "Secrets": Known("model_secrets", (1, 2), On.MODEL),
+    "Spaces": Known("network.spaces", (6,), On.MODEL),
+    "Storage": Known("model_storage", (6, 7), On.MODEL),
+    "StringsWatcher": Known("watchers", (1,), On.MODEL),
+    "Subnets": Known("network.subnets", (5,), On.MODEL),
+    "UserManager": Known("user_manager", (3,), On.CONTROLLER),
+}
+FACADES: dict[str, type[Facade]] = {}  # those whose modules are imported
+_loading = threading.Lock()
+
+
+def load(name: str) -> None:
+    """Import the module of a facade."""
+    with _loading:
+        import_module(f"pushjuju.web.facades.{KNOWN[name].module}")
+
+
+async def ready(name: str) -> None:
+    """Import the module of a facade in a thread, if nobody has asked for the facade yet."""
+    if name in KNOWN and name not in FACADES:
+        await asyncio.to_thread(load, name)
+
+
+def load_all() -> None:
+    """Import the modules of all facades."""
+    for name in KNOWN:
+        load(name)
 
 
 def method(
@@ -114,11 +184,11 @@ def method(
     return mark
 
 
-def facade(name: str, *, versions: Iterable[int], on: On) -> Callable[[C], C]:
-    """Register a facade with the versions that Login announces."""
+def facade(name: str) -> Callable[[C], C]:
+    """Register the class of a facade that is in `KNOWN`."""
 
     def register(kind: C) -> C:
-        kind.name, kind.versions, kind.on = name, tuple(versions), on
+        kind.name, kind.versions, kind.on = name, KNOWN[name].versions, KNOWN[name].on
         parts = (vars(part) for part in reversed(kind.__mro__))
         found = [_method(kind, item) for part in parts for item in part.values() if hasattr(item, "api")]
         kind.methods = {item.name: item for item in found}
@@ -144,25 +214,25 @@ def announced(on: On) -> list[dict[str, object]]:
     """Return the names and versions of facades that Login announces on a kind of connection."""
     return [
         {"name": name, "versions": list(kind.versions)}
-        for name, kind in sorted(FACADES.items())
-        if kind.on in (on, On.BOTH) and name != "Admin"
+        for name, kind in sorted(KNOWN.items())
+        if kind.on in (on, On.BOTH)
     ]
 
 
 def find(name: str, version: int, request: str, on: On) -> Method:
-    """Return the method that a request names.
+    """Return the method that a request names; the facade is `ready`.
 
     Raises:
         ApiError: This kind of connection has no such facade, version or method; the texts are Juju's.
     """
-    kind = FACADES.get(name)
-    if kind is None and not version:
+    known = KNOWN.get(name)
+    if known is None and not version:
         raise ApiError(f'unknown object type "{name}"', NOT_IMPLEMENTED)
-    if kind is None or version not in kind.versions:
+    if known is None or version not in known.versions:
         raise ApiError(f'unknown version ({version}) of interface "{name}"', NOT_IMPLEMENTED)
-    if kind.on not in (on, On.BOTH):
+    if known.on not in (on, On.BOTH):
         raise ApiError(f'facade "{name}" not supported for {on} API connection', NOT_SUPPORTED)
-    found = kind.methods.get(request)
+    found = FACADES[name].methods.get(request)
     if found is None or not found.since <= version <= found.until:
         raise ApiError(
             f"no such request - method {name}({version}).{request} is not implemented", NOT_IMPLEMENTED

@@ -16,7 +16,7 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.services.requests.user import registration_string
-from pushjuju.web import certificates, facades, limits
+from pushjuju.web import certificates, limits
 from pushjuju.web.api import Api
 from pushjuju.web.connection import Connection
 from pushjuju.web.endpoints.backup_files import BackupFiles
@@ -179,7 +179,6 @@ def application(
     Args:
         names: Returns the names by which browsers may reach the server.
     """
-    facades.load()
     made = web.Application(client_max_size=0)
     made[_API] = api
     made.router.add_get("/health", _health)

@@ -54,7 +54,7 @@ def runs(
         before()
         used, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         done = subprocess.run(
-            argv, env={**_environment(), **(env or {})}, capture_output=True, text=True, check=False
+            argv, env={**environment(), **(env or {})}, capture_output=True, text=True, check=False
         )
         elapsed, now = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
         assert done.returncode == 0, done.stderr
@@ -77,7 +77,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 def weighed(argv: Sequence[str], *, times: int, env: Mapping[str, str] | None = None) -> list[Run]:
     """Run a command as `runs` does, and weigh its memory."""
-    full, found = {**_environment(), **(env or {})}, []
+    full, found = {**environment(), **(env or {})}, []
     for _ in range(times + 1):
         words = [sys.executable, "-I", "-S", "-c", _SCALES, *argv]
         done = subprocess.run(words, env=full, capture_output=True, text=True, check=True)
@@ -96,7 +96,7 @@ def cpu_note(samples: Sequence[Run]) -> str:
     return f"cold process; {statistics.median(run.cpu for run in samples):.0f} ms of processor time"
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Return our environment with a place for compiled modules: an installed pushjuju has them."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {"PYTHONPYCACHEPREFIX": f"{tempfile.gettempdir()}/pushjuju-bench-{os.getuid()}", **kept}

@@ -32,7 +32,7 @@ HEAVY = (
 )  # fmt: skip
 _IMPORTED = """
 import io, os, sys
-from pushjuju.cli.app import lazy_imports
+from pushjuju.cli import lazy_imports
 main = lazy_imports.import_lazily("pushjuju.cli.app.main")  # as the entry point does
 out = io.StringIO()
 status = main.run(sys.argv[1:], stdin=io.StringIO(), stdout=out, stderr=sys.stderr, env=os.environ)

@@ -29,7 +29,7 @@ ACTING = (
 OURS, THEIRS = 312, 150
 _COUNTED = """
 import asyncio, os, sys
-from pushjuju.cli.app.lazy_imports import import_lazily
+from pushjuju.cli.lazy_imports import import_lazily
 
 async def connect(loop, *_args, **_named):
     read = [name for name, module in sys.modules.items() if type(module).__name__ != "_Unread"]

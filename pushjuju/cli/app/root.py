@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from pushjuju.cli.app import lazy_imports, path_plugin
+from pushjuju.cli import lazy_imports
+from pushjuju.cli.app import path_plugin
 from pushjuju.cli.commands import registry
 from pushjuju.cli.help import helptext
 from pushjuju.cli.help.version import version_text

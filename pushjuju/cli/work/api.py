@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from pushjuju.cli.lazy_imports import import_lazily
 from pushjuju.client import libraries
 
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ def serving() -> type[ApiServing]:
         NotFound: The libraries of the extra `api` are not installed.
     """
     libraries.require()
-    from pushjuju.cli.work.api_server import ApiServing  # imported here: imports aiohttp
-
-    return ApiServing
+    loaded = import_lazily("pushjuju.cli.work.api_server")  # here, because the module imports aiohttp
+    return cast("type[ApiServing]", loaded.ApiServing)
 
 
 def dashboard() -> type[DashboardServing]:
@@ -31,6 +30,5 @@ def dashboard() -> type[DashboardServing]:
         NotFound: The libraries of the extra `api` are not installed.
     """
     libraries.require()
-    module = import_module("pushjuju.cli.work.dashboard_server")  # imports aiohttp
-    found: type[DashboardServing] = module.DashboardServing
-    return found
+    loaded = import_lazily("pushjuju.cli.work.dashboard_server")  # imports aiohttp
+    return cast("type[DashboardServing]", loaded.DashboardServing)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services.requests.application.upload_charm import upload_charm
+from pushjuju.services.requests.application import upload_charm
 from pushjuju.services.views.listings import charm_files
 from pushjuju.web import errors
 from pushjuju.web.endpoints.transfers import Transfers, refusal
@@ -64,7 +64,9 @@ class Uploads:
             if not body.sha256.startswith(digest):
                 raise errors.ApiError("the hash of the charm is not that of its path", errors.BAD_REQUEST)
             url = await self._transfers.change(
-                entered, "Charms.Upload", lambda ctx: upload_charm(ctx, model, body.path, series=series)
+                entered,
+                "Charms.Upload",
+                lambda ctx: upload_charm.upload_charm(ctx, model, body.path, series=series),
             )
         self._transfers.api.changed()
         return web.json_response({"charm-url": url}, headers={"Juju-Curl": url})

@@ -16,7 +16,7 @@ from pushjuju.services.views import tasks
 from pushjuju.store.rows.records import ActionOperation, Task
 from pushjuju.web import errors, tags
 from pushjuju.web.decoding import Count
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.web.subscriptions import Wanted
 from pushjuju.web.watch import readings
@@ -82,7 +82,7 @@ def _request(item: ActionParams) -> operations.ActionRequest:
     )
 
 
-@facade("Action", versions=[7], on=On.MODEL)
+@facade("Action")
 class Action(Facade):
     """The actions of the model."""
 

@@ -11,7 +11,7 @@ from pushjuju.services.requests.model import annotate
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Results
 
 
@@ -37,7 +37,7 @@ def _named(tag: str) -> tuple[Kind, str]:
     return Kind(kind), tags.name_of(tag)
 
 
-@facade("Annotations", versions=[2], on=On.MODEL)
+@facade("Annotations")
 class Annotations(Facade):
     """The annotations of the model and its entities."""
 

@@ -20,14 +20,14 @@ from pushjuju.web import errors, tags
 from pushjuju.web.call import each, reach, reach_offer, require_self
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.model_manager import change
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import offers as shapes
 
 _UNSIGNED = "0" * 64  # clients expect a signature of this length
 _ICON = "rest/1.0/remote-application/{}/icon"
 
 
-@facade("ApplicationOffers", versions=[4, 5], on=On.BOTH)
+@facade("ApplicationOffers")
 class ApplicationOffers(Facade):
     """The offers of the controller."""
 

@@ -10,7 +10,7 @@ from pushjuju.services.requests.model import blocks
 from pushjuju.services.views.listings import blocks as listing
 from pushjuju.web import errors
 from pushjuju.web.errors import ErrorResult
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
 
 _NAMES = {"BlockDestroy": DESTROY, "BlockRemove": REMOVE, "BlockChange": CHANGE}
@@ -24,7 +24,7 @@ class BlockSwitch:
     message: str = ""
 
 
-@facade("Block", versions=[2], on=On.MODEL)
+@facade("Block")
 class Block(Facade):
     """The disabled commands of the model."""
 

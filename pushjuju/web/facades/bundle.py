@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.services.bundles import client_changes, export
 from pushjuju.services.bundles.client_changes import ClientStep
 from pushjuju.services.entities.model import models
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import StringResult
 
 # The keys of each method's arguments in the order of a list.
@@ -48,7 +48,7 @@ class BundleChangesParams:
     bundle_url: str = field(default="", metadata={"wire": "bundleURL"})
 
 
-@facade("Bundle", versions=[6], on=On.BOTH)
+@facade("Bundle")
 class Bundle(Facade):
     """Bundles of the connection's model; the steps of a deploy do not depend on the model."""
 

@@ -17,7 +17,7 @@ from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.services.views.listings import charms as listing
 from pushjuju.web import errors
 from pushjuju.web.facades.store_names import store_name
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.applications import CharmOriginParams
 from pushjuju.web.shapes.common import Results
 from pushjuju.web.shapes.resource_shapes import in_store
@@ -80,7 +80,7 @@ _OLD = 6  # the last version with series
 _STORE = "ch:"
 
 
-@facade("Charms", versions=[5, 6, 7], on=On.MODEL)
+@facade("Charms")
 class Charms(Facade):
     """The charms of the model."""
 

@@ -19,7 +19,7 @@ from pushjuju.services.views.status import document, status_filter, status_rows
 from pushjuju.web import errors, tags, times
 from pushjuju.web.decoding import Count
 from pushjuju.web.messages import Encoded
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import storage_details
 from pushjuju.web.shapes.full_status import Kept, full_status
 from pushjuju.web.shapes.models import AllWatcherId
@@ -68,7 +68,7 @@ _USUAL = 20  # entries of a history
 _LONGEST_S = 100 * 365 * 86400.0
 
 
-@facade("Client", versions=[6, 7, 8], on=On.MODEL)
+@facade("Client")
 class Client(Facade):
     """The model of the connection."""
 

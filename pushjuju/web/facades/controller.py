@@ -20,7 +20,7 @@ from pushjuju.web.errors import Error, ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.block import block_name
 from pushjuju.web.facades.model_manager import change
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import Entities, StringResult
 from pushjuju.web.shapes.models import AllWatcherId
@@ -52,7 +52,7 @@ class RemoveBlocks:
     all: bool = False
 
 
-@facade("Controller", versions=[11, 12], on=On.CONTROLLER)
+@facade("Controller")
 class Controller(Facade):
     """The controller."""
 

@@ -11,7 +11,7 @@ from pushjuju.services.requests.model import key_import, ssh_keys
 from pushjuju.services.views.listings import ssh_keys as listing
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Results, StringsResult
 
 
@@ -31,7 +31,7 @@ class ModifyUserSSHKeys:
     ssh_keys: list[str] = field(default_factory=list)
 
 
-@facade("KeyManager", versions=[1], on=On.MODEL)
+@facade("KeyManager")
 class KeyManager(Facade):
     """The SSH keys of users who may log in to the model's machines."""
 

@@ -19,7 +19,7 @@ from pushjuju.web import errors, tags
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResult
 from pushjuju.web.facades.removing import force_of
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, Results, StringsResult
 from pushjuju.web.shapes.constraints import Value, known
 from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams, place
@@ -103,7 +103,7 @@ class UpgradeMessages:
     params: list[UpgradeMessagesOf] = field(default_factory=list)
 
 
-@facade("MachineManager", versions=[9, 10, 11], on=On.MODEL)
+@facade("MachineManager")
 class MachineManager(Facade):
     """The machines of the model."""
 

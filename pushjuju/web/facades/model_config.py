@@ -13,7 +13,7 @@ from pushjuju.services.requests.model.model_config import ModelConfigOptions
 from pushjuju.services.views.listings import settings
 from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import StringResult
 from pushjuju.web.shapes.constraints import Value, known
 from pushjuju.web.shapes.remote_settings import checked
@@ -45,7 +45,7 @@ class SetConstraints:
     constraints: Value = field(default_factory=Value)
 
 
-@facade("ModelConfig", versions=[3], on=On.BOTH)
+@facade("ModelConfig")
 class ModelConfig(Facade):
     """The settings of the connection's model, or of the controller's own model."""
 

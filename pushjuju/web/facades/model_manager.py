@@ -25,7 +25,7 @@ from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.cloud_sides import credential_key
 from pushjuju.web.facades.model_defaults import Defaults
 from pushjuju.web.facades.removing import force_of
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import Entities, Entity
 from pushjuju.web.shapes.remote_settings import checked
@@ -33,7 +33,7 @@ from pushjuju.web.shapes.remote_settings import checked
 _ACTS = {"grant": access.grant, "revoke": access.revoke}
 
 
-@facade("ModelManager", versions=[9, 10], on=On.CONTROLLER)
+@facade("ModelManager")
 class ModelManager(Defaults):
     """The models of the controller."""
 

@@ -18,7 +18,7 @@ from pushjuju.services.views.listings import user_secrets as listing
 from pushjuju.web import errors, times
 from pushjuju.web.call import each, reach
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
 
 
@@ -117,7 +117,7 @@ def _content(params: ContentParams) -> Content | None:
     return Content(params.data) if params.data else None
 
 
-@facade("Secrets", versions=[1, 2], on=On.MODEL)
+@facade("Secrets")
 class Secrets(Facade):
     """The secrets of the model."""
 

@@ -18,14 +18,14 @@ from pushjuju.services.views.status import storage_document
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import storage_details as shapes
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.web.shapes.placement import directive
 from pushjuju.workers.provision import storage_import
 
 
-@facade("Storage", versions=[6, 7], on=On.MODEL)
+@facade("Storage")
 class Storage(Facade):
     """The storage of the model."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 
 
-@facade("Pinger", versions=[1], on=On.BOTH)
+@facade("Pinger")
 class Pinger(Facade):
     """Answers pings."""
 

@@ -12,7 +12,7 @@ from pushjuju.services.requests.application.pending_resources import Expected
 from pushjuju.services.views import resource_documents
 from pushjuju.services.views.resource_documents import Listing, Shown
 from pushjuju.web import errors, tags
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entity, Results
 from pushjuju.web.shapes.resource_shapes import declared, resource
 
@@ -44,7 +44,7 @@ class AddPendingResources:
     resources: list[CharmResource] = field(default_factory=list)
 
 
-@facade("Resources", versions=[3], on=On.MODEL)
+@facade("Resources")
 class Resources(Facade):
     """The resources of the applications of the model."""
 

@@ -17,7 +17,7 @@ from pushjuju.services.views.listings import secret_backends as listing
 from pushjuju.web import errors
 from pushjuju.web.call import each, require_superuser
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
 
 
@@ -81,7 +81,7 @@ class RemoveSecretBackends:
     args: list[RemoveSecretBackend] = field(default_factory=list)
 
 
-@facade("SecretBackends", versions=[1], on=On.CONTROLLER)
+@facade("SecretBackends")
 class SecretBackends(Facade):
     """The backends of the controller."""
 

@@ -14,7 +14,7 @@ from pushjuju.web import errors, tags, times
 from pushjuju.web.call import each, is_superuser, reach, require_self
 from pushjuju.web.errors import Error, ErrorResults
 from pushjuju.web.facades import model_shapes
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Entity
 
 UserInfo = TypedDict(
@@ -76,7 +76,7 @@ class EntityPasswords:
     changes: list[EntityPassword] = field(default_factory=list)
 
 
-@facade("UserManager", versions=[3], on=On.CONTROLLER)
+@facade("UserManager")
 class UserManager(Facade):
     """The users of the controller."""
 

@@ -6,7 +6,7 @@ Mirrors: juju apiserver/watcher.go, apiserver/facades/client/allwatcher (3.6)
 from __future__ import annotations
 
 from pushjuju.web import messages
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 
 
 class _Watcher(Facade):
@@ -19,7 +19,7 @@ class _Watcher(Facade):
         self.call.watchers.stop(self.name, self.call.object)
 
 
-@facade("AllWatcher", versions=[3], on=On.MODEL)
+@facade("AllWatcher")
 class AllWatcher(_Watcher):
     """A watcher of all entities of a model."""
 
@@ -34,7 +34,7 @@ class AllWatcher(_Watcher):
         self._stop()
 
 
-@facade("AllModelWatcher", versions=[4], on=On.CONTROLLER)
+@facade("AllModelWatcher")
 class AllModelWatcher(_Watcher):
     """A watcher of all models."""
 
@@ -49,7 +49,7 @@ class AllModelWatcher(_Watcher):
         self._stop()
 
 
-@facade("ModelSummaryWatcher", versions=[1], on=On.CONTROLLER)
+@facade("ModelSummaryWatcher")
 class ModelSummaryWatcher(_Watcher):
     """A watcher of the summaries of models."""
 
@@ -64,7 +64,7 @@ class ModelSummaryWatcher(_Watcher):
         self._stop()
 
 
-@facade("NotifyWatcher", versions=[1], on=On.BOTH)
+@facade("NotifyWatcher")
 class NotifyWatcher(_Watcher):
     """A watcher that reports only that something has changed."""
 
@@ -79,7 +79,7 @@ class NotifyWatcher(_Watcher):
         self._stop()
 
 
-@facade("StringsWatcher", versions=[1], on=On.MODEL)
+@facade("StringsWatcher")
 class StringsWatcher(_Watcher):
     """A watcher of texts."""
 

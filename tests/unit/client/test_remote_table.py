@@ -11,7 +11,7 @@ import pytest
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.remote import forms, table
 from pushjuju.client.connection import VERSIONS
-from pushjuju.web import facades, registry
+from pushjuju.web import registry
 from tests.world.charms import Charms
 from tests.world.commandline import Home, ok
 from tests.world.controller import TestController
@@ -28,7 +28,7 @@ def web(house: TestController, packs: Charms) -> None:
 
 
 def test_every_request_is_a_method_that_servers_offer() -> None:
-    facades.load()
+    registry.load_all()
     root = Root()
     for word, asked in table.REQUESTS.items():
         command = root.get_command(click.Context(root), word)

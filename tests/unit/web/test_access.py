@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any, get_args, get_origin, get_type_hints
@@ -20,11 +22,11 @@ from pushjuju.web import facades
 from pushjuju.web.access import permit
 from pushjuju.web.decoding import wire_name
 from pushjuju.web.errors import ApiError
-from pushjuju.web.registry import FACADES, Method, Needs, On
+from pushjuju.web.registry import FACADES, KNOWN, Method, Needs, On, load_all
 from tests.world.api import ApiFailed, ApiWorld
 from tests.world.controller import TestController
 
-facades.load()
+load_all()
 METHODS = [
     pytest.param(method, id=f"{kind.name}.{method.name}")
     for kind in FACADES.values()
@@ -97,6 +99,13 @@ def test_without_access_to_a_model_nothing_of_it_can_be_called(method: Method, h
     stranger = replace(house.ctx, user="kim")
     with pytest.raises(ApiError, match="permission denied"):
         permit(stranger, method, house.model)
+
+
+def test_the_registry_knows_every_facade_and_its_module() -> None:
+    for found in pkgutil.walk_packages(facades.__path__, f"{facades.__name__}."):
+        importlib.import_module(found.name)
+    made = {name: kind.__module__ for name, kind in FACADES.items()}
+    assert made == {name: f"{facades.__name__}.{known.module}" for name, known in KNOWN.items()}
 
 
 @pytest.mark.parametrize("method", METHODS)

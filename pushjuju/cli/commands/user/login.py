@@ -47,7 +47,7 @@ def login(
     folder = session.data_dir(cli)
     name = controller or (args[0] if args else "")
     if args and name not in (*folder.controllers(), *folder.remotes()):
-        hint = "pushjuju register    adds a controller of another computer"
+        hint = "pushjuju register STRING    adds a controller of another computer"
         raise NotFound(f"controller {name} not found", hint=hint)
     chosen = service.current(folder, name or None, cli.env)
     if folder.is_remote(chosen):

@@ -8,11 +8,11 @@ from pushjuju.web.facades.application.application_deploy import Deploying
 from pushjuju.web.facades.application.application_documents import Showing
 from pushjuju.web.facades.application.application_settings import Settings
 from pushjuju.web.facades.application.application_storage import Storing
-from pushjuju.web.registry import Needs, On, facade, method
+from pushjuju.web.registry import Needs, facade, method
 from pushjuju.web.shapes import applications as shapes
 
 
-@facade("Application", versions=range(17, 23), on=On.MODEL)
+@facade("Application")
 class Application(Deploying, Settings, Consuming, Storing, Showing):
     """The applications of the model."""
 

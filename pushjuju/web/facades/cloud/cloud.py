@@ -18,7 +18,7 @@ from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud.cloud_credentials import Credentials
 from pushjuju.web.facades.cloud_sides import sides_of
 from pushjuju.web.facades.model_manager import change
-from pushjuju.web.registry import Needs, On, facade, method
+from pushjuju.web.registry import Needs, facade, method
 from pushjuju.web.shapes import cloud_shapes as shapes
 from pushjuju.web.shapes.cloud_shapes import (
     CloudResult,
@@ -30,7 +30,7 @@ from pushjuju.web.shapes.cloud_shapes import (
 from pushjuju.web.shapes.common import Entities, Results
 
 
-@facade("Cloud", versions=[7], on=On.CONTROLLER)
+@facade("Cloud")
 class Cloud(Credentials):
     """The clouds that the caller may see: those where the caller may add models."""
 

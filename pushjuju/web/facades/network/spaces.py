@@ -13,7 +13,7 @@ from pushjuju.services.views import space_documents
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, Results
 from pushjuju.web.shapes.subnets import cidr_of, subnet, tag_of
 
@@ -80,7 +80,7 @@ class RenameSpaces:
     changes: list[RenameSpaceParams] = field(default_factory=list)
 
 
-@facade("Spaces", versions=[6], on=On.MODEL)
+@facade("Spaces")
 class Spaces(Facade):
     """The spaces of the model."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pushjuju.services.views import space_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
 from pushjuju.web.shapes.subnets import id_of, subnet
 
@@ -26,7 +26,7 @@ class CIDRParams:
     cidrs: list[str] = field(default_factory=list)
 
 
-@facade("Subnets", versions=[5], on=On.MODEL)
+@facade("Subnets")
 class Subnets(Facade):
     """The subnets of the model."""
 

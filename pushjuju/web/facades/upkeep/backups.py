@@ -10,7 +10,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.controller import backups
 from pushjuju.web import errors
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 
 _ELSEWHERE = "backups are only supported from the controller model"
 
@@ -23,7 +23,7 @@ class BackupsCreate:
     no_download: bool = False
 
 
-@facade("Backups", versions=[3], on=On.MODEL)
+@facade("Backups")
 class Backups(Facade):
     """Backups of the whole controller, with its private keys."""
 

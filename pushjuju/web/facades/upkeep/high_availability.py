@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pushjuju.web import errors
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 
 
-@facade("HighAvailability", versions=[2], on=On.BOTH)
+@facade("HighAvailability")
 class HighAvailability(Facade):
     """The controller has no machine."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pushjuju import JUJU_VERSION
 from pushjuju.web import tags
 from pushjuju.web.call import reach
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 
 _NONE = "0.0.0"
 
@@ -28,7 +28,7 @@ class ModelParam:
     model_tag: str = ""
 
 
-@facade("ModelUpgrader", versions=[1], on=On.CONTROLLER)
+@facade("ModelUpgrader")
 class ModelUpgrader(Facade):
     """Models have no agents: each has the version of the controller."""
 

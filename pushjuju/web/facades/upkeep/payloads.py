@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pushjuju.services.views.listings import payloads
 from pushjuju.web import tags
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
 
 
@@ -17,7 +17,7 @@ class PayloadListArgs:
     patterns: list[str] = field(default_factory=list)
 
 
-@facade("Payloads", versions=[1], on=On.MODEL)
+@facade("Payloads")
 class Payloads(Facade):
     """The payloads of the model."""
 

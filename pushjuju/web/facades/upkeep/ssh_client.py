@@ -12,7 +12,7 @@ from pushjuju.services.requests.model import model_config
 from pushjuju.services.views import ssh_targets
 from pushjuju.services.views.ssh_targets import Machine
 from pushjuju.web import errors, tags
-from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.workers.provision import hostkeys
 
@@ -20,7 +20,7 @@ _GIVEN = "manual"  # provider of machines that exist already
 UseProxy = TypedDict("UseProxy", {"use-proxy": bool})
 
 
-@facade("SSHClient", versions=[4, 5], on=On.MODEL)
+@facade("SSHClient")
 class SSHClient(Facade):
     """How the machines of the model are reached."""
 

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from pushjuju.cli.app.lazy_imports import Finder
+from pushjuju.cli.lazy_imports import Finder
 
 
 def load(folder: Path, name: str) -> ModuleType:

@@ -15,7 +15,7 @@ HEAVY = (
 
 _PROBE = """
 import io, sys
-from pushjuju.cli.app.lazy_imports import import_lazily
+from pushjuju.cli.lazy_imports import import_lazily
 main = import_lazily("pushjuju.cli.app.main")
 out = io.StringIO()
 env = {"PUSHJUJU_DATA": "."}
@@ -36,7 +36,7 @@ def test_nothing_heavy_is_imported(words: list[str], tmp_path: object) -> None:
 
 _HELP = """
 import io, sys, types
-from pushjuju.cli.app.lazy_imports import import_lazily
+from pushjuju.cli.lazy_imports import import_lazily
 from pushjuju.cli.commands import registry
 main = import_lazily("pushjuju.cli.app.main")
 heavy = %r

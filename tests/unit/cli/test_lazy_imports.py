@@ -12,7 +12,7 @@ from typing import TypeAlias
 import pytest
 
 import pushjuju.cli.commands
-from pushjuju.cli.app.lazy_imports import import_lazily
+from pushjuju.cli.lazy_imports import import_lazily
 
 Write: TypeAlias = Callable[[str, str], None]
 _NAMES = "pushjuju.cli.commands.lazytest_"
