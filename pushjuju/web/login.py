@@ -119,6 +119,7 @@ class Logins:
             raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
         name = await self.user_of(proof.macaroons)
         if not name or proof.name not in ("", name):
+            await self._note_refused(proof.name, peer)
             raise errors.refused_login()
         return await self._pool.run(lambda ctx: enter(ctx, name, model))
 
@@ -152,12 +153,18 @@ class Logins:
             async with self._hashing:
                 self._require_try(peer, name)  # logins that waited here count against each other
                 if not await asyncio.to_thread(passwords.matches, password[: passwords.LONGEST + 1], kept):
-                    self.attempts.failed(peer, name)
-                    await self._pool.run(lambda ctx: self.refused(ctx, name))
+                    await self._note_refused(name, peer)
                     raise errors.refused_login()
             self._remembered.add(digest)
         self.attempts.succeeded(name)
         return await self._pool.run(lambda ctx: enter(ctx, name, model))
+
+    async def _note_refused(self, name: str, peer: str) -> None:
+        """Count a wrong password or macaroon, and tell it the audit log, which no flood of them may fill."""
+        may_note = self.attempts.may_try(peer, name)
+        self.attempts.failed(peer, name)
+        if may_note:
+            await self._pool.run(lambda ctx: self.refused(ctx, name))
 
     def _require_try(self, peer: str, name: str) -> None:
         """Refuse a login when the address or the user had too many wrong passwords."""

@@ -26,7 +26,7 @@ from pushjuju.web.endpoints.log_stream import LogStream
 from pushjuju.web.endpoints.registration import Registration
 from pushjuju.web.endpoints.resource_files import ResourceFiles
 from pushjuju.web.endpoints.transfers import Transfers, require_room
-from pushjuju.web.endpoints.uploads import Uploads
+from pushjuju.web.endpoints.uploads import Handler, Uploads
 from pushjuju.web.login_macaroons import LoginMacaroons
 from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pages.addresses import ROOT
@@ -179,7 +179,7 @@ def application(
     Args:
         names: Returns the names by which browsers may reach the server.
     """
-    made = web.Application(client_max_size=0)
+    made = web.Application(client_max_size=0, middlewares=[_methods])
     made[_API] = api
     made.router.add_get("/health", _health)
     for path in ("/", "/api", "/model/{model}/api"):
@@ -196,6 +196,20 @@ def application(
         made.add_routes(part.routes())
     made.add_subapp(ROOT.rstrip("/"), Site(api, names, secure=True).application())
     return made
+
+
+@web.middleware
+async def _methods(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer a wrong HTTP method with an error in JSON, which Juju's clients read; pages keep their own."""
+    try:
+        return await handler(request)
+    except web.HTTPMethodNotAllowed as error:
+        if request.path.startswith(ROOT):
+            raise
+        found = {"error": f'unsupported method: "{request.method}"', "error-code": "method not allowed"}
+        return web.json_response(
+            found, status=405, headers={"Allow": ",".join(sorted(error.allowed_methods))}
+        )
 
 
 async def _health(_request: web.Request) -> web.Response:

@@ -23,6 +23,7 @@ from aiohttp import web
 
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.model import models
 from pushjuju.web import errors, macaroons, messages, tags
 from pushjuju.web.audit import Speaker
 from pushjuju.web.call import reach, require_unblocked
@@ -39,6 +40,7 @@ T = TypeVar("T")
 _COOKIES = "macaroon-"  # how the names of cookies with macaroons begin
 COOKIE = f"{_COOKIES}login"
 MOST_AT_ONCE = 4  # uploads of one user
+CONTROLLER_CHARMS = "/charms"  # the path of the charms of the controller's own model
 _SLOWEST, _WITHIN_S = 1024, 60.0  # bytes that a client must send at least in that time
 _STATUS = {
     errors.UNAUTHORIZED: 401, errors.NO_CREDENTIALS: 401, errors.NOT_FOUND: 404, errors.MODEL_NOT_FOUND: 404,
@@ -69,6 +71,8 @@ class Transfers:
             ApiError: The name or password is wrong, or the user has no access to the model of the path.
         """
         model = request.match_info.get("model", "")
+        if request.path == CONTROLLER_CHARMS:
+            model = await self.api.pool.run(lambda ctx: models.own(ctx).uuid)
         return await self.api.logins.check_proof(_proof(request), peer=request.remote or "", model=model)
 
     async def run(self, entered: LoggedIn, act: Callable[[Context], T]) -> T:

@@ -12,13 +12,14 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.services.requests.application import upload_charm
 from pushjuju.services.views.listings import charm_files
 from pushjuju.web import errors
-from pushjuju.web.endpoints.transfers import Transfers, refusal
+from pushjuju.web.endpoints.transfers import CONTROLLER_CHARMS, Transfers, refusal
 
 if TYPE_CHECKING:
     from pushjuju.web.errors import Error
 
 LARGEST_CHARM = 1024**3
 _OBJECT = re.compile(r"([a-z][a-z0-9-]*)-([0-9a-f]{7})")
+_CHARMS = ("/model/{model}/charms", CONTROLLER_CHARMS)
 _ZIP = "application/zip"
 _ICON = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96">'
@@ -36,8 +37,8 @@ class Uploads:
     def routes(self) -> list[web.RouteDef]:
         """Return the paths of charms."""
         return [
-            web.post("/model/{model}/charms", _answering(self._post)),
-            web.get("/model/{model}/charms", _answering(self._get)),
+            *(web.post(path, _answering(self._post)) for path in _CHARMS),
+            *(web.get(path, _answering(self._get)) for path in _CHARMS),
             web.put("/model-{model}/charms/{object}", _answering(self._put)),
             web.get("/model-{model}/charms/{object}", _answering(self._get_object)),
         ]

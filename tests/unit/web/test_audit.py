@@ -96,3 +96,16 @@ async def test_a_full_audit_log_is_kept_beside_a_new_one(
     (kept,) = (house.ctx.controller.root / "log").glob("audit.log.*")
     assert kept.stat().st_mode & 0o777 == 0o600
     assert len(lines(house)) == 1
+
+
+async def test_refused_macaroons_are_noted_and_a_flood_of_them_is_not(
+    served: ApiWorld, house: TestController
+) -> None:
+    wrong = [[{"i": "kim", "s64": "AAAA"}]]
+    for _ in range(15):
+        async with served.connect() as client:
+            with pytest.raises(ApiFailed, match="invalid entity name or password"):
+                await client.ask("Admin", 3, "Login", {"auth-tag": "user-kim", "macaroons": wrong})
+    found = lines(house)
+    assert {item["conversation"]["who"] for item in found if "conversation" in item} == {"kim"}
+    assert 0 < len([item for item in found if "errors" in item]) <= 10

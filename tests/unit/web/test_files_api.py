@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.views import resource_documents
@@ -197,3 +199,21 @@ async def test_the_files_of_a_charm_are_read(served: ApiWorld, house: TestContro
         assert (await transfer(served, "GET", other))[0] == 404
     served.add_user("kim")
     assert (await transfer(served, "GET", base, user="kim"))[0] == 401
+
+
+@pytest.mark.usefixtures("own")
+async def test_the_controllers_own_model_has_charms_too(served: ApiWorld, packs: Charms) -> None:
+    body, zipped = packs.make("web").path.read_bytes(), {"Content-Type": "application/zip"}
+    status, text = await transfer(served, "POST", "/charms?series=jammy", body, **zipped)
+    assert (status, json.loads(text)) == (200, {"charm-url": "local:jammy/web-0"})
+    status, text = await transfer(served, "GET", "/charms?url=local:jammy/web-0")
+    assert (status, b"metadata.yaml" in text) == (200, True)
+    served.add_user("kim")
+    assert (await transfer(served, "GET", "/charms?url=local:jammy/web-0", user="kim"))[0] == 401
+
+
+async def test_a_wrong_method_is_refused_with_an_error_in_json(served: ApiWorld) -> None:
+    for method, path in (("DELETE", "/charms"), ("POST", "/api"), ("PUT", "/model/x/charms")):
+        status, text = await transfer(served, method, path)
+        found = {"error": f'unsupported method: "{method}"', "error-code": "method not allowed"}
+        assert (status, json.loads(text)) == (405, found)
