@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pushjuju.client import libraries
@@ -138,7 +138,7 @@ class Connection:
             raise self._failure(*_of_body(text))
         return answer
 
-    def messages(self, path: str, params: list[tuple[str, str]]) -> AsyncIterator[dict[str, Any]]:
+    def messages(self, path: str, params: list[tuple[str, str]]) -> AsyncGenerator[dict[str, Any]]:
         """Return the messages of a stream."""
         return self._socket.messages(path, params)
 

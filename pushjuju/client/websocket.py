@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 import aiohttp
@@ -140,7 +140,7 @@ class Socket:
         ) as answer:
             return answer.status, await answer.text(), dict(answer.headers)
 
-    async def messages(self, path: str, params: list[tuple[str, str]]) -> AsyncIterator[dict[str, Any]]:
+    async def messages(self, path: str, params: list[tuple[str, str]]) -> AsyncGenerator[dict[str, Any]]:
         """Yield the messages of a stream."""
         assert self._session is not None, "the connection is open"
         headers = {"Authorization": self._basic()}

@@ -58,6 +58,11 @@ BY_CHOICE: dict[tuple[str, str], str] = {
     ("controllers", "managed"): "Juju's newer clients ask JAAS with it; refused with one line",
     ("config", "branch"): "comes with the feature flag of branches only",
     ("clouds", "import-juju"): "copies the clouds and credentials of a Juju client, which Juju has already",
+    ("dashboard", "controller"): "shows all models of a controller; Juju's shows a charm's of one model",
+    ("dashboard", "model"): "as above",
+    ("dashboard", "no-browser-login"): "the link logs in",
+    ("dashboard", "no-browser"): "the browser opens by default",
+    ("dashboard", "as"): "shows the pages with the rights of another user",
     ("status", "formats"): "pictures too: svg, dot and mermaid",
     ("status", "machines"): "draws machines instead of applications",
     (

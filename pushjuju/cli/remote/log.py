@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +43,12 @@ def debug_log(call: Call) -> None:
 async def _show(
     call: Call, connection: Connection, query: list[tuple[str, str]], look: log_lines.Look
 ) -> None:
-    async for frame in connection.messages(f"/model/{connection.model}/log", query):
-        connection.require(frame)
-        if frame:
-            call.cli.output.text(f"{log_lines.line(_line(frame), look)}\n")
+    frames = connection.messages(f"/model/{connection.model}/log", query)
+    async with aclosing(frames):  # an error in a frame ends the stream's connection, too
+        async for frame in frames:
+            connection.require(frame)
+            if frame:
+                call.cli.output.text(f"{log_lines.line(_line(frame), look)}\n")
 
 
 def _query(selection: Selection, amount: local.Amount) -> list[tuple[str, str]]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import tempfile
-import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.core import children
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web.pages.loopback import Loopback
@@ -19,6 +20,16 @@ from pushjuju.web.pages.loopback import Loopback
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
 
+_OPENERS = ("xdg-open", "sensible-browser", "wslview", "open")  # of desktops, Debian, WSL and macOS
+_OF_DESKTOPS = (
+    "BROWSER",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_",
+    "WSL_",
+)
 _REDIRECT = (
     '<!doctype html><title>pushjuju</title><meta http-equiv="refresh" content="0; url={link}">'
     '<a href="{link}">Dashboard</a>\n'
@@ -38,6 +49,7 @@ class DashboardServing:
         self._ctx = ctx
         self._user = user
         self._ports = (port, 0) if any_port else (port,)
+        self._browser: children.Child | None = None
 
     def serve(self, *, browser: bool) -> None:
         """Serve until SIGTERM or SIGINT."""
@@ -54,7 +66,7 @@ class DashboardServing:
                 self._tell_tunnel(*server.address)
             with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
                 if browser:
-                    await self._open(Path(folder) / "dashboard.html", await server.link(self._user))
+                    self._open(Path(folder) / "dashboard.html", await server.link(self._user))
                 await stop.wait()
 
     def _tell_tunnel(self, host: str, port: int) -> None:
@@ -86,10 +98,14 @@ class DashboardServing:
             return
         raise NotValid(f"the dashboard cannot listen: {failed.strerror or failed}")
 
-    async def _open(self, page: Path, link: str) -> None:
+    def _open(self, page: Path, link: str) -> None:
         """Open a link in the browser, through a private file: other users see the arguments of programs."""
         descriptor = os.open(page, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(_REDIRECT.format(link=link))
-        if not await asyncio.to_thread(webbrowser.open, page.as_uri()):
+        environ = children.environment(keep=_OF_DESKTOPS)
+        program = next((name for name in _OPENERS if shutil.which(name, path=environ["PATH"])), "")
+        if program:
+            self._browser = children.start([program, page.as_uri()], environ=environ, own_session=True)
+        else:
             self._cli.console.info("No browser was found: open the link.")

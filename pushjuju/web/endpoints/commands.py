@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from aiohttp import WSMsgType, web
 
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import model_access, models
 from pushjuju.web import decoding, errors, limits, messages, tags
 from pushjuju.web.call import reach
 from pushjuju.web.endpoints.streams import Stream, opened, served
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pushjuju.web.api import Api
     from pushjuju.web.endpoints.transfers import Transfers
 
-RunCommand = Callable[["Context", "Model", str, TextIO, TextIO], None]
+RunCommand = Callable[["Context", "Model", str, str, TextIO, TextIO], None]
 """Runs a command line that reads a model, with the rights of the context's user; raises PushjujuError.
 
-The two streams are stdout and stderr.
+The texts are the user's access to the model and the line. The two streams are stdout and stderr.
 """
 
 _MOST_LINES = 20  # command lines of one request
@@ -88,9 +88,11 @@ class Commands:
 
         def act(ctx: Context) -> Printed:
             found = reach(ctx, model or models.own(ctx).uuid)
+            with ctx.store.read() as tx:
+                access = model_access.level(tx, ctx.user, found)
             out, err, failure = io.StringIO(), io.StringIO(), None
             try:
-                run(ctx, found, line, out, err)
+                run(ctx, found, access, line, out, err)
             except PushjujuError as error:
                 failure = error
             return Printed(out=out.getvalue(), err=err.getvalue(), error=failure)

@@ -21,7 +21,6 @@ from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.portable.flags import HelpWanted
 from pushjuju.portable.quote import quote
-from pushjuju.web import call
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -77,19 +76,20 @@ class WebCommands:
 
     root: click.Group
 
-    def run(self, ctx: Context, model: Model, line: str, out: TextIO, err: TextIO) -> None:
+    def run(self, ctx: Context, model: Model, access: str, line: str, out: TextIO, err: TextIO) -> None:
         """Run a command line that reads a model; data goes to `out`, messages go to `err`.
 
         Args:
-            ctx: The controller, as the user of the terminal, who has read access to the model.
+            ctx: The controller, as the user of the terminal.
+            access: The user's access to the model: `read`, `write` or `admin`.
 
         Raises:
             NotPermitted: The command, or one of its flags or arguments, may do more than read.
             PushjujuError: The command line is wrong, or the command failed.
         """
         found, words = self._found(line)
-        if found.name in _ADMINISTRATORS:
-            call.reach(ctx, model.uuid, "admin")
+        if found.name in _ADMINISTRATORS and access != "admin":
+            raise NotPermitted("permission denied")
         cli = _cli(ctx, model, out, err)
         try:
             _check(found, words)

@@ -32,9 +32,9 @@ def folder(tmp_path: Path, packs: Charms) -> Path:
 
 
 @contextmanager
-def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+def started(folder: Path, *words: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
     """Run a command until the block ends."""
-    environ = {**os.environ, "PUSHJUJU_DATA": str(folder)}
+    environ = {**os.environ, "PUSHJUJU_DATA": str(folder), **variables}
     argv = [sys.executable, "-X", "importtime", "-m", "pushjuju.cli", *words]
     process = subprocess.Popen(argv, env=environ, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
@@ -144,3 +144,22 @@ def test_the_dashboard_prints_a_link_that_logs_in_until_a_signal_comes(folder: P
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
         assert process.returncode == 0
+
+
+def test_the_browser_gets_a_private_page_and_no_variable_that_is_not_its_own(
+    folder: Path, tmp_path: Path
+) -> None:
+    told, opener = tmp_path / "told", tmp_path / "bin" / "xdg-open"
+    opener.parent.mkdir()
+    os.mkfifo(told)
+    opener.write_text(
+        f'#!/bin/sh\n{{ pwd; env; stat -c %a "${{1#file://}}"; cat "${{1#file://}}"; }} > {told}\n'
+    )
+    opener.chmod(0o755)
+    path = f"{opener.parent}:{os.environ['PATH']}"
+    with started(folder, "dashboard", "--port", "0", PATH=path, DISPLAY=":7", SECRET="s") as process:
+        found = told.read_text().splitlines()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert (found[0], "DISPLAY=:7" in found, "SECRET=s" in found, "600" in found) == ("/", True, False, True)
+    assert "token=" in found[-1]
