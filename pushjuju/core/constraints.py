@@ -18,6 +18,7 @@ ORDER = (
     "root-disk-source", "tags", "spaces", "virt-type", "zones", "allocate-public-ip", "image-id",
 )  # fmt: skip
 ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
+_OF_UNAME: Mapping[str, str] = {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64el"}
 CONTAINERS = ("none", "lxd", "kvm")
 _SIZES = ("mem", "root-disk")
 _COUNTS = ("cores", "cpu-power")
@@ -115,6 +116,14 @@ def container_of(wanted: Constraints) -> str:
     """Return the type of container that constraints ask for; empty for no container."""
     found = str(wanted.get("container") or "none")
     return "" if found == "none" else found
+
+
+def juju_arch(machine: str) -> str:
+    """Return Juju's name for an architecture that `uname -m` prints; an unknown name stays the same.
+
+    Mirrors: juju core/arch (3.6)
+    """
+    return _OF_UNAME.get(machine, machine)
 
 
 def of_host(wanted: Constraints) -> dict[str, object]:

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from pushjuju.core import children
 from pushjuju.core.base import Base
+from pushjuju.core.constraints import juju_arch
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.providers import Progress
-from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.local import unsynced
 from pushjuju.plugins.providers.local.prepare import prepare_root
 from pushjuju.plugins.providers.local.sources import KEYRINGS, BasesConfig, Source, host_base

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pushjuju.core.base import Base
+from pushjuju.core.constraints import juju_arch
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.providers import Address, Hardware, Instance, ModelInfo, StartRequest
-from pushjuju.plugins.providers.arches import juju_arch
 
 MODEL_KEY, MACHINE_KEY = "user.juju-model-uuid", "user.pushjuju-machine"
 NONCE_KEY, HOST_KEYS_KEY = "user.pushjuju-nonce", "user.pushjuju-host-keys"

@@ -14,7 +14,7 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import Constraints, juju_arch
 from pushjuju.core.errors import (
     CredentialInvalid,
     NotFound,
@@ -38,7 +38,6 @@ from pushjuju.plugins.api.providers import (
 )
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers import cloud_config
-from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.lxd import instances, profiles
 from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, NONCE_KEY, VM
 from pushjuju.plugins.providers.lxd.server import WITHOUT_LXD, Api, Gone, Server, connect, failed, ignore_gone

@@ -16,7 +16,7 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import Constraints, juju_arch
 from pushjuju.core.errors import (
     AlreadyExists,
     AuthFailed,
@@ -44,7 +44,6 @@ from pushjuju.plugins.api.providers import (
     no_progress,
 )
 from pushjuju.plugins.api.targets import RemoteRunner, ScriptResult, SSHTarget
-from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.manual import scripts
 from pushjuju.plugins.providers.manual.target import Target
 
