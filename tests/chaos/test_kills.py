@@ -113,9 +113,8 @@ async def test_death_at_each_step_of_a_refresh(world: RealController, step: str)
     world.refresh(revision="1")
     died = die_on(world, step)
     charm = f"{step} charm local:tally-1"
-    assert died == (
-        [charm] if step == "charm-pushed" else [charm, f"{step} upgrade-charm", f"{step} config-changed"]
-    )
+    planned = step in ("prepared", "charm-pushed")  # the hooks stand in the plan of the charm's step
+    assert died == ([charm] if planned else [charm, f"{step} upgrade-charm", f"{step} config-changed"])
     machine = world.machine()
     assert machine.begun()[len(DEPLOY_HOOKS) :] == ["upgrade-charm 1", "config-changed 2"]
     assert machine.ended() == machine.begun()
