@@ -97,7 +97,7 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
         await session.look_again()
     if session is known:
         session.hello.pop("charms", None)  # outdated: another process may have sent charms since
-    if _is_news(machine, session.hello, runtime.ctx.clock.now()):
+    if comes_up or _is_news(machine, session.hello, runtime.ctx.clock.now()):
         note_facts(runtime.ctx, machine, session.hello)
     if comes_up:
         text = f"started, {machine.ssh['host']}"
@@ -136,6 +136,7 @@ async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
     with runtime.ctx.read(machine.model) as tx:
         if parent_machine(machine.id) is None and credential_validity.reason(tx, models.get(tx)):
             return None
+        was_stopped = _was_stopped(tx, machine)
     provider = runtime.provider_of(machine)
     instance = (await runtime.within(CALL_S, provider.get([machine.instance_id])))[0]
     if instance is None:
@@ -147,7 +148,8 @@ async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
         raise InstanceStopped(
             f"machine {machine.id} is stopped in its cloud", hint=f"start instance {seen.id} in the cloud"
         )
-    coming = resumed or seen.status != instance.status or seen.status in _STARTING
+    # A machine that was stopped and has not answered since boots: an ended process or the user started it.
+    coming = resumed or was_stopped or seen.status != instance.status or seen.status in _STARTING
     if ssh == dict(machine.ssh) and not coming:
         return None
     with runtime.ctx.write(machine.model) as tx:
@@ -324,11 +326,15 @@ def _note_unusable(
 
 def _instance_status(tx: ModelTx, machine: Machine, error: PushjujuError) -> InstanceStatus:
     """Return the instance status that an error shows; a stopped instance that did not start stays stopped."""
-    present = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
-    was_stopped = present is not None and present.status == InstanceStatus.STOPPED
-    if isinstance(error, InstanceStopped) or (was_stopped and isinstance(error, ProviderError)):
+    kept = isinstance(error, ProviderError) and _was_stopped(tx, machine)
+    if isinstance(error, InstanceStopped) or kept:
         return InstanceStatus.STOPPED
     return InstanceStatus.UNKNOWN if isinstance(error, InstanceGone) else InstanceStatus.RUNNING
+
+
+def _was_stopped(tx: ModelTx, machine: Machine) -> bool:
+    present = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
+    return present is not None and present.status == InstanceStatus.STOPPED
 
 
 def _alert_followers(tx: ModelTx, machine: Machine) -> None:

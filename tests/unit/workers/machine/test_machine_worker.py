@@ -23,6 +23,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings
 from pushjuju.services.views.status import document as status
+from pushjuju.store.rows.records import Machine
 from pushjuju.workers.machine import contact
 from pushjuju.workers.machine.machine_worker import Outcome
 from pushjuju.workers.provision import hostkeys
@@ -498,6 +499,29 @@ async def test_a_stopped_machine_is_started_again_by_the_next_contact(runtime: T
     assert runtime.of("web/0")[-1] == "config-changed"
     assert _shown(runtime) == ("started", "running", "idle")
     assert ("stopped", contact.RESUMING) in runtime.history(StatusKind.INSTANCE, "0")
+
+
+async def test_a_machine_that_an_ended_process_started_again_is_awaited(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cloud says "running" as soon as the machine begins to boot: its first silence is no failure."""
+    work = PlayedRuntime(runtime)
+    runtime.deploy()
+    await worker(work)
+    runtime.write(
+        lambda tx: statuses.set_status(tx, StatusKind.INSTANCE, "0", InstanceStatus.STOPPED, contact.RESUMING)
+    )
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    silences, reach = [Unreachable("connection refused")] * 2, work.session
+
+    async def booting(machine: Machine) -> Any:
+        if silences:
+            raise silences.pop()
+        return await reach(machine)
+
+    monkeypatch.setattr(work, "session", booting)
+    assert not (await worker(work)).failed
+    assert _shown(runtime) == ("started", "running", "idle")
 
 
 async def test_a_machine_that_cannot_be_started_again_is_shown_at_once(runtime: TestController) -> None:
