@@ -38,6 +38,7 @@ TEST_PACKAGES = (
     "openssh-server",
     "perl",
     "postgresql",
+    "prometheus",
     "sudo",
     "systemd-container",
     "zsh",

@@ -1,4 +1,4 @@
-"""Make the pages of the reference that come from the code: commands, hook tools, plugin API, settings.
+"""Make the pages of the reference that come from the code: commands, hook tools, plugins, settings, metrics.
 
 `pages()` returns Markdown by path below docs/. contrib/docsite.py puts the pages beside those of docs/ when
 it builds the site; nobody commits them. The same code gives the same pages.
@@ -26,6 +26,7 @@ from pushjuju.cli.work import blocking
 from pushjuju.portable.flags import dashed
 from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.views import hook_tools
+from pushjuju.services.views.metrics.families import FAMILIES, PREFIX
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = "reference/commands"
@@ -44,6 +45,7 @@ def pages() -> dict[str, str]:
         "reference/plugin-api.md": _plugin_api(),
         "reference/settings.md": _settings(),
         "reference/schemas.md": _schemas(),
+        "reference/metrics.md": _metrics(),
     }
 
 
@@ -235,6 +237,21 @@ def _schemas() -> str:
         + "\n".join(
             f"## {file.stem}\n\n```json\n{file.read_text(encoding='utf-8').strip()}\n```\n" for file in files
         )
+    )
+
+
+def _metrics() -> str:
+    rows = (
+        f"| `{PREFIX}{name}` | {family.kind} | {', '.join(f'`{label}`' for label in family.labels.split())} "
+        f"| {_cell(family.help)} |"
+        for name, family in FAMILIES.items()
+    )
+    return (
+        "# Metrics\n\nWhat `pushjuju metrics` and `/metrics` of the API write "
+        "([monitor a controller](../how-to/monitor.md)). A histogram has the names `_bucket`, `_sum` and "
+        "`_count` behind its own. The label `model` is OWNER/NAME; hooks of relations and storage are counted"
+        " by their kind, such as `relation-changed`.\n\n"
+        f"| metric | type | labels | |\n|---|---|---|---|\n{_lines(rows)}"
     )
 
 

@@ -27,6 +27,7 @@ from pushjuju.portable.frames import Writes
 from pushjuju.runner.remote.base.results import CHARM_GONE, is_quiet, plain_result
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import hook_tally
 from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import controller_config, model_config
@@ -333,7 +334,9 @@ def _close(
     if changes:
         kept["changes"] = changes
     text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
-    tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=ctx.clock.now())
+    now = ctx.clock.now()
+    tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=now)
+    hook_tally.count(tx, found, outcome, kept, now)
 
 
 def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> Committed:

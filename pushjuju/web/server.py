@@ -23,6 +23,7 @@ from pushjuju.web.endpoints.backup_files import BackupFiles
 from pushjuju.web.endpoints.commands import Commands, RunCommand
 from pushjuju.web.endpoints.discharges import Discharges
 from pushjuju.web.endpoints.log_stream import LogStream
+from pushjuju.web.endpoints.metrics import Metrics
 from pushjuju.web.endpoints.registration import Registration
 from pushjuju.web.endpoints.resource_files import ResourceFiles
 from pushjuju.web.endpoints.transfers import Transfers, require_room
@@ -189,6 +190,7 @@ def application(
     for part in (
         *files,
         LogStream(transfers),
+        Metrics(transfers),
         Commands(transfers, commands),
         Registration(api),
         Discharges(api),

@@ -44,6 +44,7 @@ OURS = {
     "apply",
 }
 OURS |= {"mirror", "pack", "timeline"}
+OURS |= {"metrics"}  # Juju before 3.0 had another command of this name
 OURS |= {"api", "completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.
 OWN_FLAGS = {
@@ -52,7 +53,7 @@ OWN_FLAGS = {
     "no-wait": "leaves the work to the background; Juju's client never works itself",
 }
 # Words of Juju that are gone in its last 3.6, or come with a feature flag only: as unknown as any other.
-GONE = {"metrics", "collect-metrics", "set-meter-status"}
+GONE = {"collect-metrics", "set-meter-status"}
 # Differences by choice: (command, what) -> why.
 BY_CHOICE: dict[tuple[str, str], str] = {
     ("controllers", "managed"): "Juju's newer clients ask JAAS with it; refused with one line",

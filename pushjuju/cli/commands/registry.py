@@ -37,7 +37,7 @@ NOUNS: dict[str, str] = {
     " remove-secret-backend",
     "space": "spaces show-space add-space remove-space rename-space move-to-space reload-spaces subnets",
     "ssh": "ssh scp debug-hooks debug-code ssh-keys add-ssh-key remove-ssh-key import-ssh-key",
-    "status": "status show-status-log debug-log explain timeline update-status",
+    "status": "status show-status-log debug-log explain timeline metrics update-status",
     "storage": "storage show-storage add-storage attach-storage detach-storage remove-storage"
     " import-filesystem create-storage-pool update-storage-pool remove-storage-pool"
     " storage-pools application-storage",

@@ -1,0 +1,192 @@
+"""Write the dashboard for Grafana 11 and later, contrib/grafana/pushjuju.json.
+
+python contrib/grafana/build.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TARGET = Path(__file__).parent / "pushjuju.json"
+_SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+_MODEL = 'model=~"$model"'
+_BOTH = f'{_MODEL}, application=~"$application"'
+_WIDTH, _HEIGHT = 12, 8  # Grafana divides the page into 24 columns
+
+
+class Panel(NamedTuple):
+    """A panel; each label in `legend` names a series."""
+
+    title: str
+    kind: str
+    query: str
+    legend: str = ""
+    unit: str = "short"
+
+
+ROWS: dict[str, tuple[Panel, ...]] = {
+    "What is not well": (
+        Panel(
+            "Units that are not active",
+            "timeseries",
+            f'sum by (model, application, status) (pushjuju_units{{{_BOTH}, status!~"active|unknown"}})',
+            "{{model}} {{application}}: {{status}}",
+        ),
+        Panel(
+            "Hooks that fail again and again",
+            "timeseries",
+            f"max by (model, application) (pushjuju_hook_attempts{{{_BOTH}}}) > 0",
+            "{{model}} {{application}}",
+        ),
+        Panel(
+            "Since when units have their status",
+            "table",
+            "time() - min by (model, application, status) "
+            f"(pushjuju_unit_status_since_timestamp_seconds{{{_BOTH}}})",
+            unit="s",
+        ),
+        Panel(
+            "Applications by status",
+            "timeseries",
+            f"sum by (status) (pushjuju_applications{{{_MODEL}}})",
+            "{{status}}",
+        ),
+    ),
+    "Hooks": (
+        Panel(
+            "Hooks per second",
+            "timeseries",
+            f"sum by (result) (rate(pushjuju_hooks_total{{{_BOTH}}}[$__rate_interval]))",
+            "{{result}}",
+        ),
+        Panel(
+            "How long hooks run",
+            "heatmap",
+            f"sum by (le) (increase(pushjuju_hook_duration_seconds_bucket{{{_BOTH}}}[$__rate_interval]))",
+            "{{le}}",
+            "s",
+        ),
+        Panel(
+            "Slowest hooks: mean of an hour",
+            "timeseries",
+            "topk(10, sum by (application, hook) "
+            f"(rate(pushjuju_hook_duration_seconds_sum{{{_BOTH}}}[1h]))"
+            f" / sum by (application, hook) (rate(pushjuju_hook_duration_seconds_count{{{_BOTH}}}[1h])))",
+            "{{application}} {{hook}}",
+            "s",
+        ),
+    ),
+    "Machines and work": (
+        Panel("Machines", "timeseries", f"sum by (status) (pushjuju_machines{{{_MODEL}}})", "{{status}}"),
+        Panel(
+            "Longest time without contact",
+            "timeseries",
+            f"time() - pushjuju_machine_last_contact_timestamp_seconds{{{_MODEL}}}",
+            "{{model}}",
+            "s",
+        ),
+        Panel(
+            "Work queue",
+            "timeseries",
+            f"sum by (kind, state) (pushjuju_queue_items{{{_MODEL}}})",
+            "{{kind}} {{state}}",
+        ),
+        Panel(
+            "How late the work is",
+            "timeseries",
+            f"pushjuju_queue_oldest_due_seconds{{{_MODEL}}}",
+            "{{model}}",
+            "s",
+        ),
+    ),
+    "Controller": (
+        Panel("Store", "timeseries", "pushjuju_store_bytes", "store", "bytes"),
+        Panel("Write-ahead log", "timeseries", "pushjuju_store_wal_bytes", "log", "bytes"),
+        Panel(
+            "Secrets that expire within a week",
+            "timeseries",
+            f"pushjuju_secrets_expiring{{{_MODEL}}}",
+            "{{model}}",
+        ),
+        Panel(
+            "Age of the metrics",
+            "timeseries",
+            "time() - pushjuju_metrics_generated_timestamp_seconds",
+            "{{instance}}",
+            "s",
+        ),
+        Panel("Version", "table", "pushjuju_build_info"),
+    ),
+}
+
+
+def dashboard() -> dict[str, Any]:
+    """Return the dashboard as Grafana imports it."""
+    return {
+        "title": "pushjuju",
+        "uid": "pushjuju",
+        "schemaVersion": 39,
+        "tags": ["pushjuju"],
+        "time": {"from": "now-6h", "to": "now"},
+        "refresh": "1m",
+        "templating": {"list": _variables()},
+        "panels": _panels(),
+    }
+
+
+def text() -> str:
+    """Return the content of the file."""
+    return json.dumps(dashboard(), indent=1) + "\n"
+
+
+def _variables() -> list[dict[str, Any]]:
+    queries = {
+        "model": "label_values(pushjuju_units, model)",
+        "application": f"label_values(pushjuju_units{{{_MODEL}}}, application)",
+    }
+    return [
+        {"name": "datasource", "type": "datasource", "query": "prometheus"},
+        *(
+            {"name": name, "type": "query", "datasource": _SOURCE, "query": query, "refresh": 2,
+             "includeAll": True, "multi": True, "current": {"text": "All", "value": "$__all"}}
+            for name, query in queries.items()
+        ),
+    ]  # fmt: skip
+
+
+def _panels() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    y = 0
+    for title, panels in ROWS.items():
+        found.append(_placed({"type": "row", "title": title, "collapsed": False, "panels": []}, 0, y, 24, 1))
+        y += 1
+        for place, panel in enumerate(panels):
+            x, line = place % 2 * _WIDTH, place // 2 * _HEIGHT
+            found.append(_placed(_panel(panel), x, y + line, _WIDTH, _HEIGHT))
+        y += -(-len(panels) // 2) * _HEIGHT
+    return [{"id": number, **panel} for number, panel in enumerate(found, 1)]
+
+
+def _placed(panel: dict[str, Any], x: int, y: int, width: int, height: int) -> dict[str, Any]:
+    return {**panel, "gridPos": {"x": x, "y": y, "w": width, "h": height}}
+
+
+def _panel(panel: Panel) -> dict[str, Any]:
+    target = {"refId": "A", "datasource": _SOURCE, "expr": panel.query, "legendFormat": panel.legend}
+    if panel.kind != "timeseries":
+        target["format"] = panel.kind
+    if panel.kind == "table":
+        target["instant"] = True
+    return {
+        "type": panel.kind,
+        "title": panel.title,
+        "datasource": _SOURCE,
+        "targets": [target],
+        "fieldConfig": {"defaults": {"unit": panel.unit}, "overrides": []},
+    }
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text(), encoding="utf-8")

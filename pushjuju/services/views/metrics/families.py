@@ -1,0 +1,54 @@
+"""The table of all metrics: names, kinds, labels. Tests compare alert rules, dashboard and docs with it.
+
+Values of labels are names of models, applications, hooks and statuses: bounded in number, and never a unit,
+an address, a message or a secret.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+PREFIX = "pushjuju_"
+
+
+class Family(NamedTuple):
+    """A metric; `labels` are the names of its labels, separated by blanks."""
+
+    kind: str
+    labels: str
+    help: str
+
+
+FAMILIES: dict[str, Family] = {
+    "build_info": Family("gauge", "version juju_version python", "The versions; the value is always 1."),
+    "metrics_generated_timestamp_seconds": Family("gauge", "", "When the metrics were read."),
+    "applications": Family("gauge", "model status", "Applications with a status."),
+    "units": Family(
+        "gauge", "model application status", "Units with a workload status; `error` comes first."
+    ),
+    "unit_status_since_timestamp_seconds": Family(
+        "gauge", "model application status", "Since when the first of these units has its status."
+    ),
+    "hook_attempts": Family(
+        "gauge", "model application", "The most failures in a row of a hook of one of the units."
+    ),
+    "machines": Family("gauge", "model status", "Machines with a status; `down`: not reached."),
+    "machine_last_contact_timestamp_seconds": Family(
+        "gauge", "model", "The time of the last contact, of the machine that was not contacted for longest."
+    ),
+    "hooks_total": Family(
+        "counter", "model application hook result", "Hooks that ended; result: ok, missing, failed or killed."
+    ),
+    "hook_duration_seconds": Family("histogram", "model application hook", "How long hooks ran."),
+    "queue_items": Family(
+        "gauge",
+        "model kind state",
+        "Keys of the work queue; kind: machine or loop; state: due, waiting or held.",
+    ),
+    "queue_oldest_due_seconds": Family(
+        "gauge", "model", "For how long due work has waited; 0 without such work."
+    ),
+    "secrets_expiring": Family("gauge", "model", "Revisions of secrets that expire within a week."),
+    "store_bytes": Family("gauge", "", "The size of the store's file."),
+    "store_wal_bytes": Family("gauge", "", "The size of the store's write-ahead log."),
+}

@@ -1,0 +1,158 @@
+"""Reads the values of all metrics from the store."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from pushjuju import JUJU_VERSION, __version__
+from pushjuju.core import status as rules
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import InstanceGone
+from pushjuju.services.entities.application.hook_tally import BOUNDS_MS
+from pushjuju.services.views.status.document import LOST_AFTER_S
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.engine import Row
+    from pushjuju.store.tx import Tx
+
+_SOON = timedelta(days=7)  # for secrets that expire
+
+
+class Sample(NamedTuple):
+    """A value of a metric.
+
+    Attributes:
+        family: The name in `families.FAMILIES`.
+        suffix: What a histogram adds to the name.
+        bound: The bound of a histogram's bucket in seconds, "" for other values.
+    """
+
+    family: str
+    labels: tuple[str, ...]
+    value: float
+    suffix: str = ""
+    bound: str = ""
+
+
+def read(ctx: Context) -> list[Sample]:
+    """Return the samples of all metrics of a controller."""
+    now = ctx.clock.now()
+    found = [
+        Sample("build_info", (__version__, JUJU_VERSION, platform.python_version()), 1),
+        Sample("metrics_generated_timestamp_seconds", (), now.timestamp()),
+        *_files(ctx),
+    ]
+    with ctx.store.read() as tx:
+        names = {row["uuid"]: f"{row['owner']}/{row['name']}" for row in tx.rows("model_list")}
+        units = tx.rows("metrics_units")
+        found += _units(units)
+        found += _applications(tx, units)
+        found += _machines(tx, now)
+        found += _hooks(tx.rows("metrics_hooks"))
+        found += _queue(tx, now, names)
+        soon = tx.rows("metrics_secrets", until=to_iso(now + _SOON))
+    found += [Sample("secrets_expiring", (row["model"],), row["revisions"]) for row in soon]
+    return [_named(sample, names) for sample in found if not _is_of_unknown_model(sample, names)]
+
+
+def _is_of_unknown_model(sample: Sample, names: Mapping[str, str]) -> bool:
+    """Return True for what a removed model has left in the queue."""
+    return _has_model(sample) and sample.labels[0] not in names
+
+
+def _has_model(sample: Sample) -> bool:
+    return bool(sample.labels) and sample.family != "build_info"
+
+
+def _named(sample: Sample, names: Mapping[str, str]) -> Sample:
+    """Return a sample with the name of its model in place of the UUID."""
+    if not _has_model(sample):
+        return sample
+    return sample._replace(labels=(names[sample.labels[0]], *sample.labels[1:]))
+
+
+def _files(ctx: Context) -> Iterator[Sample]:
+    path = ctx.controller.store_path
+    for name, file in (("store_bytes", path), ("store_wal_bytes", path.with_name(f"{path.name}-wal"))):
+        if file.exists():
+            yield Sample(name, (), file.stat().st_size)
+
+
+def _units(rows: Iterable[Row]) -> Iterator[Sample]:
+    attempts: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        labels = row["model"], row["application"], row["status"]
+        yield Sample("units", labels, row["units"])
+        if row["since"]:
+            yield Sample("unit_status_since_timestamp_seconds", labels, _seconds(row["since"]))
+        attempts[labels[:2]] = max(attempts[labels[:2]], row["attempts"])
+    yield from (Sample("hook_attempts", labels, most) for labels, most in attempts.items())
+
+
+def _applications(tx: Tx, units: Iterable[Row]) -> Iterator[Sample]:
+    """Yield the number of applications by status; units give theirs to an application that has none."""
+    shown: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in units:
+        shown[row["model"], row["application"]].append(row["status"])
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in tx.rows("metrics_applications"):
+        status, of_units = row["status"], shown[row["model"], row["application"]]
+        if status == rules.Workload.UNSET:
+            worst = rules.most_severe(of_units)
+            status = str(rules.Workload.UNKNOWN) if worst is None else of_units[worst]
+        counts[row["model"], status] += 1
+    yield from (Sample("applications", labels, count) for labels, count in counts.items())
+
+
+def _machines(tx: Tx, now: datetime) -> Iterator[Sample]:
+    lost = to_iso(now - timedelta(seconds=LOST_AFTER_S))
+    contact: dict[str, str] = {}
+    for row in tx.rows("metrics_machines", lost=lost, gone=f'"{InstanceGone.code}"'):
+        yield Sample("machines", (row["model"], row["status"]), row["machines"])
+        if row["contact"]:
+            contact[row["model"]] = min(row["contact"], contact.get(row["model"], row["contact"]))
+    for model, time in contact.items():
+        yield Sample("machine_last_contact_timestamp_seconds", (model,), _seconds(time))
+
+
+def _hooks(rows: Iterable[Row]) -> Iterator[Sample]:
+    buckets: dict[tuple[str, str, str], Counter[int]] = defaultdict(Counter)
+    results: Counter[tuple[str, str, str, str]] = Counter()
+    took: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
+        labels = row["model"], row["application"], row["hook"]
+        results[(*labels, row["result"])] += row["runs"]
+        buckets[labels][row["bound_ms"]] += row["runs"]
+        took[labels] += row["milliseconds"]
+    yield from (Sample("hooks_total", labels, count) for labels, count in results.items())
+    for labels, counts in buckets.items():
+        yield from _histogram("hook_duration_seconds", labels, counts, took[labels] / 1000)
+
+
+def _histogram(name: str, labels: tuple[str, ...], counts: Counter[int], total: float) -> Iterator[Sample]:
+    """Yield a histogram from the numbers of runs by their bounds."""
+    for bound in BOUNDS_MS:
+        below = sum(count for other, count in counts.items() if 0 < other <= bound)
+        yield Sample(name, labels, below, "_bucket", f"{bound / 1000:g}")
+    yield Sample(name, labels, counts.total(), "_bucket", "+Inf")
+    yield Sample(name, labels, total, "_sum")
+    yield Sample(name, labels, counts.total(), "_count")
+
+
+def _queue(tx: Tx, now: datetime, models: Iterable[str]) -> Iterator[Sample]:
+    late = dict.fromkeys(models, 0.0)
+    for row in tx.rows("metrics_queue", now=to_iso(now)):
+        yield Sample("queue_items", (row["model"], row["kind"], row["state"]), row["items"])
+        if row["state"] == "due" and row["model"] in late:
+            waited = now.timestamp() - _seconds(row["due"])
+            late[row["model"]] = max(waited, late[row["model"]])
+    yield from (Sample("queue_oldest_due_seconds", (model,), waited) for model, waited in late.items())
+
+
+def _seconds(text: str) -> float:
+    return from_iso(text).timestamp()

@@ -1,0 +1,48 @@
+"""HTTP endpoint of metrics, for Prometheus.
+
+Superusers and readers of the controller's own model may read the path, as Juju's `/introspection/metrics`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.model import models
+from pushjuju.services.views.metrics import exposition
+from pushjuju.web.call import reach
+from pushjuju.web.endpoints.transfers import Transfers, refusal
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.web.errors import Error
+
+
+class Metrics:
+    """Answers Prometheus."""
+
+    def __init__(self, transfers: Transfers) -> None:
+        self._transfers = transfers
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the path of metrics."""
+        return [web.get("/metrics", self._get)]
+
+    async def _get(self, request: web.Request) -> web.Response:
+        try:
+            entered = await self._transfers.enter(request)
+            text = await self._transfers.run(entered, _read)
+        except PushjujuError as error:
+            return refusal(error, _body)
+        return web.Response(body=text.encode(), headers={"Content-Type": exposition.CONTENT_TYPE})
+
+
+def _read(ctx: Context) -> str:
+    reach(ctx, models.own(ctx).uuid)
+    return exposition.text(ctx)
+
+
+def _body(found: Error) -> Error:
+    return found

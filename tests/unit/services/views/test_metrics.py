@@ -1,0 +1,152 @@
+"""What the metrics of a controller say, and what reading them costs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.status import Agent, StatusKind, Workload
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.views.metrics import exposition, reading
+from pushjuju.services.views.metrics.families import FAMILIES
+from pushjuju.services.views.metrics.reading import Sample
+from pushjuju.services.views.status.document import document
+from tests.bench.models import populate
+from tests.bench.statements import counted
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.machine import failed, ok
+
+LABEL = re.compile(r'(\w+)="([^"]*)"')
+
+
+def values(runtime: TestController, family: str) -> dict[tuple[str, ...], float]:
+    """Return the values of a metric by its labels, without the model and the buckets of histograms."""
+    found = [item for item in reading.read(runtime.ctx) if item.family == family and item.suffix != "_bucket"]
+    return {(*item.labels[1:], *([item.suffix] if item.suffix else [])): item.value for item in found}
+
+
+def test_units_machines_and_applications_are_counted_as_status_shows_them(
+    runtime: TestController, packs: Charms
+) -> None:
+    runtime.active("web", 3, packed=packs.make("web", peers=None))
+    runtime.active("db", 2, packed=packs.make("db", peers=None))
+    for kind, unit, word in (
+        (StatusKind.WORKLOAD, "web/0", Workload.BLOCKED),
+        (StatusKind.AGENT, "web/1", Agent.ERROR),
+        (StatusKind.WORKLOAD, "db/0", Workload.ACTIVE),
+    ):
+        now = runtime.ctx.clock.now()
+        runtime.write(lambda tx, kind=kind, unit=unit, word=word, now=now: statuses.set_status(
+            tx, kind, unit, word, now=now))  # fmt: skip
+    long_ago = to_iso(runtime.ctx.clock.now())
+    runtime.write(lambda tx: tx.run("machine_set_unreachable", id="2", now=long_ago))
+    runtime.clock.advance(120)
+    shown = document(runtime.ctx, runtime.resolve_model())
+    units: Counter[tuple[str, str]] = Counter()
+    for name, application in shown["applications"].items():
+        for unit in application["units"].values():
+            units[name, unit["workload-status"]["current"]] += 1
+    assert values(runtime, "units") == units
+    applications = Counter(
+        (item["application-status"]["current"],) for item in shown["applications"].values()
+    )
+    assert values(runtime, "applications") == applications
+    machines = Counter((item["juju-status"]["current"],) for item in shown["machines"].values())
+    assert values(runtime, "machines") == machines
+    assert machines["down",] == 1
+
+
+def test_hooks_are_counted_by_kind_and_result(runtime: TestController, packs: Charms) -> None:
+    runtime.deploy("web", packed=packs.make("web"))
+    runtime.hook("install", failed())
+    runtime.write(lambda tx: tx.run("unit_set_resolved", name="web/0", resolved="retry-hooks"))
+    begun = runtime.ctx.clock.now().timestamp()
+    runtime.hook("install", {"outcome": "terminated", "signal": 9})
+    until = runtime.until("install")
+    runtime.clock.advance(20)
+    runtime.commit(until, ok(started=begun, ended=begun + 7))
+    runtime.settle()
+    hooks = values(runtime, "hooks_total")
+    assert {labels[2]: count for labels, count in hooks.items() if labels[1] == "install"} == {
+        "ok": 1, "failed": 1, "killed": 1,
+    }  # fmt: skip
+    assert all(not kind.startswith("cluster") for _, kind, _ in hooks)
+    took = values(runtime, "hook_duration_seconds")
+    assert (took["web", "install", "_sum"], took["web", "install", "_count"]) == (7, 3)
+    buckets = {
+        item.bound: item.value
+        for item in reading.read(runtime.ctx)
+        if item.labels[1:] == ("web", "install") and item.suffix == "_bucket"
+    }
+    assert (buckets["5"], buckets["15"], buckets["+Inf"]) == (2, 3, 3)
+
+
+def test_a_machines_clock_that_jumps_does_not_make_a_hook_long(
+    runtime: TestController, packs: Charms
+) -> None:
+    runtime.deploy("web", packed=packs.make("web", peers=None))
+    until = runtime.until("install")
+    runtime.clock.advance(3)
+    runtime.commit(until, ok(started=0, ended=1e12))
+    assert values(runtime, "hook_duration_seconds")["web", "install", "_sum"] == 3
+
+
+def test_the_counts_of_a_removed_application_go_with_the_application(
+    runtime: TestController, packs: Charms
+) -> None:
+    runtime.active("web", packed=packs.make("web", peers=None))
+    assert values(runtime, "hooks_total")
+    runtime.destroy_model()
+    runtime.settle()
+    assert [row for name, row in runtime.tables().items() if name == "hook_tally" and row] == []
+    assert exposition.text(runtime.ctx)
+
+
+def test_labels_are_names_of_models_applications_hooks_and_statuses_alone(
+    runtime: TestController, packs: Charms
+) -> None:
+    """Messages, settings and addresses are nowhere in the text, so a secret in them is not either."""
+    runtime.active("web", packed=packs.make("web", config={"token": {"type": "string"}}))
+    now = runtime.ctx.clock.now()
+    runtime.write(lambda tx: statuses.set_status(
+        tx, StatusKind.WORKLOAD, "web/0", Workload.BLOCKED, "marked-message", now=now))  # fmt: skip
+    text = exposition.text(runtime.ctx)
+    assert not re.search(r"marked|10\.0\.0|web/0|\b" + runtime.model, text)
+    known = {name for family in FAMILIES.values() for name in family.labels.split()} | {"le"}
+    assert {name for name, _ in LABEL.findall(text)} <= known
+
+
+def test_values_of_labels_are_escaped() -> None:
+    (*_, line) = exposition.lines([Sample("machines", ('a"b\\c\nd', "started"), 1)])
+    assert line == r'pushjuju_machines{model="a\"b\\c\nd",status="started"} 1'
+
+
+def test_reading_takes_as_many_statements_for_many_units_as_for_few(tmp_path: Path) -> None:
+    found: list[int] = []
+    for name, units in (("few", 10), ("many", 300)):
+        made = TestController.build(tmp_path / name, Charms(tmp_path / "charms"))
+        populate(made, units)
+        with counted(made.ctx.store) as statements:
+            exposition.text(made.ctx)
+        found.append(
+            len(
+                [
+                    text
+                    for text in statements
+                    if not text.startswith(("PRAGMA", "SELECT 1 FROM sqlite_master"))
+                ]
+            )
+        )
+        made.ctx.close()
+    assert found[0] == found[1] == 7
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_metric_of_the_table_is_written(runtime: TestController, packs: Charms, family: str) -> None:
+    runtime.active("web", packed=packs.make("web", peers=None))
+    assert family in {item.family for item in reading.read(runtime.ctx)} or family == "secrets_expiring"

@@ -1,0 +1,33 @@
+"""Prometheus reads metrics from the API server."""
+
+from __future__ import annotations
+
+import pytest
+
+from pushjuju.services.entities.basis import users as access
+from tests.unit.web.test_files_api import transfer
+from tests.world.api import ApiWorld
+
+
+@pytest.fixture(autouse=True)
+def _controllers_model(own: str) -> None:
+    """The controller has its own model."""
+
+
+async def test_metrics_are_for_superusers_and_readers_of_the_controllers_model(
+    served: ApiWorld, own: str
+) -> None:
+    for name in ("kim", "prometheus"):
+        served.add_user(name)
+    with served.ctx.store.write() as tx:
+        access.grant(tx, "prometheus", "read", access.Kind.MODEL, own)
+    for user, status in (("admin", 200), ("prometheus", 200), ("kim", 401), ("stranger", 401)):
+        found, body = await transfer(served, "GET", "/metrics", user=user)
+        assert (user, found) == (user, status), body
+        assert (b"pushjuju_build_info{" in body) == (status == 200)
+
+
+async def test_without_a_password_there_are_no_metrics(served: ApiWorld) -> None:
+    status, body = await transfer(served, "GET", "/metrics", Authorization="")
+    assert status == 401
+    assert b"pushjuju_" not in body
