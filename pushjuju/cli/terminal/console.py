@@ -14,6 +14,7 @@ from pushjuju.cli.terminal.paint import RED, YELLOW, colours_on, escape, harmles
 from pushjuju.core.errors import Aborted, PushjujuError
 
 if TYPE_CHECKING:
+    from pushjuju.cli.terminal.jsonlog import JsonLog
     from pushjuju.cli.terminal.screen import Painter
 
 
@@ -26,6 +27,7 @@ class Console:
         stderr: Everything else.
         quiet: `--quiet`: no informational lines.
         verbose: `--verbose`: also print the lines of `detail`.
+        log: Writes lines as JSON in place of text, or None.
         painter: Draws live progress at the bottom of the terminal; other text appears above the progress.
     """
 
@@ -36,6 +38,7 @@ class Console:
         self.env = env
         self.quiet = False
         self.verbose = False
+        self.log: JsonLog | None = None
         self.painter: Painter | None = None
 
     def info(self, text: str) -> None:
@@ -46,18 +49,18 @@ class Console:
     def detail(self, text: str) -> None:
         """Print a line, only with `--verbose`."""
         if self.verbose:
-            self._line(text)
+            self._line(text, "DEBUG")
 
     def warn(self, text: str) -> None:
         """Print a warning, also with `--quiet`."""
-        self._line(f"{self._paint('WARNING', YELLOW)} {text}")
+        self._line(text, "WARN", f"{self._paint('WARNING', YELLOW)} ")
 
     def error(self, failure: PushjujuError) -> None:
         """Print an error as Juju does, then its detail and its hint, if it has any."""
-        self._line(f"{self._paint('ERROR', RED)} {failure.message}")
+        self._line(failure.message, "ERROR", f"{self._paint('ERROR', RED)} ")
         for text in (failure.detail, failure.hint):
             if text:
-                self._line(text)
+                self._line(text, "ERROR")
 
     def confirm(self, question: str, *, what: str) -> None:
         """Ask a yes-or-no question; the end of the input means no.
@@ -88,7 +91,11 @@ class Console:
         """Return a context manager; inside its block the terminal may be written to."""
         return nullcontext() if self.painter is None else self.painter.aside()
 
-    def _line(self, text: str) -> None:
+    def _line(self, text: str, severity: str = "INFO", mark: str = "") -> None:
+        if self.log is not None:
+            self.log.write(severity, text)
+            return
+        text = mark + text
         if self.stderr.isatty():
             text = harmless(text)
         with self.above_progress():

@@ -36,6 +36,8 @@ def progress(console: Console, *, lines: bool | None = None) -> Iterator[Tell]:
     """
     if console.quiet:
         yield lambda _event: None
+    elif console.log is not None:
+        yield _Lines(console).report
     elif console.stderr.isatty() and console.env.get("TERM") != "dumb":
         with _Screen(console) as screen:
             yield screen.report
@@ -63,13 +65,20 @@ class _Lines:
 
     def report(self, event: Event) -> None:
         """Print the event unless its text repeats the last text of its entity."""
+        log = self._console.log
         if event.line:
-            self._console.detail(f"{event.entity}: {event.line}")
+            if log is None:
+                self._console.detail(f"{event.entity}: {event.line}")
+            elif self._console.verbose:
+                log.report(event)
             return
         text = event.text or event.state
         if self._last.get(event.entity) != text:
             self._last[event.entity] = text
-            self._console.info(f"{event.entity}: {text}")
+            if log is not None:
+                log.report(event)
+            else:
+                self._console.info(f"{event.entity}: {text}")
 
 
 class _Screen:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.terminal import jsonlog
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
 
@@ -14,7 +16,13 @@ class ServingFlags:
     controller: str
     cert: str = flags.text("cert", "A certificate with its chain (PEM), for clients that ask for its names")
     key: str = flags.text("key", "The key of --cert (PEM); by default in the same file")
+    log_format: str = flags.text("log-format", "Write the lines of the process as text, or as json")
     web_cli: bool = flags.switch("web-cli", "Let users run commands that only read, at /model/UUID/commands")
+
+    def use_log_format(self, cli: Cli) -> None:
+        """Let the console write JSON when the flag or the environment asks for it."""
+        if jsonlog.is_wanted(self.log_format, cli.env):
+            cli.console.log = jsonlog.JsonLog(cli.console.stderr, cli.clock)
 
     def check(self) -> None:
         """Raise UsageError when the command line has --key without --cert."""

@@ -51,5 +51,6 @@ def api(cli: Cli, args: tuple[str, ...], asked: ApiFlags) -> None:
         serving.write_client_files(folder, asked.user)
         cli.console.info(f"JUJU_DATA={folder} lets a Juju client work {ctx.controller.name} as {asked.user}")
         return
+    asked.use_log_format(cli)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     serving.alone()

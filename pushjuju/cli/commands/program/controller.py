@@ -51,7 +51,7 @@ def controller(cli: Cli, args: tuple[str, ...], asked: ControllerFlags) -> None:
     if args[0] not in ("run", "renew-key"):
         raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` and `renew-key`')
     of_api = asked.cert or asked.key or asked.web_cli
-    of_run = asked.until_idle or asked.api or of_api
+    of_run = asked.until_idle or asked.api or asked.log_format or of_api
     if (asked.forget_old and args[0] == "run") or (of_run and args[0] != "run"):
         raise UsageError(f"controller {args[0]} does not take that flag")
     asked.check()
@@ -64,6 +64,7 @@ def controller(cli: Cli, args: tuple[str, ...], asked: ControllerFlags) -> None:
 
 
 def _run(cli: Cli, asked: ControllerFlags) -> None:
+    asked.use_log_format(cli)
     ctx = session.open_controller(cli, asked.controller)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if asked.until_idle else "it is stopped (Ctrl-C or SIGTERM)"
