@@ -30,7 +30,7 @@ _GROUPS = {
     _READS: """
     actions agreements branch charm-resources clouds commits constraints controllers credentials
     debug-log diff diff-bundle disabled-commands doctor documentation explain find find-offers firewall-rules
-    help help-action-commands help-hook-commands help-tool hooks info machines man model-constraints models
+    help help-action-commands help-hook-commands help-tool hooks info machines man metrics model-constraints models
     offers operations payloads plugins regions replay resources schema secret-backends secrets show-action
     show-application show-cloud show-commit show-controller show-credential show-machine show-model
     show-offer show-operation show-relation show-secret show-secret-backend show-space show-status-log
