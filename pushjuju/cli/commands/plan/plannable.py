@@ -29,13 +29,14 @@ _NOT_HERE = "pushjuju does not do it"
 _GROUPS = {
     _READS: """
     actions agreements branch charm-resources clouds commits constraints controllers credentials
-    debug-log diff diff-bundle disabled-commands doctor documentation explain find find-offers firewall-rules
-    help help-action-commands help-hook-commands help-tool hooks info machines man metrics model-constraints models
-    offers operations payloads plugins regions replay resources schema secret-backends secrets show-action
-    show-application show-cloud show-commit show-controller show-credential show-machine show-model
-    show-offer show-operation show-relation show-secret show-secret-backend show-space show-status-log
-    show-storage show-task show-unit show-user spaces ssh-keys status storage storage-pools subnets
-    timeline upgrade-controller upgrade-model users version wait-for whoami
+    debug-log diff diff-bundle disabled-commands doctor documentation explain find find-offers
+    firewall-rules help help-action-commands help-hook-commands help-tool hooks info machines man
+    metrics model-constraints models offers operations payloads plugins regions replay resources
+    schema secret-backends secrets show-action show-application show-cloud show-commit
+    show-controller show-credential show-machine show-model show-offer show-operation show-relation
+    show-secret show-secret-backend show-space show-status-log show-storage show-task show-unit
+    show-user spaces ssh-keys status storage storage-pools subnets timeline upgrade-controller
+    upgrade-model users version wait-for whoami
     """,
     _CLIENT: """
     add-cloud add-credential autoload-credentials default-credential default-region login logout register
