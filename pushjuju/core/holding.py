@@ -20,8 +20,8 @@ def owner_line(controller: str, model: str, machine: str) -> str:
     return f"controller={controller} model={model} machine={machine}"
 
 
-def claim_script(owner: str) -> str:
-    """Return shell lines for root that mark a machine as held, or exit with HELD and change nothing.
+def check_script(owner: str) -> str:
+    """Return shell lines for root that exit with HELD when somebody else holds a machine, and change nothing.
 
     A machine is held when it has the mark of another owner, an agent of Juju, or files of units but no mark.
     """
@@ -32,6 +32,15 @@ if [ ! -e {MARKER} ]; then
   for path in /var/lib/juju/agents/*; do
     [ ! -e "$path" ] || held "$path"
   done
+else
+  [ "$(cat {MARKER})" = "$owner" ] || held "$(cat {MARKER})"
+fi
+"""
+
+
+def claim_script(owner: str) -> str:
+    """Return shell lines for root that mark a machine as held, or exit with HELD as `check_script` does."""
+    return f"""{check_script(owner)}if [ ! -e {MARKER} ]; then
   mkdir -p {FOLDER}
   chmod 0700 {FOLDER}
   printf '%s\\n' "$owner" > {MARKER}.$$

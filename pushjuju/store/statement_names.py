@@ -54,7 +54,7 @@ StatementName = Literal[
     "machine_delete", "machine_forget_instance", "machine_get", "machine_ids", "machine_instances",
     "machine_list", "machine_reach", "machine_see_again", "machine_set_addresses", "machine_set_attempts",
     "machine_set_base", "machine_set_facts", "machine_set_forced", "machine_set_instance", "machine_set_keep",
-    "machine_set_life", "machine_set_seen", "machine_set_ssh", "machine_set_unreachable",
+    "machine_set_life", "machine_set_seen", "machine_set_ssh", "machine_set_tried", "machine_set_unreachable",
     "machine_upgrade_delete", "machine_upgrade_get", "machine_upgrade_message_add",
     "machine_upgrade_message_delete", "machine_upgrade_message_last", "machine_upgrade_message_list",
     "machine_upgrade_set_status", "metrics_applications", "metrics_hooks", "metrics_machines",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +82,17 @@ def _way(ctx: Context, model: str, hops: Sequence[Hop]) -> MachineTarget | None:
 class ScriptRunner:
     """Runs plain scripts on machines for providers, over the controller's SSH connections."""
 
-    def __init__(self, ctx: Context, connector: Connector, model: str) -> None:
+    def __init__(self, ctx: Context, connector: Connector, model: str, *, to_strangers: bool = False) -> None:
+        """Make a runner for the machines of a model.
+
+        Args:
+            to_strangers: True for machines that have proved nothing yet: only the controller's key is
+                offered, no SSH configuration of the user counts, and no host key is remembered.
+        """
         self._ctx = ctx
         self._connector = connector
         self._model = model
+        self._to_strangers = to_strangers
 
     async def run_script(
         self,
@@ -113,7 +121,10 @@ class ScriptRunner:
             "identities": target.identities,
         }
         command = AS_ROOT if sudo else "/bin/sh -s"
-        async with self._connector.connect(reach(self._ctx, self._model, ssh, config=True)) as connection:
+        way = reach(self._ctx, self._model, ssh, config=not self._to_strangers)
+        if self._to_strangers:
+            way = replace(way, known_hosts=None)
+        async with self._connector.connect(way) as connection:
             try:
                 async with asyncio.timeout(timeout_s):
                     done = await run_command(connection.ssh, command, script)

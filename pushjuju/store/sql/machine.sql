@@ -53,6 +53,11 @@ UPDATE machine SET ssh = :ssh WHERE model = :model AND id = :id
 -- rows: machine(id)
 UPDATE machine SET attempts = :attempts WHERE model = :model AND id = :id
 
+-- name: machine_set_tried
+-- rows: machine(id)
+-- `last_failed` alone, without `unreachable_since`: the machine has never answered.
+UPDATE machine SET attempts = :attempts, last_failed = :now WHERE model = :model AND id = :id
+
 -- name: machine_set_unreachable
 -- rows: machine(id)
 UPDATE machine SET unreachable_since = COALESCE(unreachable_since, :now), last_failed = :now

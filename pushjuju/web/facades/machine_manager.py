@@ -12,7 +12,7 @@ from pushjuju.core.storage import Directive
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.model import constraints
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.machine import provisioning, upgrade_machine
+from pushjuju.services.requests.machine import manual_machines, provisioning, upgrade_machine
 from pushjuju.services.requests.machine.add_machines import AddMachinesOptions, add_machines
 from pushjuju.services.views import removal_plan
 from pushjuju.web import errors, tags
@@ -28,6 +28,13 @@ from pushjuju.web.watch import readings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddressParams:
+    """An address of a machine that is there already."""
+
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AddMachineParams:
     """A machine to add; with a type of container and a parent, a container in that machine."""
 
@@ -39,6 +46,7 @@ class AddMachineParams:
     disks: list[StorageParams] = field(default_factory=list)
     instance_id: str = ""
     nonce: str = ""
+    addresses: list[AddressParams] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +54,14 @@ class AddMachines:
     """Machines to add."""
 
     params: list[AddMachineParams] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptOf:
+    """A machine that is there already, and the nonce with which it was added."""
+
+    machine_id: str = ""
+    nonce: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,15 +130,23 @@ class MachineManager(Facade):
 
     def _add(self, item: AddMachineParams) -> dict[str, object]:
         try:
+            if item.instance_id or item.nonce:
+                return {"machine": self._add_manual(item)}
             return {"machine": add_machines(self.ctx, self.model, self._options(item))[0]}
         except PushjujuError as error:
             return {"machine": "", "error": errors.told(error)}
 
+    def _add_manual(self, item: AddMachineParams) -> str:
+        options = manual_machines.ManualMachineOptions(
+            instance_id=item.instance_id,
+            nonce=item.nonce,
+            address=item.addresses[0].value if item.addresses else "",
+            base=item.base.value,
+            constraints=known(item.constraints),
+        )
+        return manual_machines.add_manual_machine(self.ctx, self.model, options)
+
     def _options(self, item: AddMachineParams) -> AddMachinesOptions:
-        if item.instance_id or item.nonce:
-            raise errors.not_supported(
-                "machines that are there already are added on the host of the controller"
-            )
         placed = place(item.placement, self.model) if item.placement else None
         container = placed if placed and placed.kind is PlacementKind.CONTAINER else None
         if item.container_type:
@@ -175,10 +199,13 @@ class MachineManager(Facade):
         except PushjujuError as error:
             return {"NotifyWatcherId": "", "error": errors.told(error)}
 
-    @method(Needs.WRITE)
-    def provisioning_script(self) -> None:
-        """Refuse: there is no agent to install."""
-        raise errors.not_supported("machines have no agent that a script could install")
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def provisioning_script(self, params: ScriptOf) -> dict[str, str]:
+        """Return the script with which a client offers a machine of its own to the controller."""
+        if not is_machine(params.machine_id):
+            raise NotValid(f'"{params.machine_id}" is not a valid machine id')
+        made = manual_machines.provisioning_script(self.ctx, self.model, params.machine_id, params.nonce)
+        return {"script": made}
 
     @method(Needs.READ)
     def instance_types(self) -> None:

@@ -20,7 +20,6 @@ from pushjuju.core.errors import (
     TransportError,
 )
 from pushjuju.core.model.life import Life
-from pushjuju.core.names import parent_machine
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.session import MachineSession
@@ -41,7 +40,7 @@ from pushjuju.workers.machine import commands, contact, exec_requests, keywriter
 from pushjuju.workers.machine.firewaller import Firewaller
 from pushjuju.workers.machine.machine_run import MachineRun, or_failed, stays
 from pushjuju.workers.outcome import Outcome, of_unit, problem_of
-from pushjuju.workers.provision import hostkeys, installing, provisioner
+from pushjuju.workers.provision import hostkeys, installing, joining, provisioner
 from pushjuju.workers.provision.provisioner import StartFailed, is_manual
 from pushjuju.workers.runtime import Runtime
 
@@ -119,9 +118,9 @@ class MachineWorker:
             # After a refused start, the worker tries again only after `retry-provisioning`.
             if self._start_given_up(machine):
                 return Outcome(reason="the machine could not be started; see status")
-            if host := self._awaited_host(machine):
-                return Outcome(reason=f"waits for machine {host}")  # the host's first contact wakes it
-            machine = await provisioner.start(self.runtime, machine)
+            if waiting := joining.waits(self.ctx, machine):
+                return waiting
+            machine = await joining.start(self.runtime, machine)
             self.runtime.checkpoint("machine-started")
         # Another system may answer SSH while a cloud installs the machine: see `installing`.
         if not machine.last_seen and not self._must_go(machine):
@@ -235,14 +234,6 @@ class MachineWorker:
         with self.ctx.read(machine.model) as tx:
             found = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
         return found.status if found is not None else InstanceStatus.PENDING
-
-    def _awaited_host(self, machine: Machine) -> str:
-        """Return the host of a container while the host has never answered, else ""."""
-        host = parent_machine(machine.id)
-        if host is None:
-            return ""
-        with self.ctx.read(self.model) as tx:
-            return "" if machines.get(tx, host).last_seen else host
 
     def _must_go(self, machine: Machine) -> bool:
         if machine.life == Life.ALIVE or self._seats():

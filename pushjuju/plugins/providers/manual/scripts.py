@@ -9,10 +9,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from pushjuju.core.holding import FOLDER, HELD, MARKER, claim_script
+from pushjuju.core.holding import FOLDER, HELD, MARKER, check_script, claim_script
 
 USER = "ubuntu"
 _KEYS = f"{FOLDER}/added-keys"
+_PROOF = f"{MARKER}.proof"
 
 PROVISIONED = HELD
 NOT_OURS = 91
@@ -32,6 +33,26 @@ def join(owner: str, authorized_keys: Sequence[str], *, user_exists: bool) -> st
 umask 022
 {claim_script(owner)}
 {"" if user_exists else _MAKE_USER}{_add_keys(authorized_keys)}{DETECT}"""
+
+
+def invite(owner: str, authorized_keys: Sequence[str], proof: str) -> str:
+    """Return a script with which somebody who is root on a machine offers the machine to a controller.
+
+    The script lets the keys log in as `ubuntu`, and leaves a proof, which only root can read. It exits with
+    PROVISIONED, and changes nothing, when the machine belongs to a controller.
+    """
+    return f"""#!/bin/sh
+set -e
+umask 022
+[ "$(id -u)" = 0 ] || {{ echo 'this script needs root' >&2; exit 1; }}
+{check_script(owner)}{_MAKE_USER}{_add_keys(authorized_keys)}umask 077
+printf '%s\\n' {shlex.quote(proof)} > {_PROOF}.new
+mv -f {_PROOF}.new {_PROOF}
+"""
+
+
+READ_PROOF = f"head -c 200 {_PROOF} 2>/dev/null || true\n"
+"""A script for root that prints the proof which `invite` has left, and changes nothing."""
 
 
 _MAKE_USER = f"""if ! id {USER} >/dev/null 2>&1; then
