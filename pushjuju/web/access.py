@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from pushjuju.services.entities.basis import blocks, users
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
@@ -10,12 +12,26 @@ from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import Tx
 from pushjuju.web import errors
 from pushjuju.web.call import SUPERUSER
-from pushjuju.web.registry import Method, Needs
+from pushjuju.web.registry import Needs
 
 _LEVELS = {Needs.READ: "read", Needs.WRITE: "write", Needs.ADMIN: "admin"}
 
 
-def permit(ctx: Context, method: Method, model: str) -> Model | None:
+class Guarded(Protocol):
+    """What needs access: a method of a facade, or a change of a page.
+
+    Attributes:
+        blocked_by: The set of disabled commands that forbids the change (`blocks.SETS`), or empty.
+    """
+
+    @property
+    def needs(self) -> Needs: ...
+
+    @property
+    def blocked_by(self) -> str: ...
+
+
+def permit(ctx: Context, method: Guarded, model: str) -> Model | None:
     """Check that a user may call a method now, and return the model of the connection.
 
     Access is read for each request, so that revoked access ends at once.

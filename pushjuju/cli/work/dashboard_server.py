@@ -16,6 +16,7 @@ from pushjuju.core import children
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web.pages.loopback import Loopback
+from pushjuju.workers import background
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
@@ -39,16 +40,20 @@ _REDIRECT = (
 class DashboardServing:
     """Serves the dashboard until a signal ends the process."""
 
-    def __init__(self, cli: Cli, ctx: Context, *, user: str, port: int, any_port: bool) -> None:
+    def __init__(
+        self, cli: Cli, ctx: Context, *, user: str, port: int, any_port: bool, read_only: bool
+    ) -> None:
         """Prepare the server.
 
         Args:
             any_port: True to take any free port when another program has the port.
+            read_only: True when no page changes anything.
         """
         self._cli = cli
         self._ctx = ctx
         self._user = user
         self._ports = (port, 0) if any_port else (port,)
+        self._read_only = read_only
         self._browser: children.Child | None = None
 
     def serve(self, *, browser: bool) -> None:
@@ -84,7 +89,7 @@ class DashboardServing:
             NotValid: The server cannot listen.
         """
         for port in self._ports:
-            server = Loopback(self._ctx, port=port)
+            server = Loopback(self._ctx, port=port, work=self._work, read_only=self._read_only)
             try:
                 await server.start()
             except OSError as error:
@@ -97,6 +102,9 @@ class DashboardServing:
                 await server.close()
             return
         raise NotValid(f"the dashboard cannot listen: {failed.strerror or failed}")
+
+    def _work(self) -> None:
+        background.ensure(self._ctx.controller, str(self._ctx.datadir.root), self._cli.env)
 
     def _open(self, page: Path, link: str) -> None:
         """Open a link in the browser, through a private file: other users see the arguments of programs."""

@@ -33,10 +33,20 @@ def address_of(controller: str) -> str:
 class Loopback:
     """The dashboard of one controller on this computer."""
 
-    def __init__(self, ctx: Context, host: str = "", port: int = 0) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        host: str = "",
+        port: int = 0,
+        *,
+        work: Callable[[], None] = lambda: None,
+        read_only: bool = False,
+    ) -> None:
         """Prepare the server.
 
         Args:
+            work: Called after each change, to wake the background work.
+            read_only: True when no page changes anything.
             host: The address to listen at; empty for the controller's own.
             port: 0 stands for any free port.
         """
@@ -44,8 +54,8 @@ class Loopback:
         self._ctx = ctx
         self._host, self._port = host or address_of(uuid), port
         self._pool = Pool(_opener(ctx))
-        self._api = Api(self._pool, uuid, work=lambda: None)
-        self._site = Site(self._api, lambda: (self._host,), secure=False)
+        self._api = Api(self._pool, uuid, work=work)
+        self._site = Site(self._api, lambda: (self._host,), secure=False, read_only=read_only)
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from secrets import token_urlsafe
+from hmac import compare_digest
+from secrets import token_bytes, token_urlsafe
 
 from pushjuju.web.login import LoggedIn
 
@@ -20,6 +21,7 @@ class _Session:
     entered: LoggedIn
     begun: float
     used: float
+    secret: bytes
 
 
 class Sessions:
@@ -51,7 +53,7 @@ class Sessions:
         if len(self._sessions) >= _MOST:
             del self._sessions[min(self._sessions, key=lambda key: self._sessions[key].used)]
         token, now = token_urlsafe(_BYTES), self._now()
-        self._sessions[_digest(token)] = _Session(entered, now, now)
+        self._sessions[_digest(token)] = _Session(entered, now, now, token_bytes(_BYTES))
         return token
 
     def find(self, token: str, *, use: bool = True) -> LoggedIn | None:
@@ -71,9 +73,34 @@ class Sessions:
             found.used = now
         return found.entered
 
+    def mark(self, token: str) -> str:
+        """Return what proves that a form is from a page of a session; empty when the session is over.
+
+        Each page has another text, so that the size of a compressed page tells nothing about the secret.
+        """
+        found = self._sessions.get(_digest(token))
+        if found is None:
+            return ""
+        pad = token_bytes(_BYTES)
+        return (pad + _xor(pad, found.secret)).hex()
+
+    def is_mark(self, token: str, mark: str) -> bool:
+        """Return True when a form is from a page of this session."""
+        found = self._sessions.get(_digest(token))
+        try:
+            given = bytes.fromhex(mark)
+        except ValueError:
+            return False
+        pad, masked = given[:_BYTES], given[_BYTES:]
+        return found is not None and len(masked) == _BYTES and compare_digest(_xor(pad, masked), found.secret)
+
     def end(self, token: str) -> None:
         """End a session."""
         self._sessions.pop(_digest(token), None)
+
+
+def _xor(left: bytes, right: bytes) -> bytes:
+    return bytes(one ^ other for one, other in zip(left, right, strict=True))
 
 
 def _digest(token: str) -> bytes:

@@ -13,12 +13,15 @@ from urllib.parse import parse_qs, quote
 from aiohttp import web
 
 from pushjuju.core.clock import SystemClock
+from pushjuju.core.errors import PushjujuError, StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web import errors, limits, login
 from pushjuju.web.api import Api
 from pushjuju.web.login import LoggedIn, Proof
 from pushjuju.web.pages import activity, entities, guard, overview, rendering
 from pushjuju.web.pages.addresses import ROOT, ModelPages
+from pushjuju.web.pages.changing import forms
+from pushjuju.web.pages.changing.posts import Posts
 from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.pages.visit import Content, Page, Visit, model_of
 from pushjuju.web.subscriptions import Wanted
@@ -33,12 +36,15 @@ PAGES = (
     Page(path="/m/{owner}/{model}/operations", template="operations.html", read=activity.operations),
     Page(path="/m/{owner}/{model}/operation/{id}", template="operation.html", read=activity.operation),
     Page(path="/m/{owner}/{model}/log", template="log.html", read=activity.log, writes=True),
+    Page(path="/m/{owner}/{model}/a/{name}/config", template="config.html", read=forms.config),
+    Page(path="/m/{owner}/{model}/a/{name}/actions", template="actions.html", read=forms.charm_actions),
     Page(path="/m/{owner}/{model}/a/{name}", template="application.html", read=entities.application),
     Page(path="/m/{owner}/{model}/u/{name}/{number}", template="unit.html", read=entities.unit, writes=True),
     Page(path="/m/{owner}/{model}/machine/{name:.+}", template="machine.html", read=entities.machine),
     Page(path="/m/{owner}/{model}/op/{id}", template="run.html", read=activity.run, writes=True),
 )
 _LARGEST_FORM = 8192
+_LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _ALIVE_S, _REST_S = 5.0, 0.25
 _MOST_STREAMS, _MOST_OF_USER = 500, 50
 _STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}
@@ -49,12 +55,20 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class Site:
     """The pages of one server."""
 
-    def __init__(self, api: Api, names: Callable[[], Collection[str]], *, secure: bool) -> None:
+    def __init__(
+        self,
+        api: Api,
+        names: Callable[[], Collection[str]],
+        *,
+        secure: bool,
+        read_only: bool = False,
+    ) -> None:
         """Make the pages.
 
         Args:
             names: Returns the names of the server, which a request may have in its header Host.
             secure: True when browsers reach the server with TLS.
+            read_only: True when no page changes anything.
         """
         self._api = api
         self._names = names
@@ -62,6 +76,7 @@ class Site:
         self._cookie = "__Host-pushjuju" if secure else "pushjuju"
         self._streams: Counter[str] = Counter()
         self.sessions = Sessions(time.monotonic)
+        self._posts = None if read_only else Posts(api)
 
     def application(self) -> web.Application:
         """Return the application to mount at `/ui/`."""
@@ -73,6 +88,8 @@ class Site:
         made.router.add_get("/static/{version}/{name}", self._file)
         made.router.add_get("/events", self._events)
         made.router.add_get("/m/{owner}/{model}/events", self._events)
+        made.router.add_post("/m/{owner}/{model}/plan", self._post)
+        made.router.add_post("/m/{owner}/{model}/apply", self._post)
         for page in PAGES:
             made.router.add_get(page.path, self._handler(page))
         return made
@@ -92,7 +109,8 @@ class Site:
                 answer = _go_to(error.headers["Location"])
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
             told = errors.told(error)
-            answer = self._failed(_STATUS.get(told["code"], 500), told["message"])
+            otherwise = 400 if isinstance(error, PushjujuError) and not isinstance(error, StoreError) else 500
+            answer = self._failed(_STATUS.get(told["code"], otherwise), told["message"])
         if not answer.prepared:
             answer.headers.update(guard.HEADERS)
             answer.headers.setdefault("Cache-Control", "no-store")
@@ -181,13 +199,48 @@ class Site:
 
             def made(ctx: Context) -> str:
                 visit = _visit(ctx, entered, request)
-                return rendering.render(page.template, visit.now, _values(page, visit, page.read(visit)))
+                values = _values(page.template, visit, page.read(visit), writes=page.writes)
+                values |= self._of_forms(request, visit)
+                return rendering.render(page.template, visit.now, values)
 
             text = await self._api.pool.run(made)
             found = web.Response(text=text, content_type="text/html")
             found.enable_compression()
             return found
 
+        return answer
+
+    def _of_forms(self, request: web.Request, visit: Visit) -> dict[str, Any]:
+        """Return the values that forms need: whether the user may change the model, and their proof."""
+        return {
+            "may_change": self._posts is not None and visit.may("write"),
+            "may_destroy": self._posts is not None and visit.may("admin"),
+            "csrf": self.sessions.mark(request.cookies.get(self._cookie, "")),
+            "here": request.path,
+        }
+
+    async def _post(self, request: web.Request) -> web.StreamResponse:
+        """Show the plan of a change, or make the change."""
+        if self._posts is None:
+            raise web.HTTPForbidden(text="this dashboard only reads: it was started with --read-only")
+        guard.require_same_origin(request)
+        entered = await self._required(request)
+        form = await _form(request, _LARGEST_CHANGE, _MOST_FIELDS)
+        if not self.sessions.is_mark(request.cookies.get(self._cookie, ""), form.pop("csrf", "")):
+            raise web.HTTPForbidden(text="the form is not from a page of this session: load the page again")
+        visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
+        shown = await self._posts.answer(visit, entered, form, apply=request.path.endswith("/apply"))
+        if shown is None:
+            to = form.get("back", "")
+            return _go_to(to if _is_page(to) else visit.pages.page())
+
+        def made(ctx: Context) -> str:
+            again = _visit(ctx, entered, request)
+            values = _values("plan.html", again, shown, writes=False) | self._of_forms(request, again)
+            return rendering.render("plan.html", again.now, values)
+
+        answer = web.Response(text=await self._api.pool.run(made), content_type="text/html")
+        answer.enable_compression()
         return answer
 
     async def _file(self, request: web.Request) -> web.Response:
@@ -252,7 +305,7 @@ def _visit(ctx: Context, entered: LoggedIn, request: web.Request) -> Visit:
     return Visit(ctx=ctx, found=found, path=path, query=dict(request.query))
 
 
-def _values(page: Page, visit: Visit, content: Content) -> dict[str, Any]:
+def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> dict[str, Any]:
     """Return the values of a template: those of the page, and those of all pages."""
     pages = visit.pages if visit.found else ModelPages(ROOT)
     return {
@@ -260,12 +313,12 @@ def _values(page: Page, visit: Visit, content: Content) -> dict[str, Any]:
         "title": content.title,
         "command": content.command,
         "crumbs": content.crumbs,
-        "page": page.template.removesuffix(".html"),
+        "page": template.removesuffix(".html"),
         "user": visit.ctx.user,
         "controller": visit.ctx.controller.name,
         "model": visit.found,
         "pages": pages,
-        "events": pages.page("events") + ("?writes" if page.writes else ""),
+        "events": pages.page("events") + ("?writes" if writes else ""),
     }
 
 
@@ -278,16 +331,21 @@ def _is_page(to: str) -> bool:
     return to.startswith(ROOT) and "\\" not in to and to.isprintable()
 
 
-async def _form(request: web.Request) -> dict[str, str]:
-    """Return name -> value of a form."""
+async def _form(request: web.Request, largest: int = _LARGEST_FORM, most: int = 20) -> dict[str, str]:
+    """Return name -> value of a form.
+
+    Args:
+        largest: The most bytes of the form.
+        most: The most fields of the form.
+    """
     body = b""
     async with asyncio.timeout(limits.LOGIN_WITHIN_S):
         async for chunk in request.content.iter_any():
             body += chunk
-            if len(body) > _LARGEST_FORM:
-                raise web.HTTPRequestEntityTooLarge(_LARGEST_FORM, len(body))
+            if len(body) > largest:
+                raise web.HTTPRequestEntityTooLarge(largest, len(body))
     try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=most)
     except ValueError:
         raise web.HTTPBadRequest(text="the form cannot be read") from None
-    return {name: values[-1] for name, values in fields.items()}
+    return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}

@@ -48,6 +48,13 @@ class Visit:
         """The time of the page."""
         return self.ctx.clock.now()
 
+    def may(self, level: str) -> bool:
+        """Return True when the user has a level of access to the model now: `write`, `admin`."""
+        if self.found is None:
+            return False
+        with self.ctx.store.read() as tx:
+            return model_access.may(tx, self.ctx.user, self.found, level)
+
     def command(self, line: str) -> str:
         """Return a command line for a terminal, with the model: from `status --format svg`."""
         word, space, rest = line.partition(" ")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from html.parser import HTMLParser
 
 import aiohttp
@@ -25,6 +23,7 @@ from pushjuju.web.pages.site import PAGES
 from tests.world.api import PASSWORD, ApiWorld
 from tests.world.charms import Charms
 from tests.world.controller import TestController
+from tests.world.page_client import browsing
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u202e\x1b[31m{{ 7*7 }}"
 
@@ -45,48 +44,6 @@ def busy(house: TestController, packs: Charms) -> TestController:
 
 def may_read(house: TestController, user: str) -> None:
     house.write(lambda tx: access.grant(tx, user, "read", access.Kind.MODEL, house.model))
-
-
-class Browser:
-    """A client that keeps cookies as a browser does."""
-
-    def __init__(self, world: ApiWorld, session: aiohttp.ClientSession) -> None:
-        self.world = world
-        self.session = session
-        self.origin = f"https://{world.endpoint}"
-
-    async def get(self, path: str, **headers: str) -> tuple[int, str]:
-        """Return status and text of a page."""
-        answer = await self._asked("GET", path, headers)
-        return answer.status, await answer.text()
-
-    async def _asked(
-        self, method: str, path: str, headers: dict[str, str], data: dict[str, str] | None = None
-    ) -> aiohttp.ClientResponse:
-        return await self.session.request(
-            method, self.origin + path, ssl=self.world.trust, headers=headers, data=data,
-            allow_redirects=False,
-        )  # fmt: skip
-
-    async def head(self, path: str, **headers: str) -> aiohttp.ClientResponse:
-        """Return the answer to a request for a page."""
-        return await self._asked("GET", path, headers)
-
-    async def post(self, path: str, data: dict[str, str], **headers: str) -> aiohttp.ClientResponse:
-        """Send a form, from a page of the server itself unless the headers say otherwise."""
-        return await self._asked("POST", path, {"Origin": self.origin, **headers}, data)
-
-    async def log_in(self, user: str = "admin", password: str = PASSWORD) -> aiohttp.ClientResponse:
-        return await self.post("/ui/login", {"name": user, "password": password})
-
-
-@asynccontextmanager
-async def browsing(world: ApiWorld, user: str = "") -> AsyncIterator[Browser]:
-    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
-        made = Browser(world, session)
-        if user:
-            assert (await made.log_in(user)).status == 303
-        yield made
 
 
 def addresses(house: TestController) -> list[str]:

@@ -19,6 +19,7 @@ class DashboardFlags:
     browser: bool = flags.switch("browser", "Accepted: the browser is opened without it, too")
     hide_credential: bool = flags.switch("hide-credential", "Accepted: no password is printed")
     port: int = flags.number("port", "Local port used to serve the dashboard", default=31666)
+    read_only: bool = flags.switch("read-only", "Let no page change anything")
     user: str = flags.text("as", "The user whose rights the pages have; by default your own", dest="user")
 
 
@@ -29,8 +30,9 @@ class DashboardFlags:
     flags=flags.CONTROLLER,
     into=DashboardFlags,
     details="The pages show models with their picture, applications, units, machines, hooks, actions and\n"
-    "logs, and change with the model. They only read. Only this computer reaches them; the printed\n"
-    "link logs in once, within two minutes. The command ends with Ctrl-C.\n\n"
+    "logs, and change with the model. Forms change models, after they have shown what would happen;\n"
+    "--read-only leaves them out. Only this computer reaches the pages; the printed link logs in\n"
+    "once, within two minutes. The command ends with Ctrl-C.\n\n"
     "For other computers, `pushjuju api` serves the same pages at https://HOST:PORT/ui/, where\n"
     "users log in with their passwords.",
     examples="    pushjuju dashboard\n    pushjuju dashboard --no-browser --port 8080\n",
@@ -42,6 +44,8 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
         raise UsageError("cannot mix --browser and --no-browser")
     ctx = session.open_controller(cli, asked.controller)
     user, is_default = asked.user or ctx.user, "port" not in cli.given
-    made = serving.dashboard()(cli, ctx, user=user, port=asked.port, any_port=is_default)
+    made = serving.dashboard()(
+        cli, ctx, user=user, port=asked.port, any_port=is_default, read_only=asked.read_only
+    )
     cli.on_interrupt = "Stopped."
     made.serve(browser=not asked.no_browser)

@@ -1,0 +1,1 @@
+"""Changes from pages: forms, their plans, and what they do."""

@@ -1,0 +1,100 @@
+"""The pages with forms: the options of an application, and the actions of its charm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.charms.values.model import ActionSpec
+from pushjuju.core.values import dataclass
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications
+from pushjuju.services.views import application_documents
+from pushjuju.services.views.listings import applications as listings
+from pushjuju.web.pages.visit import Content, Visit
+
+_INPUTS = {"integer": "number", "number": "number", "string": "text"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A field for a parameter of an action.
+
+    Attributes:
+        kind: `text`, `number`, `choice` for a list of `choices`, or `yaml`.
+        default: The default as text, or empty.
+    """
+
+    name: str
+    kind: str
+    description: str = ""
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    default: str = ""
+
+
+def config(visit: Visit) -> Content:
+    """Return the page of an application's options."""
+    name = visit.path["name"]
+    document = listings.config(visit.ctx, visit.model.uuid, name)
+    options = {key: _option(item) for key, item in document["settings"].items()}
+    values = {"application": name, "options": options}
+    return _of_application(visit, "Configuration", f"config {name}", values)
+
+
+def _option(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an option with its value as the text that a form shows and sends."""
+    return {**item, "text": _text(item.get("value")), "default": _text(item.get("default"))}
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def charm_actions(visit: Visit) -> Content:
+    """Return the page of the actions of an application's charm."""
+    name = visit.path["name"]
+    with visit.ctx.read(visit.model.uuid) as tx:
+        specs = actions.specs(tx, applications.get(tx, name))
+    listed = [(spec, parameters(spec)) for _, spec in sorted(specs.items())]
+    names = application_documents.units(visit.ctx, visit.model.uuid, name)
+    values = {
+        "application": name,
+        "actions": listed,
+        "units": [*names, *([f"{name}/leader"] if names else [])],
+    }
+    return _of_application(visit, "Actions", f"actions {name}", values)
+
+
+def _of_application(visit: Visit, what: str, line: str, values: Mapping[str, Any]) -> Content:
+    name = visit.path["name"]
+    crumb = (name, visit.pages.entity("application", name))
+    return Content(title=f"{what} of {name}", command=visit.command(line), values=values, crumbs=(crumb,))
+
+
+def parameters(spec: ActionSpec) -> list[Parameter]:
+    """Return the fields for the parameters of an action, the required ones first."""
+    properties, required = spec.schema.get("properties"), spec.schema.get("required")
+    listed = properties.items() if isinstance(properties, Mapping) else ()
+    needed = required if isinstance(required, list) else []
+    found = [_parameter(str(name), schema, required=name in needed) for name, schema in listed]
+    return sorted(found, key=lambda item: not item.required)
+
+
+def _parameter(name: str, schema: Any, *, required: bool) -> Parameter:
+    """Return the field for a parameter; what no simple field can hold is YAML text."""
+    told = schema if isinstance(schema, Mapping) else {}
+    default = told.get("default")
+    choices = ["true", "false"] if told.get("type") == "boolean" else told.get("enum")
+    kind = "choice" if isinstance(choices, list) else _INPUTS.get(str(told.get("type")), "yaml")
+    return Parameter(
+        name=name,
+        kind=kind,
+        description=str(told.get("description", "")),
+        required=required and default is None,
+        choices=tuple(_text(choice) for choice in choices) if isinstance(choices, list) else (),
+        default=_text(default),
+    )

@@ -1,0 +1,63 @@
+"""Makes the plan of a change in a process of its own, on a copy of the store: `pushjuju plan`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.core import children
+from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.rows.model import Model
+
+_LONGEST_S = 30.0
+_SAME, _CHANGES = 0, 2  # exit codes of `plan`
+_MARK_CHARS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a change would do.
+
+    Attributes:
+        document: The document of `pushjuju plan --format json`.
+        mark: Another text for another plan.
+    """
+
+    document: Mapping[str, Any]
+    mark: str
+
+
+def make(ctx: Context, model: Model, words: Sequence[str], stdin: str) -> Plan:
+    """Return the plan of a command line, which may take some seconds.
+
+    Args:
+        stdin: What the command reads from its standard input.
+
+    Raises:
+        NotValid: The command refuses what it is asked for, or the plan takes too long.
+    """
+    place = f"{ctx.controller.name}:{model.qualified}"
+    argv = [sys.executable, "-m", "pushjuju.cli", "plan", "--format", "json", "-m", place, "--", *words]
+    environ = {**children.environment(ctx.environ), "PUSHJUJU_DATA": str(ctx.datadir.root)}
+    try:
+        ended = children.run(argv, environ=environ, stdin=stdin, timeout=_LONGEST_S)
+    except children.TimedOut:
+        raise NotValid(
+            f"the plan took more than {_LONGEST_S:.0f} seconds: make the change in a terminal"
+        ) from None
+    if ended.returncode not in (_SAME, _CHANGES):
+        raise NotValid(_told(ended.stderr))
+    document = json.loads(ended.stdout)
+    return Plan(document=document, mark=hashlib.sha256(ended.stdout.encode()).hexdigest()[:_MARK_CHARS])
+
+
+def _told(stderr: str) -> str:
+    """Return the error that a command printed."""
+    lines = stderr.strip().splitlines()
+    begun = next((at for at, line in enumerate(lines) if line.startswith("ERROR ")), None)
+    return "\n".join(lines[begun:]).removeprefix("ERROR ") if begun is not None else "the plan failed"

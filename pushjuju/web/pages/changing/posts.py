@@ -1,0 +1,95 @@
+"""What a form asks for: its plan, or the change itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.web import access, errors
+from pushjuju.web.api import Api
+from pushjuju.web.audit import Speaker
+from pushjuju.web.login import LoggedIn
+from pushjuju.web.pages.changing import plans
+from pushjuju.web.pages.changing.changes import CHANGES, Change, Fields
+from pushjuju.web.pages.visit import Content, Visit
+
+_AT_ONCE = 2  # plans that are made at the same time
+_SEEN = "mark"  # field: the mark of the plan that the person has seen
+
+
+class Posts:
+    """Answers the forms of one server."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._room = asyncio.Semaphore(_AT_ONCE)
+
+    async def answer(
+        self, visit: Visit, entered: LoggedIn, form: Mapping[str, str], *, apply: bool
+    ) -> Content | None:
+        """Make a change and return None, or return the page of its plan.
+
+        A change with a plan is made when the plan is still the one that the person has seen.
+
+        Raises:
+            PushjujuError: The user may not make the change, or the change is refused.
+        """
+        fields = {name: text for name, text in form.items() if name != _SEEN}
+        name = fields.get("change", "")
+        change = CHANGES.get(name)
+        if change is None:
+            raise NotFound(f'there is no change "{name}"')
+        fields["model"] = f"{visit.ctx.controller.name}:{visit.model.qualified}"
+        await self._api.pool.run(lambda ctx: _permit(ctx, entered, change, visit))
+        if change.has_plan:
+            found = await self._plan(visit, change, fields)
+            if not apply or found.mark != form.get(_SEEN):
+                return _page(visit, change, fields, found, stale=apply)
+        await self._api.pool.run(lambda ctx: self._make(ctx, entered, visit, name, fields))
+        self._api.changed()
+        return None
+
+    async def _plan(self, visit: Visit, change: Change, fields: Fields) -> plans.Plan:
+        words, stdin = change.planned(fields)
+        async with self._room:
+            return await asyncio.to_thread(plans.make, visit.ctx, visit.model, words, stdin)
+
+    def _make(self, ctx: Context, entered: LoggedIn, visit: Visit, name: str, fields: Fields) -> None:
+        """Make a change, with lines in the audit log before and after."""
+        model, change = visit.model, CHANGES[name]
+        said = Speaker(user=entered.user, what="dashboard", model=model.uuid, model_name=model.qualified)
+        noted = self._api.audit(ctx).conversation(said)
+        noted.asked(1, f"Dashboard.{name}", 1, dict(fields))
+        error: errors.Error | None = {"message": "internal error", "code": ""}
+        try:
+            _permit(ctx, entered, change, visit)
+            change.act(replace(ctx, user=entered.user), model, fields)
+            error = None
+        except PushjujuError as failed:
+            error = errors.told(failed)
+            raise
+        finally:
+            noted.answered(1, error)
+
+
+def _permit(ctx: Context, entered: LoggedIn, change: Change, visit: Visit) -> None:
+    """Check the user's access now.
+
+    Raises:
+        ApiError: The user has too little access, or the model has been removed.
+        Blocked: The commands of this kind are disabled for the model.
+    """
+    access.permit(replace(ctx, user=entered.user), change, visit.model.uuid)
+
+
+def _page(visit: Visit, change: Change, fields: Fields, found: plans.Plan, *, stale: bool) -> Content:
+    line = change.line(fields)
+    line = visit.command(line) if change.in_model else f"pushjuju {line}"
+    sent = {name: text for name, text in fields.items() if name != "model"}
+    values = {"plan": found.document, "mark": found.mark, "fields": sent, "line": line, "stale": stale}
+    return Content(
+        title="What would happen", command=visit.command(f"plan -- {change.line(fields)}"), values=values
+    )

@@ -1,0 +1,254 @@
+"""Forms of the dashboard: plan, change, and who may ask for which change."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from html import unescape
+from typing import Any
+
+import aiohttp
+import pytest
+
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis import users as access
+from pushjuju.services.requests.model import blocks as blocking
+from pushjuju.services.views import tasks
+from pushjuju.services.views.listings import applications as listings
+from pushjuju.web.pages.changing.changes import CHANGES, Fields, parameters
+from pushjuju.web.pages.changing.forms import parameters as parameters_of
+from pushjuju.web.pages.loopback import Loopback
+from pushjuju.web.pages.sessions import Sessions
+from pushjuju.web.registry import Needs
+from tests.world.api import ApiWorld
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.page_client import Browser, browsing
+
+MODEL = "/ui/m/admin/shop/"
+CONFIG = {"color": {"type": "string", "default": "red"}, "size": {"type": "int", "default": 3}}
+ACTIONS = {
+    "backup": {
+        "params": {
+            "to": {"type": "string"},
+            "deep": {"type": "boolean", "default": False},
+            "kind": {"type": "string", "enum": ["full", "part"]},
+            "more": {"type": "object"},
+        },
+        "required": ["to"],
+    }
+}
+# a valid form for each change
+FORMS: dict[str, dict[str, str]] = {
+    "config": {"application": "web", "option.color": "blue", "was.color": "red"},
+    "add-unit": {"application": "web", "units": "2"},
+    "remove-unit": {"unit": "web/0", "typed": "web/0"},
+    "remove-application": {"application": "web", "typed": "web"},
+    "expose": {"application": "web"},
+    "unexpose": {"application": "web"},
+    "integrate": {"endpoint": "web", "other": "db"},
+    "remove-relation": {"endpoint": "web", "other": "db"},
+    "refresh": {"application": "web", "revision": "7"},
+    "resolved": {"unit": "web/0"},
+    "run": {"unit": "web/0", "action": "backup", "param.to": "here", "text.to": "yes"},
+    "cancel-task": {"task": "1"},
+    "destroy-model": {"typed": "shop"},
+}
+
+
+@pytest.fixture
+def shop(house: TestController, packs: Charms) -> TestController:
+    """A model with a unit whose charm has options and actions."""
+    house.active(
+        "web",
+        packed=packs.make("web", peers=None, config=CONFIG, files={"actions.yaml": json.dumps(ACTIONS)}),
+    )
+    return house
+
+
+def color(house: TestController) -> Any:
+    return listings.config(house.ctx, house.model, "web")["settings"]["color"]["value"]
+
+
+async def mark(browser: Browser, path: str = MODEL + "a/web/config") -> str:
+    """Return the proof that a page puts into its forms."""
+    _, text = await browser.get(path)
+    found = re.search(r'name="csrf" value="(\w+)"', text)
+    assert found, "the page has a form"
+    return found[1]
+
+
+def sent(text: str) -> dict[str, str]:
+    """Return the fields of the button Apply of a plan's page."""
+    form = text[text.index('action="/ui/m/admin/shop/apply"') :]
+    return {name: unescape(value) for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', form)}
+
+
+async def ask(browser: Browser, change: str, to: str = "plan", **fields: str) -> tuple[int, str]:
+    """Send a form, and return status and text of the answer."""
+    proof = fields.pop("csrf", None) or await mark(browser)
+    form = {"csrf": proof, "change": change, "back": MODEL + "a/web", **FORMS[change], **fields}
+    answer = await browser.post(MODEL + to, form)
+    return answer.status, await answer.text()
+
+
+async def test_a_form_shows_the_plan_and_changes_nothing_before_apply(
+    served: ApiWorld, shop: TestController
+) -> None:
+    async with browsing(served, "admin") as browser:
+        status, text = await ask(browser, "config")
+        assert status == 200, text
+        assert "pushjuju config -m home:admin/shop web color=blue" in text
+        assert "config-changed" in text
+        assert color(shop) == "red"
+        answer = await browser.post(MODEL + "apply", sent(text))
+        assert (answer.status, answer.headers["Location"]) == (303, MODEL + "a/web")
+    assert color(shop) == "blue"
+    assert served.worked
+
+
+async def test_a_plan_that_no_longer_fits_is_shown_anew(served: ApiWorld, shop: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        _, text = await ask(browser, "add-unit")
+        shop.deploy("other")
+        answer = await browser.post(MODEL + "apply", {**sent(text), "units": "1"})
+        again = await answer.text()
+    assert answer.status == 200
+    assert "The model has changed since you saw the plan" in again
+    assert shop.units() == ["other/0", "web/0"]
+
+
+async def test_only_options_that_were_changed_in_the_form_are_set(
+    served: ApiWorld, shop: TestController
+) -> None:
+    async with browsing(served, "admin") as browser:
+        fields = {"option.size": "3", "was.size": "3", "option.color": 'a\r\nb @ "$(id)" -x'}
+        _, text = await ask(browser, "config", **fields)
+        await browser.post(MODEL + "apply", sent(text))
+        assert color(shop) == 'a\nb @ "$(id)" -x'
+        document = listings.config(shop.ctx, shop.model, "web")["settings"]
+        assert document["size"]["source"] == "default"
+        _, text = await ask(browser, "config", **{"reset.color": "on"})
+        await browser.post(MODEL + "apply", sent(text))
+    assert color(shop) == "red"
+
+
+async def test_an_action_runs_with_the_parameters_of_its_form(served: ApiWorld, shop: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        _, page = await browser.get(MODEL + "a/web/actions")
+        assert 'name="param.to"' in page
+        status, text = await ask(browser, "run", **{"param.to": "123", "param.more": "a: 1"})
+        assert status == 200, text
+        await browser.post(MODEL + "apply", sent(text))
+    ((operation, _),), _ = tasks.records(shop.ctx, shop.model, tasks.Filter(), limit=9, offset=0)
+    shown: Any = tasks.show_operation(shop.ctx, shop.model, operation.id)
+    assert shown["action"]["parameters"] == {"deep": False, "to": "123", "more": {"a": 1}}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+async def test_a_change_needs_its_access(
+    served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Each change of the registry, with each lower level of access; all other checks pass."""
+    monkeypatch.setattr(Sessions, "is_mark", lambda *_: True)
+    for level in ("read",) if CHANGES[name].needs is Needs.WRITE else ("read", "write"):
+        served.add_user(level)
+        shop.write(
+            partial(access.grant, person=level, level=level, kind=access.Kind.MODEL, target=shop.model)
+        )
+        async with browsing(served, level) as browser:
+            for to in ("plan", "apply"):
+                status, text = await ask(browser, name, to, csrf="any")
+                assert status == 401, text
+    assert shop.units() == ["web/0"]
+    assert "permission denied" in text
+
+
+async def test_disabled_commands_are_disabled_on_pages(served: ApiWorld, shop: TestController) -> None:
+    blocking.disable(shop.ctx, shop.model, "all", "not today")
+    async with browsing(served, "admin") as browser:
+        status, text = await ask(browser, "expose")
+    assert status == 400, text
+    assert "not today" in text
+
+
+@pytest.mark.parametrize("proof", ["", "00", "ab" * 64, "\u00e9"])
+async def test_a_form_without_the_sessions_proof_changes_nothing(
+    served: ApiWorld, shop: TestController, proof: str
+) -> None:
+    async with browsing(served, "admin") as browser:
+        status, text = await ask(browser, "resolved", "apply", csrf=proof or "-")
+    assert status == 403
+    assert "load the page again" in text
+
+
+async def test_the_proof_of_another_session_does_not_count(served: ApiWorld, shop: TestController) -> None:
+    async with browsing(served, "admin") as one, browsing(served, "admin") as other:
+        status, _ = await ask(one, "resolved", "apply", csrf=await mark(other))
+    assert status == 403
+
+
+async def test_each_page_has_another_proof(served: ApiWorld, shop: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        assert await mark(browser) != await mark(browser)
+
+
+@pytest.mark.parametrize(
+    ("change", "fields"),
+    [
+        ("remove-application", {"typed": "we"}),
+        ("remove-unit", {"typed": ""}),
+        ("destroy-model", {"typed": "admin/shop"}),
+        ("add-unit", {"units": "0"}),
+        ("add-unit", {"units": "1e3"}),
+        ("add-unit", {"application": "--help"}),
+        ("integrate", {"other": "--via=10.0.0.0/8"}),
+        ("refresh", {"channel": "-h"}),
+        ("run", {"action": "--params=/etc/shadow"}),
+        ("run", {"unit": "web/0 web/1"}),
+        ("config", {"option.color": "red"}),
+        ("cancel-task", {"task": "-1"}),
+    ],
+)
+async def test_what_is_no_word_of_its_kind_is_refused(
+    served: ApiWorld, shop: TestController, change: str, fields: dict[str, str]
+) -> None:
+    async with browsing(served, "admin") as browser:
+        for to in ("plan", "apply"):
+            status, text = await ask(browser, change, to, **fields)
+            assert status == 400, text
+    assert shop.units() == ["web/0"]
+
+
+def test_a_parameter_is_text_where_the_charm_says_so() -> None:
+    fields: Fields = {"param.a": "5", "text.a": "yes", "param.b": "5", "param.c": ""}
+    assert parameters(fields) == {"a": "5", "b": 5}
+
+
+def test_fields_follow_the_schema(shop: TestController) -> None:
+    with shop.ctx.read(shop.model) as tx:
+        spec = actions.specs(tx, applications.get(tx, "web"))["backup"]
+    kinds = [(item.name, item.kind, item.required) for item in parameters_of(spec)]
+    assert kinds[0] == ("to", "text", True)
+    assert ("deep", "choice", False) in kinds
+    assert ("more", "yaml", False) in kinds
+
+
+async def test_a_dashboard_that_only_reads_refuses_every_form(shop: TestController) -> None:
+    """The server is that of `pushjuju dashboard --read-only`."""
+    server = Loopback(shop.ctx, read_only=True)
+    await server.start()
+    try:
+        host, port = server.address
+        origin = f"http://{host}:{port}"
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            await session.get(await server.link("admin"))
+            page = await (await session.get(f"{origin}{MODEL}a/web")).text()
+            answer = await session.post(
+                f"{origin}{MODEL}apply", headers={"Origin": origin}, data=FORMS["expose"]
+            )
+            assert (answer.status, "csrf" in page) == (403, False)
+    finally:
+        await server.close()
