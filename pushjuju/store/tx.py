@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
-from pushjuju.core.values import changed, kinds, slots
+from pushjuju.core.values import assembler, changed, kinds
 from pushjuju.portable.jsontext import compact
 from pushjuju.store.statements import of_models, queries
 
@@ -34,32 +34,30 @@ def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[A
     known = kinds(kind)
     if missing := known.keys() - set(columns):
         raise StoreError(f"a row for {kind.__name__} has no {min(missing)}")
-    puts = [_put(kind, name, known[name]) if name in known else _leave_out for name in columns]
-    new = kind.__new__
-
-    def build(row: Iterable[Any]) -> Any:
-        made = new(kind)
-        for put, value in zip(puts, row, strict=True):
-            put(made, value)
-        return made
-
+    parts = [(name, _decoder(known[name])) if name in known else None for name in columns]
+    build: Callable[[Iterable[Any]], Any] = assembler(record, parts)
     return build
 
 
-def _put(record: Any, name: str, kind: str) -> Callable[[Any, Any], None]:
-    """Return the function that decodes a column's value into a field; a hook calls it dozens of times."""
-    put, time = slots(record)[name][1], datetime.fromisoformat
+def _decoder(kind: str) -> Callable[[Any], Any] | None:
+    """Return the function that decodes a column for a field of a type, or None."""
     if kind == "bool":
-        return lambda made, value: put(made, value == 1)
+        return _is_one
     if kind in ("datetime", "datetime | None"):
-        return lambda made, text: put(made, None if text is None else time(text))
-    if _is_json(kind):
-        return lambda made, text: put(made, {} if text == "{}" else json.loads(text))
-    return put
+        return _moment
+    return _document if _is_json(kind) else None
 
 
-def _leave_out(_record: Any, _value: Any) -> None:
-    pass
+def _is_one(number: int) -> bool:
+    return number == 1
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _document(text: str) -> Any:
+    return {} if text == "{}" else json.loads(text)
 
 
 def _names(rows: Rows) -> tuple[str, ...]:

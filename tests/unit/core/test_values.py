@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -17,7 +17,7 @@ from pushjuju.core.errors import InvalidCharm, NotValid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.status import StatusInfo, derive_application_status
-from pushjuju.core.values import changed
+from pushjuju.core.values import assembler, changed, dataclass
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,35 @@ def test_a_changed_value_is_what_replace_makes() -> None:
     assert info.message == "ready"
     with pytest.raises(KeyError):
         changed(info, colour="red")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value of two fields."""
+
+    x: int
+    y: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Point):
+    """A value with fields of its base."""
+
+    name: str = ""
+
+
+def test_a_value_of_parts_equals_one_of_the_constructor_and_is_frozen() -> None:
+    made = assembler(Point, [("y", int), None, ("x", None)])(["2", "left out", 1])
+    assert (made, type(made), hash(made)) == (Point(1, 2), Point, hash(Point(1, 2)))
+    with pytest.raises(FrozenInstanceError):
+        made.x = 3
+    with pytest.raises(ValueError, match="unpack"):
+        assembler(Point, [("x", None), ("y", None)])([1])
+
+
+def test_values_with_inherited_fields_are_made_and_changed_alike() -> None:
+    made = assembler(Named, [("name", None), ("x", None), ("y", None)])(["a", 1, 2])
+    assert (made, type(changed(made, x=5)), changed(made, x=5)) == (Named(1, 2, "a"), Named, Named(5, 2, "a"))
 
 
 def test_clocks_tell_utc() -> None:
