@@ -23,6 +23,8 @@ def _is_own(table: str, row: dict[str, Any], unit: str, before: Tables) -> bool:
         return True  # who is to look again, and when
     if table == "application":  # any unit may say which version its workload has
         return {**row, "workload_version": ""} in [{**old, "workload_version": ""} for old in before[table]]
+    if table == "hook_tally":  # how many hooks of its application ran
+        return row["application"] == unit.partition("/")[0]
     owner = {"unit": "name", "relation_bag": "entity", "log": "entity", "task": "receiver"}.get(table)
     if table in ("status", "status_history"):
         owner = "entity"
