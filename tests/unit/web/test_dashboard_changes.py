@@ -19,6 +19,7 @@ from pushjuju.services.views import tasks
 from pushjuju.services.views.listings import applications as listings
 from pushjuju.web.pages.changing.changes import CHANGES, Fields, parameters
 from pushjuju.web.pages.changing.forms import parameters as parameters_of
+from pushjuju.web.pages.changing.plans import _of_model
 from pushjuju.web.pages.loopback import Loopback
 from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.registry import Needs
@@ -205,6 +206,7 @@ async def test_each_page_has_another_proof(served: ApiWorld, shop: TestControlle
         ("add-unit", {"units": "1e3"}),
         ("add-unit", {"application": "--help"}),
         ("integrate", {"other": "--via=10.0.0.0/8"}),
+        ("integrate", {"other": "admin/secret.offer"}),
         ("refresh", {"channel": "-h"}),
         ("run", {"action": "--params=/etc/shadow"}),
         ("run", {"unit": "web/0 web/1"}),
@@ -220,6 +222,21 @@ async def test_what_is_no_word_of_its_kind_is_refused(
             status, text = await ask(browser, change, to, **fields)
             assert status == 400, text
     assert shop.units() == ["web/0"]
+
+
+def test_a_plan_tells_nothing_of_models_that_the_user_may_not_see() -> None:
+    document = {
+        "changed": True,
+        "changes": [
+            {"model": "shop", "kind": "application", "name": "web"},
+            {"model": "hidden", "kind": "unit", "name": "vault/0"},
+        ],
+        "hooks": [{"unit": "web/0"}, {"unit": "vault/0"}],
+        "unknown": ["what vault/0 does"],
+        "blocked": ["vault/0"],
+    }
+    assert "vault" not in json.dumps(_of_model(document, "shop", ["db"]))
+    assert "web/0" in json.dumps(_of_model(document, "shop", ["db"]))
 
 
 def test_a_parameter_is_text_where_the_charm_says_so() -> None:

@@ -169,8 +169,16 @@ def _remove_unit(ctx: Context, model: Model, fields: Fields) -> None:
     removals.remove_units(ctx, model.uuid, [_typed(fields, _unit(fields))])
 
 
+def _side(fields: Fields, field: str) -> str:
+    """Return a side of a relation within the model: a plan would tell which offers other models have."""
+    text = _word(fields, field)
+    if not is_application(text.partition(":")[0]):
+        raise NotValid(f'"{text}" is not an application of this model, with or without :endpoint')
+    return text
+
+
 def _pair(fields: Fields) -> tuple[str, str]:
-    return _word(fields, "endpoint"), _word(fields, "other")
+    return _side(fields, "endpoint"), _side(fields, "other")
 
 
 def _refresh_words(fields: Fields) -> list[str]:

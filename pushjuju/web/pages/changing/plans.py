@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pushjuju.core import children
 from pushjuju.core.errors import NotValid
+from pushjuju.core.names import application_of
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.model import Model
@@ -24,7 +25,7 @@ class Plan:
     """What a change would do.
 
     Attributes:
-        document: The document of `pushjuju plan --format json`.
+        document: The document of `pushjuju plan --format json`, without hooks that run anyway.
         mark: Another text for another plan.
     """
 
@@ -32,10 +33,12 @@ class Plan:
     mark: str
 
 
-def make(ctx: Context, model: Model, words: Sequence[str], stdin: str) -> Plan:
+def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Collection[str] | None) -> Plan:
     """Return the plan of a command line, which may take some seconds.
 
     Args:
+        only: None for a user who may see all models; else the applications of the model: what the plan tells
+            of other models is left out.
         stdin: What the command reads from its standard input.
 
     Raises:
@@ -53,7 +56,19 @@ def make(ctx: Context, model: Model, words: Sequence[str], stdin: str) -> Plan:
     if ended.returncode not in (_SAME, _CHANGES):
         raise NotValid(_told(ended.stderr))
     document = json.loads(ended.stdout)
-    return Plan(document=document, mark=hashlib.sha256(ended.stdout.encode()).hexdigest()[:_MARK_CHARS])
+    # What runs anyway changes from moment to moment, and does not come from the change.
+    document["hooks"] = [step for step in document["hooks"] if not step["anyway"]]
+    shown = document if only is None else _of_model(document, model.name, only)
+    text = json.dumps(shown, sort_keys=True)
+    return Plan(document=shown, mark=hashlib.sha256(text.encode()).hexdigest()[:_MARK_CHARS])
+
+
+def _of_model(document: Mapping[str, Any], model: str, applications: Collection[str]) -> dict[str, Any]:
+    """Return the part of a plan that tells nothing of other models."""
+    changes = [item for item in document["changes"] if item["model"] == model]
+    named = {*applications, *(item["name"] for item in changes if item["kind"] == "application")}
+    hooks = [step for step in document["hooks"] if application_of(step["unit"]) in named]
+    return {"changed": document["changed"], "changes": changes, "hooks": hooks}
 
 
 def _told(stderr: str) -> str:

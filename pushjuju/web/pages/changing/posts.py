@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models
+from pushjuju.store.rows.records import Application
 from pushjuju.web import access, errors
 from pushjuju.web.api import Api
 from pushjuju.web.audit import Speaker
+from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.pages.changing import plans
-from pushjuju.web.pages.changing.changes import CHANGES, Change, Fields
+from pushjuju.web.pages.changing.changes import CHANGES, WAS, Change, Fields
 from pushjuju.web.pages.visit import Content, Visit
 
 _AT_ONCE = 2  # plans that are made at the same time
@@ -45,24 +48,28 @@ class Posts:
         fields["model"] = f"{visit.ctx.controller.name}:{visit.model.qualified}"
         await self._api.pool.run(lambda ctx: _permit(ctx, entered, change, visit))
         if change.has_plan:
-            found = await self._plan(visit, change, fields)
+            only = await self._api.pool.run(lambda ctx: _applications(ctx, entered, visit))
+            found = await self._plan(visit, change, fields, only)
             if not apply or found.mark != form.get(_SEEN):
                 return _page(visit, change, fields, found, stale=apply)
         await self._api.pool.run(lambda ctx: self._make(ctx, entered, visit, name, fields))
         self._api.changed()
         return None
 
-    async def _plan(self, visit: Visit, change: Change, fields: Fields) -> plans.Plan:
+    async def _plan(
+        self, visit: Visit, change: Change, fields: Fields, only: Collection[str] | None
+    ) -> plans.Plan:
         words, stdin = change.planned(fields)
         async with self._room:
-            return await asyncio.to_thread(plans.make, visit.ctx, visit.model, words, stdin)
+            return await asyncio.to_thread(plans.make, visit.ctx, visit.model, words, stdin, only)
 
     def _make(self, ctx: Context, entered: LoggedIn, visit: Visit, name: str, fields: Fields) -> None:
         """Make a change, with lines in the audit log before and after."""
         model, change = visit.model, CHANGES[name]
         said = Speaker(user=entered.user, what="dashboard", model=model.uuid, model_name=model.qualified)
         noted = self._api.audit(ctx).conversation(said)
-        noted.asked(1, f"Dashboard.{name}", 1, dict(fields))
+        params = {key: text for key, text in fields.items() if not key.startswith(WAS)}
+        noted.asked(1, f"Dashboard.{name}", 1, params)
         error: errors.Error | None = {"message": "internal error", "code": ""}
         try:
             _permit(ctx, entered, change, visit)
@@ -83,6 +90,20 @@ def _permit(ctx: Context, entered: LoggedIn, change: Change, visit: Visit) -> No
         Blocked: The commands of this kind are disabled for the model.
     """
     access.permit(replace(ctx, user=entered.user), change, visit.model.uuid)
+
+
+def _applications(ctx: Context, entered: LoggedIn, visit: Visit) -> Collection[str] | None:
+    """Return the applications of which a plan may tell, or None for a user who may see all models.
+
+    Raises:
+        NotValid: A plan names models without their owners, and another owner's model has the same name.
+    """
+    if is_superuser(replace(ctx, user=entered.user)):
+        return None
+    with ctx.read(visit.model.uuid) as tx:
+        if sum(item.name == visit.model.name for item in models.listed(tx)) > 1:
+            raise NotValid(f"several models are named {visit.model.name}: make the change in a terminal")
+        return {item.name for item in tx.list(Application, "application_list")}
 
 
 def _page(visit: Visit, change: Change, fields: Fields, found: plans.Plan, *, stale: bool) -> Content:
