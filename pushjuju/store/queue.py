@@ -197,13 +197,18 @@ def process_owner() -> str:
     return f"{os.uname().nodename}:{os.getpid()}:{_started(os.getpid())}"
 
 
+def place_of(owner: str) -> tuple[str, str]:
+    """Return host and pid of a process."""
+    host, _, pid = owner.rpartition(":")[0].rpartition(":")
+    return host, pid
+
+
 def owner_alive(owner: str) -> bool:
     """Return True when the process of a claim may still run; processes on other hosts always may."""
-    host, _, rest = owner.rpartition(":")
-    host, _, pid = host.rpartition(":")
+    host, pid = place_of(owner)
     if host != os.uname().nodename or not pid.isdigit():
         return True
-    return _started(int(pid)) == rest
+    return _started(int(pid)) == owner.rpartition(":")[2]
 
 
 def _started(pid: int) -> str:

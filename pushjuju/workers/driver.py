@@ -18,7 +18,15 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.consume import connected
-from pushjuju.store.queue import HEARTBEAT_S, Claim, SqliteWorkQueue, failed_since, next_lease, process_owner
+from pushjuju.store.queue import (
+    HEARTBEAT_S,
+    LEASE_S,
+    Claim,
+    SqliteWorkQueue,
+    failed_since,
+    next_lease,
+    process_owner,
+)
 from pushjuju.store.rows.records import Model, Status
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.loops import charm_updater, poller, secret_rotation
@@ -278,12 +286,16 @@ class Driver:
         return await clean(self.runtime.holding(claim), model, claim.attempts)
 
     async def _heartbeat(self, claim: Claim, work: asyncio.Task[None] | None) -> None:
-        """Renew the lease regularly; cancel the work when another process has taken over the lease."""
+        """Renew the lease regularly; cancel the work when the lease is lost, or may be."""
+        held, end = True, time.monotonic() + LEASE_S
         while True:
             await asyncio.sleep(HEARTBEAT_S)
+            begun = time.monotonic()
             with contextlib.suppress(StoreError):  # a busy store: the next heartbeat renews the lease
-                if not self.queue.heartbeat(claim, self.ctx.clock.now()) and work is not None:
-                    work.cancel()
+                held = self.queue.heartbeat(claim, self.ctx.clock.now())
+                end = begun + LEASE_S
+            if work is not None and not (held and begun < end):
+                work.cancel()
 
     def anything_due(self) -> bool:
         """Return True when a key is due, here or in another process."""

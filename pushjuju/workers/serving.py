@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
+from pushjuju import __version__
+from pushjuju.core.errors import StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import processes
 from pushjuju.workers.background import only_one
@@ -15,6 +18,7 @@ from pushjuju.workers.events import Tell, silent
 
 LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
+_DRAIN_LOOK_S = 1.0
 
 
 def serve(
@@ -49,12 +53,30 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    if not until_idle:
-        processes.enlist(ctx.controller.root)
+    drained = asyncio.create_task(_stop_when_drained(ctx, stop))
+    try:
+        if until_idle:
+            return await _serve_until_idle(ctx, stop, tell, warn)
+        _enlist(ctx)
         with only_one(ctx.controller, tries=_TRIES):
             await Driver(ctx, tell=tell, warn=warn).run(stop)
         return True
-    return await _serve_until_idle(ctx, stop, tell, warn)
+    finally:
+        drained.cancel()
+
+
+def _enlist(ctx: Context) -> None:
+    with ctx.store.write() as tx:
+        processes.enlist(tx, ctx.clock.now(), __version__)
+
+
+async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:
+    """Set `stop` when a user asks this process to end (`controller drain`)."""
+    while not stop.is_set():
+        await asyncio.sleep(_DRAIN_LOOK_S)
+        with contextlib.suppress(StoreError), ctx.store.read() as tx:  # the driver tells of a busy store
+            if processes.drains(tx):
+                stop.set()
 
 
 async def _serve_until_idle(
@@ -68,7 +90,7 @@ async def _serve_until_idle(
         with only_one(ctx.controller, tries=_TRIES) as free:
             if not free:
                 return False
-            processes.enlist(ctx.controller.root)
+            _enlist(ctx)
             await Driver(ctx, tell=tell, warn=warn).run(stop, idle_exit_s=LINGER_S)
         if not Driver(ctx).anything_due():
             return True

@@ -85,7 +85,7 @@ class DyingStore(Store):
 
 def shorten_leases(seconds: float) -> None:
     """Let a claim end soon after its last heartbeat."""
-    queue.LEASE_S, drives.HEARTBEAT_S = seconds, seconds / 4
+    queue.LEASE_S, drives.LEASE_S, drives.HEARTBEAT_S = seconds, seconds, seconds / 4
 
 
 def name_operations() -> None:

@@ -35,6 +35,7 @@ async def test_everything_comes_to_rest_and_each_hook_ran_once(
 ) -> None:
     monkeypatch.setattr(MachineSession, "run", MachineSession.run)  # as it was, at the end
     monkeypatch.setattr(queue, "LEASE_S", LEASE_S)
+    monkeypatch.setattr(drives, "LEASE_S", LEASE_S)
     monkeypatch.setattr(drives, "HEARTBEAT_S", LEASE_S / 4)
     name_operations()
     breakage = Breakage(world)

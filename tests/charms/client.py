@@ -205,8 +205,8 @@ class Client:
 
     def until_it_serves(self, process: subprocess.Popen[str]) -> None:
         """Wait until a `controller run` takes what comes due."""
-        lists = lambda: self.data.glob("controllers/*/processes")  # noqa: E731
-        self.until(lambda: any(f":{process.pid}:" in path.read_text() for path in lists()))
+        listed = lambda: self.json("controller", "processes")  # noqa: E731
+        self.until(lambda: process.pid in [item["pid"] for item in listed()])
 
     # --- the end ------------------------------------------------------------------------------------------
 

@@ -32,7 +32,6 @@ pytestmark = pytest.mark.machine
 CONTRIB = REPOSITORY / "contrib"
 PJ = "sudo -H -u pushjuju /opt/pushjuju/bin/pushjuju"
 HOOKS = "/var/log/hooks-begun"
-PROCESSES = "/var/lib/pushjuju-controller/.local/share/pushjuju/controllers/lab/processes"
 FIRST_KEY = "var/lib/pushjuju-controller/first-key"
 
 # The how-to page, sections 1 and 2; the packages were downloaded on the host.
@@ -183,7 +182,7 @@ def test_the_service(host: Host) -> None:
     host.there("echo 5 > /etc/hook-sleeps-config-changed")
     before = host.begun("config-changed")
     host.run("systemctl restart pushjuju-controller")
-    host.until(lambda: host.try_run(f"grep -qs ':{_main_pid(host)}:' {PROCESSES}\n").rc == 0)
+    host.until(lambda: f":{_main_pid(host)}:" in host.run(f"{PJ} controller processes"))
     host.run(f"{PJ} config web greeting=Ahoy --no-wait")
     host.until(lambda: host.begun("config-changed") == before + 1)
     asked = time.monotonic()

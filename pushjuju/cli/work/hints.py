@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pushjuju.cli.terminal.times import clock_text
 from pushjuju.cli.work import session
 from pushjuju.core.model.life import Life
-from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import forced_ends
 from pushjuju.services.views import next_steps
@@ -132,7 +131,7 @@ def _of_dying(ctx: Context, model: Model, stuck: Sequence[str], at: str) -> Iter
 def _again(ctx: Context, model: str, machine: str, at: str) -> Iterable[str]:
     """Yield when a process tries the failed work again, or which command the user must run for that."""
     what = f"explain{at}{' ' if machine else ''}{machine}    tells what is known"
-    waiting = machine_work.waiting_process(ctx)
+    waiting = next_steps.waiting_process(ctx)
     if not waiting:
         yield f"update-status{at}    tries it again; nobody is working on it"
         yield what

@@ -138,7 +138,7 @@ def read(ctx: Context, tx: ModelTx, decide: Decide) -> Seen:
         ends=ends_ahead(tx),
         items=machines,
         loops=loops,
-        hands=hands(ctx),
+        hands=hands(ctx, tx),
         decide=decide,
     )
 

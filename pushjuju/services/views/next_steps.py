@@ -14,6 +14,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.services.entities.storage import storage_instances
+from pushjuju.store import processes
 from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Application, Machine, Unit
@@ -71,6 +72,12 @@ def machine(ctx: Context, model: Model, name: str) -> FailedMachine:
             is_dying=found is not None and found.life != Life.ALIVE,
             containers=[item.id for item in machines.containers_on(tx, name)],
         )
+
+
+def waiting_process(ctx: Context) -> str:
+    """Return the process that works on keys when they become due; empty when no such process runs."""
+    with ctx.store.read() as tx:
+        return processes.waiting(tx)
 
 
 def next_try(ctx: Context, model: str, name: str) -> datetime | None:

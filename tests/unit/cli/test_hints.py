@@ -29,6 +29,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.views import relation_view
 from pushjuju.store import processes
+from pushjuju.store.queue import process_owner
 from pushjuju.workers.provision import precheck
 from tests.world.charms import UBUNTU
 from tests.world.commandline import Run
@@ -199,10 +200,11 @@ def test_a_machine_that_does_not_answer_says_who_tries_it_again(runtime: TestCon
     cli = cli_of(runtime)
     hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert hint.splitlines()[0] == "pushjuju update-status    tries it again; nobody is working on it"
-    processes.enlist(runtime.ctx.controller.root)
+    with runtime.ctx.store.write() as tx:
+        processes.enlist(tx, runtime.ctx.clock.now(), "1")
     hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert "nobody" not in hint
-    assert f"process {processes.waiting(runtime.ctx.controller.root)} tries it again at " in hint
+    assert f"process {process_owner()} tries it again at " in hint
 
 
 def test_a_model_that_goes_names_itself_and_its_deadline(runtime: TestController) -> None:

@@ -197,6 +197,33 @@ async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
     assert runtime.agent() == ("idle", "")
 
 
+async def test_work_ends_with_a_lease_that_cannot_be_renewed(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may have taken the machine, where this process must not begin anything more."""
+    runtime.deploy()
+    ends = []
+
+    def unreachable(queue: Any, claim: Any, now: Any) -> bool:
+        raise StoreBusy("held by another process")
+
+    async def endless(worker: MachineWorker) -> Outcome:
+        if ends:
+            return Outcome()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ends.append(worker)
+        raise AssertionError
+
+    monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(drives, "LEASE_S", 0.05)
+    monkeypatch.setattr(SqliteWorkQueue, "heartbeat", unreachable)
+    monkeypatch.setattr(MachineWorker, "work", endless)
+    await drive(runtime, PlayedRuntime(runtime))
+    assert len(ends) == 1
+
+
 async def test_leases_are_renewed(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime.deploy()
     kept = []

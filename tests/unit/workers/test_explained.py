@@ -30,14 +30,24 @@ from tests.world.runtime import PlayedRuntime, drive
 NOBODY = "nobody is working on this; next: pushjuju update-status, or any command"
 _OTHER = """
 import pathlib, sys
+from datetime import UTC, datetime
 from pushjuju.store import processes
-processes.enlist(pathlib.Path(sys.argv[1]))
+from pushjuju.store.db import Store
+store = Store.open(pathlib.Path(sys.argv[1]))
+with store.write() as tx:
+    processes.enlist(tx, datetime.now(UTC), "1")
+store.close()
 print("there", flush=True)
 sys.stdin.read()
 """
 SILENT = Unreachable("machine 0 does not answer", detail="no route to host")
 CHANGE = "new since config-changed last ran: the configuration"
 FULL = DiskFull("the disk of machine 0 is full")
+
+
+def waiting(runtime: TestController) -> str:
+    with runtime.ctx.store.read() as tx:
+        return processes.waiting(tx)
 
 
 def told(runtime: TestController, *names: str) -> list[Reason]:
@@ -199,11 +209,14 @@ async def test_a_process_that_waits_for_work_is_named_as_long_as_it_lives(runtim
     await changed(runtime, work, SILENT)
     argv = [sys.executable, "-c", _OTHER]
     with subprocess.Popen(  # noqa: ASYNC220 - a process of its own, beside the work
-        [*argv, str(runtime.ctx.controller.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*argv, str(runtime.ctx.controller.store_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "there\n"
-        owner = processes.waiting(runtime.ctx.controller.root)
+        owner = waiting(runtime)
         assert owner.split(":")[1] == str(other.pid)
         (unit,) = told(runtime, "web/0")
         assert (unit.attended_by, unit.unattended) == (owner, False)
@@ -211,17 +224,18 @@ async def test_a_process_that_waits_for_work_is_named_as_long_as_it_lives(runtim
             "Z", "+00:00"
         )
         other.communicate()
-    assert processes.waiting(runtime.ctx.controller.root) == ""
+    assert waiting(runtime) == ""
     assert told(runtime, "web/0")[0].unattended
     assert machine_message(runtime).endswith(NOBODY)
 
 
-def test_processes_of_another_computer_and_damaged_lists_count_for_nothing(runtime: TestController) -> None:
-    root = runtime.ctx.controller.root
-    assert processes.waiting(root) == ""
-    (root / "processes").write_bytes(b"elsewhere:1:2\n\xff")
-    assert processes.waiting(root) == ""
-    (root / "processes").write_text("elsewhere:1:2\n")
-    processes.enlist(root)
-    assert processes.waiting(root) == process_owner()
-    assert (root / "processes").read_text() == f"{process_owner()}\n"
+def test_processes_of_another_computer_count_for_nothing(runtime: TestController) -> None:
+    """A restored store names the processes of the computer where it was."""
+    assert waiting(runtime) == ""
+    with runtime.ctx.store.write() as tx:
+        now = runtime.ctx.clock.now()
+        tx.run("process_enlist", owner="elsewhere:1:2", version="1", started=now)
+        assert processes.waiting(tx) == ""
+        processes.enlist(tx, now, "1")
+        assert [item.owner for item in tx.list(processes.Process, "process_list")] == [process_owner()]
+    assert waiting(runtime) == process_owner()

@@ -1,20 +1,26 @@
-"""controller: `controller run` works all due work until it is stopped; `renew-key` changes the key."""
+"""controller: `controller run` works all that comes due; lists and ends such processes; `renew-key`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.program.command_tree import root_group
 from pushjuju.cli.commands.program.web_commands import WebCommands
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.progress import progress
+from pushjuju.cli.terminal.table import heads
+from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.times import rfc3339
 from pushjuju.cli.work import api as serve_api
 from pushjuju.cli.work import session
 from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
+from pushjuju.services.requests.controller import drain
 from pushjuju.services.requests.secret import keys
+from pushjuju.services.views.listings import processes
 from pushjuju.workers import serving
 
 if TYPE_CHECKING:
@@ -31,39 +37,61 @@ class ControllerFlags(ServingFlags):
     forget_old: bool = flags.switch("forget-old", "renew-key: delete the old keys from the file")
 
 
+_OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
+    "run": ("until_idle", "api", "cert", "key", "log_format", "web_cli"),
+    "processes": ("format", "output"),
+    "drain": (),
+    "renew-key": ("forget_old",),
+}
+
+
 @command(
     "controller",
-    usage="run|renew-key",
+    usage="run|processes|drain HOST|renew-key",
     summary="Runs a controller process: `controller run` works all that comes due, until it is stopped.",
-    at_least=(1, "no subcommand specified: controller run|renew-key"),
-    at_most=1,
+    at_least=(1, "no subcommand specified: controller run|processes|drain|renew-key"),
+    at_most=2,
+    formats=("tabular", "yaml", "json"),
     flags=flags.CONTROLLER,
     into=ControllerFlags,
     details="For a service manager. Several processes, and other commands, may run at the same time. With\n"
     "--api, Juju's clients can connect: 127.0.0.1 accepts only this host; Juju's usual port is\n"
     "17070. --cert, --key and --web-cli are those of the command api.\n\n"
+    "`controller processes` lists the processes that work for the controller. `controller drain` asks\n"
+    "those on a host, or the one with this name, to give back their work and to end. Hooks that run go\n"
+    "on, on their machines.\n\n"
     "`controller renew-key` makes a new key and encrypts all secrets of the store with the new key. The\n"
     "old key stays in the file, for older copies of the store, unless --forget-old is given.",
     see_also=("api", "update-status"),
 )
 def controller(cli: Cli, args: tuple[str, ...], asked: ControllerFlags) -> None:
-    """Work on the queue of a controller, or change its key."""
-    if args[0] not in ("run", "renew-key"):
-        raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` and `renew-key`')
-    of_api = asked.cert or asked.key or asked.web_cli
-    of_run = asked.until_idle or asked.api or asked.log_format or of_api
-    if (asked.forget_old and args[0] == "run") or (of_run and args[0] != "run"):
-        raise UsageError(f"controller {args[0]} does not take that flag")
-    asked.check()
-    if of_api and not asked.api:
-        raise UsageError("--cert and --web-cli are for the API: say with --api where to serve")
-    if args[0] == "renew-key":
-        _renew_key(cli, asked.controller, forget=asked.forget_old)
-    else:
+    """Work on the queue of a controller, list or end its processes, or change its key."""
+    word, *rest = args
+    if word not in _OWN_FLAGS:
+        raise UsageError(f'unknown subcommand "{word}" of controller: it has {", ".join(_OWN_FLAGS)}')
+    foreign = {key for words in _OWN_FLAGS.values() for key in words}.difference(_OWN_FLAGS[word])
+    if foreign & cli.given:
+        raise UsageError(f"controller {word} does not take that flag")
+    if len(rest) != (word == "drain"):
+        raise UsageError(f"usage: controller {word}{' HOST' if word == 'drain' else ''}")
+    _act(cli, word, asked, rest)
+
+
+def _act(cli: Cli, word: str, asked: ControllerFlags, names: Sequence[str]) -> None:
+    if word == "run":
         _run(cli, asked)
+    elif word == "processes":
+        _processes(cli, asked.controller)
+    elif word == "drain":
+        _drain(cli, asked.controller, *names)
+    else:
+        _renew_key(cli, asked.controller, forget=asked.forget_old)
 
 
 def _run(cli: Cli, asked: ControllerFlags) -> None:
+    asked.check()
+    if (asked.cert or asked.key or asked.web_cli) and not asked.api:
+        raise UsageError("--cert and --web-cli are for the API: say with --api where to serve")
     asked.use_log_format(cli)
     ctx = session.open_controller(cli, asked.controller)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
@@ -82,3 +110,26 @@ def _api(cli: Cli, ctx: Context, asked: ControllerFlags) -> ApiServing:
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
     name, count = keys.renew(session.open_controller(cli, controller), forget=forget)
     cli.console.info(f"Sealed {count} records with the new key {name}")
+
+
+def _processes(cli: Cli, controller: str) -> None:
+    found = processes.documents(session.open_controller(cli, controller))
+    listed = [{**item, "started": item["started"] and rfc3339(item["started"])} for item in found]
+    if not listed:
+        cli.console.info("No process works for the controller; next: pushjuju controller run")
+    cli.output.write(listed, {"tabular": _table})
+
+
+def _table(listed: Sequence[Mapping[str, Any]]) -> str:
+    table = TabWriter()
+    if not listed:
+        return ""
+    table.row(*heads("Process", "Version", "State", "Keys", "Started"))
+    for item in listed:
+        table.row(item["process"], item["version"], item["state"], str(item["keys"]), item["started"] or "")
+    return table.text()
+
+
+def _drain(cli: Cli, controller: str, name: str) -> None:
+    for process in drain.drain(session.open_controller(cli, controller), name):
+        cli.console.info(f"Process {process} gives back its work and ends")

@@ -12,7 +12,7 @@ from pushjuju.store.queue import WorkItem
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.store.tx import ModelTx
+    from pushjuju.store.tx import ModelTx, Tx
 
 UNUSABLE = "why"
 """Key in the data of an instance's status: the text why the machine cannot be used."""
@@ -50,14 +50,9 @@ class Hands:
         return f"nobody is working on this; next: {program} update-status, or any command"
 
 
-def waiting_process(ctx: Context) -> str:
-    """Return the process that works on keys when they become due; empty when no such process runs."""
-    return processes.waiting(ctx.controller.root)
-
-
-def hands(ctx: Context) -> Callable[[WorkItem], Hands]:
+def hands(ctx: Context, tx: Tx) -> Callable[[WorkItem], Hands]:
     """Return a function that returns the process which works on a row of the work queue."""
-    now, waiting = ctx.clock.now(), waiting_process(ctx)
+    now, waiting = ctx.clock.now(), processes.waiting(tx)
     return lambda item: Hands(working=item.worked_by(now), waiting=waiting)
 
 
@@ -70,7 +65,7 @@ def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> di
     items = tx.list(WorkItem, "work_failing")
     if not items:
         return {}
-    of, now, found = hands(ctx), ctx.clock.now(), {}
+    of, now, found = hands(ctx, tx), ctx.clock.now(), {}
     for item in items:
         again = str(moment(to_iso(item.due))) if item.due and item.due > now else ""
         found[item.key.partition(_MACHINE)[2]] = of(item).text(again=again)

@@ -1,0 +1,43 @@
+"""The document of `controller processes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.store import processes
+from pushjuju.store.queue import owner_alive, place_of
+
+
+def documents(ctx: Context) -> list[dict[str, Any]]:
+    """Return the processes that work for a controller: controller processes, and commands that hold keys.
+
+    Each has `process`, `host`, `pid`, `version`, `state` (working, waiting, draining or command), `keys`, and
+    `started` (a datetime, or None for a command).
+    """
+    with ctx.store.read() as tx:
+        keys = {row["owner"]: row["keys"] for row in tx.rows("process_keys", now=ctx.clock.now())}
+        listed = processes.living(tx)
+    found = [_entry(item.owner, keys.pop(item.owner, 0), item) for item in listed]
+    return [*found, *(_entry(owner, held, None) for owner, held in keys.items() if owner_alive(owner))]
+
+
+def _entry(owner: str, keys: int, process: processes.Process | None) -> dict[str, Any]:
+    host, pid = place_of(owner)
+    return {
+        "process": owner,
+        "host": host,
+        "pid": int(pid),
+        "version": process.version if process is not None else "",
+        "state": _state(process, keys),
+        "keys": keys,
+        "started": process.started if process is not None else None,
+    }
+
+
+def _state(process: processes.Process | None, keys: int) -> str:
+    if process is None:
+        return "command"
+    if process.draining:
+        return "draining"
+    return "working" if keys else "waiting"
