@@ -63,7 +63,6 @@ class Hosts:
         self.preloaded.add(kind)
         try:
             _work().preload(kind)
-            gc.collect()
             gc.freeze()
         except Exception:
             pass  # the operation that needs the broken module reports the fault

@@ -19,7 +19,7 @@ import select
 import sys
 
 from pushjuju.portable.jsontext import loads
-from pushjuju.runner.remote.base import layout, signals, wire
+from pushjuju.runner.remote.base import compiled, layout, signals, wire
 from pushjuju.runner.remote.base.results import describe, monotonic, wall_time
 from pushjuju.runner.remote.disk import blobs, journal
 from pushjuju.runner.remote.server.attachments import Attachments
@@ -145,6 +145,7 @@ class Server:
             purge(self.state.paths)
             return
         blobs.forget_old(self.state.paths.blobs, wall_time())
+        compiled.keep(self.state.paths.program)
 
 
 def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
