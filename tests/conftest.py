@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from pushjuju.store.sqlite import SqliteEngine
 from tests.world.bases import build_bases
 from tests.world.printed import in_utc
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 # decides; on developers' machines the examples differ. A failure prints how to repeat its example.
 settings.register_profile("pushjuju", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("pushjuju")
+
+
+# Transactions are checked as on an engine that locks models (`store.scope`). SQLite locks the whole file, so
+# a transaction that reads or writes too much would not be noticed otherwise.
+SqliteEngine.locks_models = True
 
 
 # Background jobs of a shell ignore Ctrl-C, and children inherit that: tests that interrupt a command would

@@ -28,7 +28,7 @@ class OpenStore(Protocol):
     def begin(self) -> None:
         """Begin a transaction that only the group ends."""
 
-    def within(self) -> AbstractContextManager[Tx]:
+    def within(self, model: str) -> AbstractContextManager[Tx]:
         """Return the open transaction as a context manager."""
 
     def forget(self) -> None:
@@ -51,13 +51,17 @@ class CommitGroup:
         self._waiters: list[asyncio.Future[None]] = []
 
     @contextmanager
-    def part(self) -> Iterator[Tx]:
-        """Open a part of the transaction; an exception rolls back this part only."""
+    def part(self, model: str = "") -> Iterator[Tx]:
+        """Open a part of the transaction; an exception rolls back this part only.
+
+        Args:
+            model: The same as for `Store.write`.
+        """
         if not self.is_open:
             self._store.begin()
             self.is_open = True
             asyncio.get_running_loop().call_later(MOST_LATER_S, self._flush_quietly)
-        with self._store.within() as tx:
+        with self._store.within(model) as tx:
             try:
                 self._engine.connection.execute("SAVEPOINT part")
                 yield tx

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError
 from pushjuju.store import cache
+from pushjuju.store.scope import Scope
 from pushjuju.store.sqlite import SqliteEngine
+from pushjuju.store.statements import queries
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
@@ -24,7 +26,13 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """The store of a controller, opened once per process."""
+    """The store of a controller, opened once per process.
+
+    Attributes:
+        home: The model that a worker with this store works, or "" when the store is not of one worker.
+    """
+
+    home = ""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -102,21 +110,23 @@ class Store:
             return self.within()
         return self._transaction(reads=True)
 
-    def write(self, *, later: bool = False) -> AbstractContextManager[Tx]:
+    def write(self, model: str = "", *, later: bool = False) -> AbstractContextManager[Tx]:
         """Open a writing transaction, which is committed at the end, or rolled back after an exception.
 
         Args:
+            model: The only model that the transaction reads and writes, with the models that offers connect
+                with it; "" for the whole store.
             later: True when the write may become durable with the next shared commit (`store.commits`).
         """
         later = later and _loop_runs()
         group = self.group() if later else self._group
         if group is None or not (later or group.is_open):
-            return self._transaction(reads=False)
-        return group.part() if later else self._last_part(group)
+            return self._transaction(reads=False, model=model)
+        return group.part(model) if later else self._last_part(group, model)
 
     @contextmanager
-    def _last_part(self, group: CommitGroup) -> Iterator[Tx]:
-        with group.part() as tx:
+    def _last_part(self, group: CommitGroup, model: str) -> Iterator[Tx]:
+        with group.part(model) as tx:
             yield tx
         group.flush()
 
@@ -132,21 +142,34 @@ class Store:
         """Begin a writing transaction that does not end with a block."""
         self._begin(reads=False)
 
-    def _begin(self, *, reads: bool) -> None:
-        others = self.engine.begin(reads=reads)
+    def _begin(self, *, reads: bool, model: str = "") -> None:
+        others = self.engine.begin(reads=reads, model=model)
         if self._memo is not None:
             self._memo.begin(others)
 
     @contextmanager
-    def within(self) -> Iterator[Tx]:
-        """Return the open transaction, for reading and writing."""
+    def within(self, model: str = "") -> Iterator[Tx]:
+        """Return the open transaction, for reading and writing.
+
+        Args:
+            model: The same as for `write`.
+        """
         if self._depth:
             raise StoreError("a transaction is open already")
         self._depth = 1
         try:
-            yield Tx(self._connection, self._memo)
+            yield self._tx(model)
         finally:
             self._end()
+
+    def _tx(self, model: str) -> Tx:
+        scope = Scope(model, lambda: self._connected(model)) if model and self.engine.locks_models else None
+        return Tx(self._connection, self._memo, scope)
+
+    def _connected(self, model: str) -> list[str]:
+        """Return the models that offers connect with a model; its lock keeps the answer from growing."""
+        found = self._connection.execute(queries()["models_connected"], {"model": model})
+        return [row["model"] for row in found]
 
     def _end(self) -> None:
         self._depth = 0
@@ -154,13 +177,13 @@ class Store:
             self._memo.trail = None
 
     @contextmanager
-    def _transaction(self, *, reads: bool) -> Iterator[Tx]:
+    def _transaction(self, *, reads: bool, model: str = "") -> Iterator[Tx]:
         if self._depth:
             raise StoreError("a transaction is open already")
-        self._begin(reads=reads)
+        self._begin(reads=reads, model=model)
         self._depth = 1
         try:
-            yield Tx(self._connection, self._memo)
+            yield self._tx(model)
             self.engine.commit()
         except BaseException as error:
             self.engine.rollback()

@@ -21,12 +21,13 @@ class DeferredStore(Store):
         super().__init__(store.engine)
         self._store = store
         self._since = store.group().lost
+        self.home = store.home
 
     def read(self) -> AbstractContextManager[Tx]:
         return self._store.read()
 
-    def write(self, *, later: bool = True) -> AbstractContextManager[Tx]:
-        return self._store.write(later=later)
+    def write(self, model: str = "", *, later: bool = True) -> AbstractContextManager[Tx]:
+        return self._store.write(model, later=later)
 
     def concluded(self, key: Hashable) -> Any:
         return self._store.concluded(key)

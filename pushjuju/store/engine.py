@@ -64,9 +64,11 @@ class Engine(Protocol):
         path: What names the store in errors.
         connection: Runs statements.
         is_open: True within a transaction.
+        locks_models: True when transactions of different models may be open at once.
     """
 
     path: Path
+    locks_models: bool
 
     @property
     def connection(self) -> Connection: ...
@@ -74,8 +76,12 @@ class Engine(Protocol):
     @property
     def is_open(self) -> bool: ...
 
-    def begin(self, *, reads: bool) -> int:
+    def begin(self, *, reads: bool, model: str = "") -> int:
         """Begin a transaction and acquire all its locks, so that no later statement has to wait.
+
+        Args:
+            model: The model that the transaction writes, with the models that offers connect with it; "" for
+                the whole store. An engine may lock more.
 
         Returns:
             The same as `others`; 0 when nothing is cached.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import LeaseLost
 from pushjuju.store.db import Store
-from pushjuju.store.queue import Claim
+from pushjuju.store.queue import Claim, model_of
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
@@ -27,18 +27,19 @@ class LeasedStore(Store):
         super().__init__(store.engine)
         self._store = store
         self._claim = claim
+        self.home = model_of(claim.key)
 
     def read(self) -> AbstractContextManager[Tx]:
         return self._store.read()
 
     @contextmanager
-    def write(self, *, later: bool = False) -> Iterator[Tx]:
+    def write(self, model: str = "", *, later: bool = False) -> Iterator[Tx]:
         """Open the one writing transaction.
 
         Raises:
             LeaseLost: Another process has taken over the key; nothing was written.
         """
-        with self._store.write(later=later) as tx:
+        with self._store.write(model, later=later) as tx:
             if tx.row("work_holds", key=self._claim.key, lease=self._claim.lease) is None:
                 raise LeaseLost(f"another controller process works on {self._claim.key} now")
             yield tx

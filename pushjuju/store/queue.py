@@ -145,6 +145,11 @@ def model_key(model: str, loop: str) -> str:
     return f"{model}/loop/{loop}"
 
 
+def model_of(key: str) -> str:
+    """Return the model of a machine's worker or of a loop."""
+    return key.partition("/")[0]
+
+
 def touch(tx: Tx, key: str, due: datetime, reason: str = "") -> None:
     """Make a key due in the caller's transaction; an earlier due time stays."""
     tx.run("work_touch", key=key, due=due, reason=reason)

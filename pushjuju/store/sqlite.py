@@ -34,6 +34,8 @@ class SqliteEngine:
         connection: The connection, without transactions of its own.
     """
 
+    locks_models = False  # SQLite has one writer at a time
+
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
@@ -118,7 +120,7 @@ class SqliteEngine:
     def is_open(self) -> bool:
         return self.connection.in_transaction
 
-    def begin(self, *, reads: bool) -> int:
+    def begin(self, *, reads: bool, model: str = "") -> int:  # noqa: ARG002 - the whole file is locked
         if self._unchanging and not unchanging.is_unchanging(self.path):
             text = f"the disk of the store {self.path} can be written to again"
             raise StoreError(text, hint="run the command again: its data may be out of date")

@@ -17,6 +17,7 @@ from pushjuju.store.statements import of_models, queries
 if TYPE_CHECKING:
     from pushjuju.store.cache import Memo
     from pushjuju.store.engine import Connection, Row, Rows
+    from pushjuju.store.scope import Scope
     from pushjuju.store.statement_names import StatementName
 
 R = TypeVar("R")
@@ -92,16 +93,19 @@ class Tx:
     _own: Mapping[str, Any] = {}  # the model, for the statements with that parameter
     _with_model: frozenset[str] = frozenset()
 
-    def __init__(self, connection: Connection, memo: Memo | None = None) -> None:
+    def __init__(self, connection: Connection, memo: Memo | None = None, scope: Scope | None = None) -> None:
         self._connection = connection
         self._queries = queries()
         self._memo = memo
+        self._scope = scope  # None: the statements may be about any model
 
     def run(self, query: StatementName, /, **params: Any) -> int:
         """Run a statement; return the number of rows it changed."""
         statement = self._queries[query]
         if query in self._with_model:
             params = {**self._own, **params}
+        if self._scope is not None:
+            self._check(query, params)
         if self._memo is not None:
             self._memo.wrote(self._memo.effects(statement), params)
         return self._connection.execute(statement, params).rowcount
@@ -128,10 +132,22 @@ class Tx:
         """Return `make(rows, *record)` for the rows of a statement, cached while they are the same."""
         if query in self._with_model:  # only then, as the parameters are a key of the cache
             params = {**self._own, **params}
+        if self._scope is not None:
+            self._check(query, params)
         if self._memo is not None:
             answer: R = self._memo.ask(make, self._queries[query], params, *record)
             return answer
         return make(self._connection.execute(self._queries[query], params), *record)
+
+    def _check(self, query: StatementName, params: Mapping[str, Any]) -> None:
+        """Refuse a statement outside of the scope (`store.scope`)."""
+        assert self._scope is not None
+        if query in of_models():
+            self._scope.check(params["model"], query)
+        elif query.startswith("sequence_"):
+            self._scope.check(params["scope"], query)
+        else:
+            self._scope.check_whole(query)
 
     def scalar(self, query: StatementName, /, **params: Any) -> Any:
         """Return the first column of the first row, or None."""
@@ -193,6 +209,8 @@ class Tx:
         statement, columns, documents = _insertion(table, cast("Hashable", type(record)))
         values = {name: getattr(record, name) for name in columns}
         values.update((name, compact(values[name])) for name in documents)
+        if self._scope is not None:
+            self._scope.check(values.get("model", ""), f"a row of {table}")
         if self._memo is not None:
             self._memo.inserted(table, values)
         self._connection.execute(statement, values)
@@ -255,7 +273,7 @@ class ModelTx(Tx):
     """
 
     def __init__(self, tx: Tx, model: str, now: datetime) -> None:
-        super().__init__(tx._connection, tx._memo)
+        super().__init__(tx._connection, tx._memo, tx._scope)
         self.model = model
         self.now = now
         self._own = {"model": model}

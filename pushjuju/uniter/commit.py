@@ -94,7 +94,7 @@ class Committed:
 
 def take_events(ctx: Context, operation_id: str, events: Iterable[tuple[int, Event]]) -> None:
     """Commit what a running operation streams: log lines, statuses, versions. Each number counts once."""
-    with ctx.store.write() as tx:
+    with ctx.store.write(ctx.store.home) as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
         if found is not None:
             _take_events(ctx, ctx.of(tx, found.model), found, *intake.read_events(events))
@@ -123,7 +123,7 @@ def _take_parts(ctx: Context, operation_id: str, good: Sequence[tuple[int, Event
     last = found.events if found is not None else 0
     new = [item for item in good if item[0] > last]
     for part in _parts(new):
-        with ctx.store.write(later=False) as tx:
+        with ctx.store.write(ctx.store.home, later=False) as tx:
             found = tx.find(OperationRecord, "operation_get", id=operation_id)
             if found is None or found.state != "prepared":
                 return
@@ -282,7 +282,7 @@ def commit(
     for _ in _take_parts(ctx, operation_id, [*good, *_printed(ctx, operation_id, result)]):
         pass
     result = intake.read_result(result)  # read outside of the transaction, so that no writer waits for it
-    with ctx.store.write() as store:
+    with ctx.store.write(ctx.store.home) as store:
         found = store.find(OperationRecord, "operation_get", id=operation_id)
         if found is None or found.state != "prepared":
             return Committed(ok=True, message="committed before")

@@ -72,10 +72,10 @@ class DyingStore(Store):
     writes = 0
 
     @contextmanager
-    def write(self, **options: bool) -> Iterator[Tx]:
+    def write(self, *model: str, **options: bool) -> Iterator[Tx]:
         """Open the writing transaction."""
         type(self).writes += 1
-        with super().write(**options) as tx:
+        with super().write(*model, **options) as tx:
             yield tx
             if self.writes == self.before:
                 die()

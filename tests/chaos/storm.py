@@ -333,11 +333,11 @@ class StormStore(Store):
         return self._store.concluded(key)
 
     @contextmanager
-    def write(self, **_options: bool) -> Iterator[Tx]:
+    def write(self, *model: str, **_options: bool) -> Iterator[Tx]:
         """Open a writing transaction, which may fail at its end."""
         town = self._process.town
         town.strike("write", self._process)
-        with self._store.write() as tx:
+        with self._store.write(*model) as tx:
             yield tx
             if self.full:
                 self.full -= 1

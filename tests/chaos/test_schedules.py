@@ -61,9 +61,9 @@ def test_schedules_let_controllers_write_after_their_lease(
     checked = LeasedStore.write
 
     @contextmanager
-    def write(self: Any, **options: bool) -> Iterator[Tx]:
+    def write(self: Any, *model: str, **options: bool) -> Iterator[Tx]:
         try:
-            with checked(self, **options) as tx:
+            with checked(self, *model, **options) as tx:
                 yield tx
         except LeaseLost:
             refused.append(seed)

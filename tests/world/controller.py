@@ -103,9 +103,9 @@ class TestController:
         with self.ctx.read(self.model) as tx:
             return look(tx)
 
-    def write(self, change: Callable[[ModelTx], Any]) -> Any:
-        """Return what a function changes in one transaction of the model."""
-        with self.ctx.write(self.model) as tx:
+    def write(self, change: Callable[[ModelTx], Any], *, whole: bool = False) -> Any:
+        """Return what a function changes in one transaction of the model, or of the whole store."""
+        with self.ctx.write(self.model, whole=whole) as tx:
             return change(tx)
 
     def unit(self, name: str) -> Unit:

@@ -80,3 +80,13 @@ WHERE r.model = :model AND r.far_model <> '' AND r.suspended = 0
 SELECT DISTINCT m.addresses, m.ssh FROM relation_scope s CROSS JOIN unit u CROSS JOIN machine m
 WHERE s.model = :model AND s.relation = :relation AND u.model = s.model AND u.name = s.unit
   AND m.model = u.model AND m.id = u.machine
+
+-- name: models_connected
+-- A model, and the models that offers connect with it, directly or through others.
+WITH RECURSIVE near(model) AS (
+  SELECT uuid FROM model WHERE uuid = :model
+  UNION
+  SELECT CASE WHEN r.model = near.model THEN r.source ELSE r.model END
+  FROM near JOIN remote_application r ON r.model = near.model OR r.source = near.model
+)
+SELECT model FROM near ORDER BY model

@@ -57,7 +57,7 @@ async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
         found = await runtime.within(CALL_S, provider.get([item.instance_id for item in listed]))
         targets = await _targets(provider, zip(listed, found, strict=True))
     except PushjujuError as error:
-        with ctx.write(model) as tx:
+        with ctx.write(model, whole=True) as tx:
             if credential_validity.note(tx, error):
                 return Outcome(reason=f"instances: {error.full_text}")
         due = ctx.clock.now() + timedelta(seconds=SHORT_MOST_S)

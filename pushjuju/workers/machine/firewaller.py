@@ -180,7 +180,7 @@ class Firewaller:
 
     def _note_problem(self, error: RemoteFailed) -> None:
         text = error.full_text
-        with self._ctx.write(self._machine.model) as tx:
+        with self._ctx.write(self._machine.model, whole=True) as tx:
             before = service.state(tx, self._machine.id)
             tx.run("firewall_problem", **self._key, problem=text)
             credential_validity.note(tx, error)

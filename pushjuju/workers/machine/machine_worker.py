@@ -324,7 +324,7 @@ class MachineWorker:
         if machine is None:
             return
         await self.runtime.drop(machine)
-        with self.ctx.write(self.model) as tx:
+        with self.ctx.write(self.model, whole=True) as tx:
             credential_validity.note(tx, error)
         self._tell(str(error), "failed")
         contact.note_failure(self.ctx, machine, error)

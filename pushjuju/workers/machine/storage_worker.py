@@ -184,7 +184,7 @@ class StorageWork:
         except (TransportError, StoreError):
             raise
         except PushjujuError as error:
-            with self.ctx.write(self.model) as tx:
+            with self.ctx.write(self.model, whole=True) as tx:
                 credential_validity.note(tx, error)
             self._failed(todo, error.full_text)
         except Exception as bug:  # noqa: BLE001 - a fault of a plugin: reported and tried again

@@ -283,7 +283,7 @@ def _set(
 def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
     """Record a failed start, and whether it is tried again or left to a user."""
     cause = error.full_text
-    with ctx.write(machine.model) as tx:
+    with ctx.write(machine.model, whole=True) as tx:
         credential_validity.note(tx, error)
         attempts = machine.attempts + 1
         left = RETRIES - attempts + 1

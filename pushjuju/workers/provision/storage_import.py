@@ -41,7 +41,7 @@ def import_found(
     try:
         found = asyncio.run(find())
     except PushjujuError as error:
-        with ctx.write(model) as tx:
+        with ctx.write(model, whole=True) as tx:
             credential_validity.note(tx, error)
         raise
     return storage_requests.record_import(ctx, model, pool, name, found)

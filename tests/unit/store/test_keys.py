@@ -108,7 +108,7 @@ def test_a_new_key_seals_what_is_new_and_the_old_one_still_opens(
     runtime: TestController, ring: Keyring
 ) -> None:
     old = seal(runtime)
-    name = runtime.write(lambda tx: ring.renew(tx, runtime.clock.now()))
+    name = runtime.write(lambda tx: ring.renew(tx, runtime.clock.now()), whole=True)
     assert seal(runtime).key == name != old.key
     assert ring.open(old, "here") == "hush"
     ring.forget([name])

@@ -456,8 +456,8 @@ def _longest_hold(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> l
     write = type(runtime.ctx.store).write
 
     @contextmanager
-    def timed(self: Any, **more: Any) -> Iterator[Any]:
-        with write(self, **more) as tx:
+    def timed(self: Any, *model: str, **more: Any) -> Iterator[Any]:
+        with write(self, *model, **more) as tx:
             begun = time.thread_time()
             yield tx
             holds.append(time.thread_time() - begun)

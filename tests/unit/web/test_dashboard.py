@@ -43,7 +43,7 @@ def busy(house: TestController, packs: Charms) -> TestController:
 
 
 def may_read(house: TestController, user: str) -> None:
-    house.write(lambda tx: access.grant(tx, user, "read", access.Kind.MODEL, house.model))
+    house.write(lambda tx: access.grant(tx, user, "read", access.Kind.MODEL, house.model), whole=True)
 
 
 def addresses(house: TestController) -> list[str]:

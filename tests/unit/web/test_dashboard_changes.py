@@ -157,7 +157,8 @@ async def test_a_change_needs_its_access(
     for level in ("read",) if CHANGES[name].needs is Needs.WRITE else ("read", "write"):
         served.add_user(level)
         shop.write(
-            partial(access.grant, person=level, level=level, kind=access.Kind.MODEL, target=shop.model)
+            partial(access.grant, person=level, level=level, kind=access.Kind.MODEL, target=shop.model),
+            whole=True,
         )
         async with browsing(served, level) as browser:
             for to in ("plan", "apply"):

@@ -50,12 +50,16 @@ class Context:
             yield self.of(tx, model)
 
     @contextmanager
-    def write(self, model: str) -> Iterator[ModelTx]:
+    def write(self, model: str, *, whole: bool = False) -> Iterator[ModelTx]:
         """Open the write transaction of a model, which rolls back on an exception.
+
+        Args:
+            whole: True when the block also reads other models, except those that offers connect with the
+                model, or writes what belongs to no model.
 
         The store decides when the commit becomes durable: at the end, or with the next shared commit.
         """
-        with self.store.write() as tx:
+        with self.store.write("" if whole else model) as tx:
             yield self.of(tx, model)
 
     def of(self, tx: Tx, model: str) -> ModelTx:

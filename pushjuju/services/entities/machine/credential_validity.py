@@ -40,6 +40,8 @@ def require(tx: ModelTx) -> None:
 def note(tx: ModelTx, error: PushjujuError) -> list[str]:
     """Suspend all models with the model's credential after the cloud refused it; return their UUIDs.
 
+    The transaction must be one of the whole store.
+
     Models without a credential are not suspended: users could not replace the credential, and the
     error names the next step.
     """

@@ -38,7 +38,7 @@ def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
         AlreadyExists: The model already uses the name.
         NotValid: The name is not the name of an application.
     """
-    with ctx.write(model) as tx:
+    with ctx.write(model, whole=True) as tx:  # the model of the offer is connected from now on
         models.require_alive(tx)
         return consume_in(ctx, tx, url, alias)
 

@@ -47,7 +47,7 @@ def integrate(
         NotFound: An application, endpoint or offer does not exist, or no endpoints fit.
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
-    with ctx.write(model) as tx:
+    with ctx.write(model, whole=offer is not None) as tx:
         models.require_alive(tx)
         if offer is not None:
             consume.consume_in(ctx, tx, offer)

@@ -21,7 +21,7 @@ def offer(
         name: The name of the offer; the application's name when empty.
     """
     named = wanted if isinstance(wanted, Mapping) else {item: item for item in wanted}
-    with ctx.write(model) as tx:
+    with ctx.write(model, whole=True) as tx:
         return offers.offer_in(ctx, tx, application, named, name or application)
 
 

@@ -507,8 +507,8 @@ def test_deleted_model_leaves_nothing(runtime: TestController) -> None:
     runtime.settle()
     runtime.model = model
     late = {"kind": "force-unit", "entity": "web/0", "args": "{}", "due": "2025", "reason": ""}
-    runtime.write(lambda tx: tx.run("cleanup_add", model=other.uuid, **late))
-    runtime.write(lambda tx: models.delete(tx.beside(other.uuid)))
+    runtime.write(lambda tx: tx.run("cleanup_add", model=other.uuid, **late), whole=True)
+    runtime.write(lambda tx: models.delete(tx.beside(other.uuid)), whole=True)
     after = runtime.dump()
     assert {table for table in after if any(other.uuid in str(row) for row in after[table])} == set()
     unchanged = [

@@ -174,7 +174,8 @@ def test_grants(twins: TwoModels) -> None:
     users_requests.add(twins.ctx, "kim", "Kim")
     users_requests.add(twins.ctx, "joe", "")
     for user, level in (("kim", "consume"), ("joe", "read")):
-        twins.prod.write(lambda tx, u=user, a=level: users.grant(tx, u, a, users.Kind.OFFER, made.uuid))
+        with twins.ctx.store.write() as tx:
+            users.grant(tx, user, level, users.Kind.OFFER, made.uuid)
     model = twins.prod.resolve_model()
     for user, found in (("kim", ["db"]), ("joe", []), ("nobody", []), ("admin", ["db"])):
         listed = offer_documents.list_offers(twins.ctx, model, Wanted(consumer=user))
