@@ -22,8 +22,8 @@ from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.model.placement import Placement, PlacementKind
-from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import jump_hosts
 from pushjuju.services.requests.application import new_application, settings, update_status
 from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.requests.application.settings import ConfigOptions
@@ -147,7 +147,7 @@ class Simulation:
     def touch_all(self) -> None:
         """Let every lane look again; nothing has changed."""
         self.world.clock.now()
-        self.world.write(lambda tx: wake.all_units(tx, "bench"))
+        self.world.write(jump_hosts.changed)
 
     def sweep(self) -> None:
         """Make update-status due for every unit."""

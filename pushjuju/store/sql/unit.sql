@@ -17,9 +17,6 @@ SELECT * FROM unit WHERE model = :model AND application = :application ORDER BY 
 -- SQLite reads all machines of the model.
 SELECT machine FROM unit WHERE model = :model AND application = :application ORDER BY number
 
--- name: unit_machines
-SELECT DISTINCT machine FROM unit WHERE model = :model AND machine IS NOT NULL
-
 -- name: unit_on_machine
 SELECT * FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
 

@@ -107,6 +107,19 @@ SELECT key, reason FROM work WHERE failed = 1 AND lease >= :since AND key >= :pr
 SELECT key, due, owner, leased_until, attempts, reason AS noted, failed FROM work
 WHERE key > :model || '/machine/' AND key < :model || '/machine0' AND failed = 1 AND attempts > 0 AND due IS NOT NULL
 
+-- name: machines_unsettled
+-- The machines that are worked on, wait for something, have failed, were never reached, or have a unit in error.
+SELECT substr(key, length(:model || '/machine/') + 1) AS machine FROM work
+WHERE key > :model || '/machine/' AND key < :model || '/machine0'
+  AND (owner IS NOT NULL OR failed = 1 OR attempts > 0 OR reason <> '')
+UNION
+SELECT id FROM machine WHERE model = :model AND last_seen IS NULL
+UNION
+SELECT u.machine FROM status s CROSS JOIN unit u
+WHERE s.model = :model AND s.kind = 'juju-unit' AND s.status = 'error'
+  AND u.model = s.model AND u.name = s.entity AND u.machine IS NOT NULL
+ORDER BY 1
+
 -- name: work_next_due
 SELECT MIN(due) AS due FROM work WHERE due IS NOT NULL AND key LIKE :prefix || '%'
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.model import jump_hosts
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store.db import Store
@@ -76,7 +76,7 @@ def test_a_hook_reads_nothing_of_its_unit_twice(at_rest: World) -> None:
 
 def test_a_unit_at_rest_that_is_woken_is_not_read_again(at_rest: World) -> None:
     world, cloud = at_rest
-    world.write(lambda tx: wake.all_units(tx, "test"))
+    world.write(jump_hosts.changed)
     with traced() as calls:
         work(world, cloud)
     assert looks(calls) == {"turns": 0, "snapshots": 0, "decisions": 0}

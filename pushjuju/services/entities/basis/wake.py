@@ -30,9 +30,9 @@ def application(tx: ModelTx, name: str, reason: str) -> None:
         machine(tx, found, reason)
 
 
-def all_units(tx: ModelTx, reason: str) -> None:
-    """Wake the workers of all machines that host a unit."""
-    for row in tx.rows("unit_machines"):
+def unsettled(tx: ModelTx, reason: str) -> None:
+    """Wake the workers of all machines that are not at rest, for a change that no machine at rest sees."""
+    for row in tx.rows("machines_unsettled"):
         machine(tx, row["machine"], reason)
 
 

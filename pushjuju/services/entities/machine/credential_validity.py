@@ -85,6 +85,5 @@ def renew(tx: ModelTx, model: Model) -> list[str]:
         statuses.set_status(tx, StatusKind.MODEL, model.name, "available")
         wake.poller(tx, tx.now, "the credential was renewed")
         storage_work.try_again(tx, "the credential was renewed")
-        for machine in machines.list_machines(tx):
-            wake.machine(tx, machine.id, "the credential was renewed")
+        wake.unsettled(tx, "the credential was renewed")
     return machines.retry_refused(tx)

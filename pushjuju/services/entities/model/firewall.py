@@ -41,6 +41,7 @@ from pushjuju.store.tx import ModelTx
 MODE = "firewall-mode"
 SSH_ALLOW = "ssh-allow"
 SAAS_ALLOW = "saas-ingress-allow"
+EGRESS = "egress-subnets"
 DEFAULT_SSH_PORT = 22
 
 
@@ -195,7 +196,7 @@ def egress_of(tx: ModelTx, relation: int) -> list[str]:
     """
     row = tx.row("relation_get", id=relation)
     told = row["egress"] if row is not None else ""
-    said = split(told) or split(str(model_config.get(tx, "egress-subnets") or ""))
+    said = split(told) or split(str(model_config.get(tx, EGRESS) or ""))
     if said:
         return list(collapsed(said))
     rows = tx.rows("scope_addresses", relation=relation)

@@ -33,6 +33,7 @@ from pushjuju.store.tx import ModelTx
 FIREWALL_KEYS = {"juju-application-offer": firewall.SAAS_ALLOW, "ssh": firewall.SSH_ALLOW}
 
 _WORKED = {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY, jump_hosts.KEY}
+_IN_RULES = {firewall.MODE, firewall.SSH_ALLOW, firewall.SAAS_ALLOW, firewall.EGRESS}
 _REASON = "model config changed"
 
 
@@ -92,8 +93,9 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
         model_config.change(tx, options.values, options.reset, inherited=inherited)
         if secret_backends.KEY in options.keys:
             secret_backends.follow(tx)
-        wake.all_units(tx, _REASON)
-        _wake_firewalls(tx)
+        wake.unsettled(tx, _REASON)
+        if _IN_RULES & options.keys:
+            _wake_firewalls(tx)
         if jump_hosts.KEY in options.keys:
             jump_hosts.changed(tx)
 

@@ -13,6 +13,9 @@ from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership, logs, statuses, wake
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.requests import removals
+from pushjuju.services.requests.model.model_config import ModelConfigOptions, set_model_config
+from pushjuju.store.queue import machine_key
+from pushjuju.store.rows.records import MachineFirewall
 from tests.world.controller import TestController
 
 UNIT = StatusKind.WORKLOAD
@@ -206,13 +209,65 @@ def test_touches(runtime: TestController) -> None:
     for act, keys in (
         (lambda tx: wake.application(tx, "a", "r"), ["machine/0", "machine/1"]),
         (lambda tx: wake.unit(tx, units.get(tx, "b/0"), "r"), ["machine/2"]),
-        (lambda tx: wake.all_units(tx, "r"), ["machine/0", "machine/1", "machine/2"]),
         (lambda tx: wake.cleaner(tx, now, "r"), ["loop/cleanup"]),
         (lambda tx: wake.machine(tx, "7", "r"), ["machine/7"]),
     ):
         runtime.forget_work()
         runtime.write(act)
         assert runtime.touched() == keys
+
+
+def test_only_machines_that_are_not_at_rest_see_a_change_of_the_model_config(runtime: TestController) -> None:
+    runtime.active(count=6)
+    runtime.deploy("new", packed=runtime.charms.make("new"))
+    runtime.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/1", Agent.ERROR, "hook failed"))
+    runtime.forget_work()
+    for machine, state in enumerate(
+        (
+            "reason = ''",
+            "reason = ''",  # with a unit in error
+            "failed = 1, reason = '[]'",
+            "attempts = 2",
+            "reason = 'it waits'",
+            "owner = 'a process'",
+        )
+    ):
+        runtime.write(lambda tx, machine=machine: wake.machine(tx, str(machine), ""))
+        key = machine_key(runtime.model, str(machine))
+        with runtime.ctx.store.write():
+            runtime.ctx.store._connection.execute(f"UPDATE work SET {state} WHERE key = ?", (key,))
+    before = _generations(runtime)
+    set_model_config(
+        runtime.ctx, runtime.resolve_model(), ModelConfigOptions(values={"automatically-retry-hooks": False})
+    )
+    now = _generations(runtime)
+    assert [machine for machine in now if now[machine] != before.get(machine)] == [
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+    ]
+
+
+def _generations(runtime: TestController) -> dict[str, int]:
+    with runtime.ctx.store.read() as tx:
+        rows = {
+            str(at): tx.row("work_generation", key=machine_key(runtime.model, str(at))) for at in range(7)
+        }
+    return {machine: row["generation"] for machine, row in rows.items() if row is not None}
+
+
+@pytest.mark.parametrize(("key", "value", "marked"), [("ssh-allow", "10.0.0.0/8", 1), ("no-proxy", "a", 0)])
+def test_only_settings_of_the_firewall_make_machines_compare_their_rules(
+    runtime: TestController, key: str, value: str, marked: int
+) -> None:
+    runtime.active()
+    runtime.write(lambda tx: tx.insert("machine_firewall", MachineFirewall(model=tx.model, machine="0")))
+    runtime.forget_work()
+    set_model_config(runtime.ctx, runtime.resolve_model(), ModelConfigOptions(values={key: value}))
+    assert runtime.touched() == ["loop/firewall"] * marked
 
 
 # --- relations --------------------------------------------------------------------------------------------
