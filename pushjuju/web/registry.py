@@ -109,7 +109,7 @@ KNOWN: Mapping[str, Known] = {
     "AllWatcher": Known("watchers", (3,), On.MODEL),
     "Annotations": Known("annotations", (2,), On.MODEL),
     "Application": Known("application.application", range(17, 23), On.MODEL),
-    "ApplicationOffers": Known("application_offers", (4, 5), On.BOTH),
+    "ApplicationOffers": Known("application_offers", (4, 5), On.CONTROLLER),
     "Backups": Known("upkeep.backups", (3,), On.MODEL),
     "Block": Known("block", (2,), On.MODEL),
     "Bundle": Known("bundle", (6,), On.BOTH),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pushjuju.cli.commands.offer import offer as offer_command
 from pushjuju.cli.commands.offer import remove_offer as remove_command
 from pushjuju.cli.remote.call import Call
@@ -14,7 +12,8 @@ def offer(call: Call) -> None:
     """Offer endpoints of an application."""
     wanted, application, endpoints = offer_command.parts_of(call.args[0])
     name = call.args[1] if len(call.args) > 1 else application
-    with replace(call.target, wanted=wanted).opened() as (connection, model):
+    with call.target.controller() as connection:
+        model = call.target.resolve(connection, wanted or call.target.wanted)
         item = {
             "model-tag": f"model-{model.uuid}",
             "offer-name": name,

@@ -175,7 +175,11 @@ async def test_a_consumed_offer_is_related_shown_suspended_and_let_go(
         told = await details(client)
         assert told["offer"]["offer-url"] == URL
         assert told["external-controller"]["controller-tag"] == f"controller-{served.api.controller_uuid}"
-    async with served.entered(two.shop.model) as shop, served.entered(two.prod.model) as prod:
+    async with (
+        served.entered() as client,
+        served.entered(two.shop.model) as shop,
+        served.entered(two.prod.model) as prod,
+    ):
         name = two.ctx.controller.name
         assert await consume(shop, f"{name}:{URL}", **{"application-alias": "base"}) == {}
         related = await shop.ask("Application", 19, "AddRelation", {"endpoints": ["web:db", "base"]})
@@ -200,7 +204,7 @@ async def test_a_consumed_offer_is_related_shown_suspended_and_let_go(
             "active-connected-count": 1,
             "total-connected-count": 1,
         }
-        (link,) = (await by_url(prod))["result"]["connections"]
+        (link,) = (await by_url(client))["result"]["connections"]
         assert link["source-model-tag"] == f"model-{two.shop.model}"
         assert (link["endpoint"], link["username"], link["status"]["status"]) == ("server", "admin", "joined")
 
@@ -209,10 +213,10 @@ async def test_a_consumed_offer_is_related_shown_suspended_and_let_go(
         done, missing = (await prod.ask("Application", 19, "SetRelationsSuspended", params))["results"]
         assert done == {}
         assert missing["error"]["code"] == "not found"
-        (link,) = (await by_url(prod))["result"]["connections"]
+        (link,) = (await by_url(client))["result"]["connections"]
         assert (link["status"]["status"], link["status"]["info"]) == ("suspending", "for a while")
 
-        refused = await prod.ask("ApplicationOffers", 5, "DestroyOffers", {"offer-urls": [URL]})
+        refused = await client.ask("ApplicationOffers", 5, "DestroyOffers", {"offer-urls": [URL]})
         assert "offer has 1 relation" in refused["results"][0]["error"]["message"]
         params = {"applications": [{"application-tag": "application-base"}]}
         assert await shop.ask("Application", 19, "DestroyConsumedApplications", params) == {"results": [{}]}
