@@ -56,6 +56,7 @@ class Connection:
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._unsent = 0
+        self._login_until = asyncio.get_running_loop().time() + limits.LOGIN_WITHIN_S
 
     @property
     def on(self) -> On:
@@ -78,9 +79,12 @@ class Connection:
 
     async def _read(self) -> bool:
         """Read one message; return False when the connection is over."""
-        within = limits.IDLE_S if self.entered else limits.LOGIN_WITHIN_S
         try:
-            message = await self._socket.receive(timeout=within)
+            if self.entered:
+                message = await self._socket.receive(timeout=limits.IDLE_S)
+            else:  # neither pings nor refused requests give a client more time
+                async with asyncio.timeout_at(self._login_until):
+                    message = await self._socket.receive()
         except TimeoutError:
             await self.close(WSCloseCode.POLICY_VIOLATION, "no message for too long")
             return False
@@ -94,9 +98,11 @@ class Connection:
     async def _take(self, text: str) -> bool:
         """Begin to answer a request; return False when a wrong request has closed the connection."""
         try:
-            request = messages.read_request(text)
-        except messages.BadMessage as error:
-            await self._send(messages.failure(0, errors.told(error)))
+            request = await self._read_request(text)
+        except errors.BadMessage as error:
+            await self._send(messages.failure(error.number, errors.told(error)))
+            if error.number:
+                return True
             await self.close(WSCloseCode.POLICY_VIOLATION, "bad message")
             return False
         if request.id in self._tasks:
@@ -113,6 +119,12 @@ class Connection:
         if self.entered is None:  # no other message is read before the answer to Login
             await asyncio.wait({task})
         return True
+
+    async def _read_request(self, text: str) -> messages.Request:
+        """Parse a message; a large one in a thread, so that other connections are served meanwhile."""
+        if len(text) > limits.LARGEST_READ_AT_ONCE:
+            return await asyncio.to_thread(messages.read_request, text)
+        return messages.read_request(text)
 
     def _finished(self, number: int) -> None:
         self._tasks.pop(number, None)

@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pushjuju.core.errors import NotValid
+from pushjuju.web.errors import WrongType
 from pushjuju.web.messages import folded
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ def decode(kind: type[T], value: Any, where: str = "params") -> T:
     """Return params as a value of a dataclass.
 
     Raises:
-        NotValid: A field has a value of another type; the message names the field.
+        WrongType: A field has a value of another type; the message names the field.
     """
     found: T = _reader(cast("Hashable", kind))(value, where)
     return found
@@ -55,9 +55,9 @@ def _reader(kind: Any) -> Read:
     return _SIMPLE[kind]
 
 
-def _wrong(where: str, wanted: str, value: Any) -> NotValid:
+def _wrong(where: str, wanted: str, value: Any) -> WrongType:
     shown = type(value).__name__ if not isinstance(value, (int, float)) else f"{value}"
-    return NotValid(f"json: cannot unmarshal {shown} into {where} of type {wanted}")
+    return WrongType(f"json: cannot unmarshal {shown} into {where} of type {wanted}")
 
 
 def _text(value: Any, where: str) -> str:

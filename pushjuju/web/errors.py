@@ -27,7 +27,28 @@ NOT_FOUND, UNAUTHORIZED, NOT_IMPLEMENTED = "not found", "unauthorized access", "
 NOT_SUPPORTED, STOPPED, TRY_AGAIN = "not supported", "stopped", "try again"
 MODEL_NOT_FOUND, NO_CREDENTIALS = "model not found", "no credentials provided"
 BAD_REQUEST, FORBIDDEN, ALREADY_EXISTS = "bad request", "forbidden", "already exists"
+
+
+class BadMessage(NotValid):
+    """A message that is not a request, or exceeds a limit.
+
+    Attributes:
+        number: The number of the request, or 0 when it is unknown; then the server closes the connection.
+    """
+
+    message = "the message is not valid"
+    number = 0
+
+
+class WrongType(NotValid):
+    """A value in the params of a request has another type than the method takes."""
+
+    message = "the params are not valid"
+
+
 _CODES: tuple[tuple[type[PushjujuError], str], ...] = (
+    (BadMessage, ""),
+    (WrongType, ""),
     (NotFound, NOT_FOUND),
     (AlreadyExists, ALREADY_EXISTS),
     (Blocked, "operation is blocked"),

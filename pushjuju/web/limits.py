@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
 LARGEST_BEFORE_LOGIN = 64 * 1024
-LOGIN_WITHIN_S = 10.0
+LARGEST_READ_AT_ONCE = 256 * 1024  # larger messages are parsed in a thread
+LOGIN_WITHIN_S = 10.0  # from the begin of a connection, whatever the client sends meanwhile
 PING_S = 60.0  # seconds between pings on streams; the answer must come in half that time
 IDLE_S = 600.0  # the longest time without a frame or pong
 MOST_UNDER_WAY = 64  # the most requests of one connection at a time

@@ -13,18 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pushjuju.core.errors import NotValid
+from pushjuju.web.errors import BadMessage
 
 DEEPEST = 64  # levels of nested objects and lists
 MOST_KEYS = 10_000  # the most keys of an object
 MOST_ITEMS = 10_000  # the most items of a list
 _LONE = re.compile("[\ud800-\udfff]")
-
-
-class BadMessage(NotValid):
-    """A message that is not a request; the server closes the connection."""
-
-    message = "the message is not valid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +37,7 @@ class Request:
     method: str
     version: int = 0
     object: str = ""
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Any = field(default_factory=dict)
 
 
 def _finite(text: str) -> float:
@@ -63,10 +57,17 @@ def parse(text: str) -> Any:
     Raises:
         BadMessage: The text is not JSON, or exceeds a limit.
     """
+    return _checked(_loaded(text), text)
+
+
+def _loaded(text: str) -> Any:
     try:
-        value = json.loads(text, parse_float=_finite, parse_constant=_no_constant)
+        return json.loads(text, parse_float=_finite, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise BadMessage(f"the message is not valid JSON: {type(error).__name__}") from error
+
+
+def _checked(value: Any, text: str) -> Any:
     return _within_limits(value, scrub="\\ud" in text or "\\uD" in text)
 
 
@@ -97,23 +98,30 @@ def read_request(text: str) -> Request:
     """Return the request of a message.
 
     Raises:
-        BadMessage: The message is not a request.
+        BadMessage: The message is not a request, or exceeds a limit.
     """
-    value = parse(text)
+    value = _loaded(text)
     if not isinstance(value, dict):
         raise BadMessage("the message is not an object")
-    found = folded(value)
-    number, version = found.get("request-id", 0), found.get("version", 0)
-    words = [found.get(key, "") for key in ("type", "request", "id")]
-    params = found.get("params", {})
+    number = folded(value).get("request-id", 0)
     if not _is_count(number) or not number:
         raise BadMessage("the message has no request-id")
+    found = folded(_answerable(number, value, text))
+    version, params = found.get("version", 0), found.get("params", {})
+    words = [found.get(key, "") for key in ("type", "request", "id")]
     if not _is_count(version) or not all(isinstance(word, str) for word in words):
         raise BadMessage("the message is not a request")
-    if not isinstance(params, dict):
-        raise BadMessage("params is not an object")
     facade, method, name = words
     return Request(id=number, facade=facade, method=method, version=version, object=name, params=params)
+
+
+def _answerable(number: int, value: dict[str, Any], text: str) -> Any:
+    """Return a request within the limits; the error of another request names its number."""
+    try:
+        return _checked(value, text)
+    except BadMessage as error:
+        error.number = number
+        raise
 
 
 def _is_count(value: Any) -> bool:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.model import models
 from pushjuju.web import errors, macaroons, messages, tags
@@ -149,7 +149,8 @@ def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: 
         invalid: The HTTP status for an error `NotValid`.
     """
     found = errors.told(error)
-    status = invalid if found["code"] == "not valid" else _STATUS.get(found["code"], 500)
+    is_invalid = isinstance(error, (NotValid, UsageError))
+    status = invalid if is_invalid else _STATUS.get(found["code"], 500)
     headers = {"WWW-Authenticate": 'Basic realm="juju"'} if status == 401 else {}
     return web.json_response(body(found), status=status, headers=headers)
 

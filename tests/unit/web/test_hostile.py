@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -33,11 +34,16 @@ BAD = {
     "no id": '{"type": "Pinger"}',
     "id 0": request(**{"request-id": 0}),
     "old form": '{"RequestId": 1, "Type": "Admin", "Request": "Login"}',
-    "a list for params": request(params=[]),
     "a number for a name": request(type=5),
     "a negative version": request(version=-1),
-    "many keys": request(params={str(number): 0 for number in range(10_001)}),
-    "many items": request(params={"a": [0] * 10_001}),
+}
+DEEP = f'{{"request-id": 1, "params": {{"a": {"[" * 64}{"]" * 64}}}}}'
+ANSWERED = {
+    "many keys": (request(params={str(number): 0 for number in range(10_001)}), "10001 entries"),
+    "many items": (request(params={"a": [0] * 10_001}), "10001 entries"),
+    "deep": (DEEP, "deeper than 64 levels"),
+    "a list for params": (request(type="Controller", version=11, request="ConfigSet", params=[]), "list"),
+    "a text for params": (request(type="Controller", version=11, request="ConfigSet", params="x"), "str"),
 }
 
 
@@ -58,6 +64,18 @@ async def test_what_is_no_request_ends_the_connection(served: ApiWorld, text: st
         assert await client.ask("Pinger", 1, "Ping") == {}
 
 
+@pytest.mark.parametrize(("text", "why"), ANSWERED.values(), ids=ANSWERED.keys())
+async def test_a_request_beyond_the_limits_is_refused_and_the_next_is_answered(
+    served: ApiWorld, text: str, why: str
+) -> None:
+    async with served.entered() as client:
+        await client.socket.send_str(text)
+        found = await client.read()
+        assert (found["request-id"], found["response"], "error-code" in found) == (1, {}, False)
+        assert why in found["error"]
+        assert await client.ask("Pinger", 1, "Ping") == {}
+
+
 async def test_much_before_the_login_ends_the_connection(served: ApiWorld) -> None:
     async with served.connect() as client:
         await client.socket.send_str(" " * (limits.LARGEST_BEFORE_LOGIN + 1))
@@ -75,6 +93,25 @@ async def test_who_does_not_log_in_is_sent_away(served: ApiWorld, monkeypatch: p
     monkeypatch.setattr(limits, "LOGIN_WITHIN_S", 0.05)
     async with served.connect() as client:
         assert await closed(client) == aiohttp.WSCloseCode.POLICY_VIOLATION
+
+
+async def test_neither_pings_nor_refused_requests_give_more_time_to_log_in(
+    served: ApiWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LOGIN_WITHIN_S", 0.3)
+    async with served.connect() as client:
+
+        async def busy() -> None:
+            with suppress(ConnectionError):
+                while True:
+                    await client.socket.ping()
+                    await client.send("Pinger", "Ping", version=1)
+                    await asyncio.sleep(0.05)
+
+        talking = asyncio.create_task(busy())
+        assert await closed(client) == aiohttp.WSCloseCode.POLICY_VIOLATION
+        talking.cancel()
+        await asyncio.gather(talking, return_exceptions=True)
 
 
 async def test_an_address_has_few_connections_before_login(
