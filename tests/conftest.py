@@ -27,6 +27,8 @@ settings.register_profile("pushjuju", deadline=None, print_blob=True, derandomiz
 settings.load_profile("pushjuju")
 
 
+pytest_plugins = ["tests.postgres.fixtures"]
+
 # Transactions are checked as on an engine that locks models (`store.scope`). SQLite locks the whole file, so
 # a transaction that reads or writes too much would not be noticed otherwise.
 SqliteEngine.locks_models = True

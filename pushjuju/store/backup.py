@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pushjuju.core.errors import StoreDamaged
+from pushjuju.store import databases
 from pushjuju.store.db import Store
 from pushjuju.store.faults import explain_error, is_full
 from pushjuju.store.files import full, unchanging
@@ -52,8 +53,11 @@ def _source(path: Path) -> Iterator[sqlite3.Connection]:
         yield source
 
 
-def copy_store(path: Path, target: Path) -> None:
-    """Copy a store as it is at one moment; the copy is durable when this returns.
+def copy_store(place: Path | str, target: Path) -> None:
+    """Copy a store into a file, as the store is at one moment; the copy is durable when this returns.
+
+    Args:
+        place: The file, or the address of a database.
 
     Raises:
         StoreError: The store cannot be read, or the copy cannot be written; no part of the copy is left.
@@ -64,9 +68,7 @@ def copy_store(path: Path, target: Path) -> None:
         with explained(target):
             new.unlink(missing_ok=True)
             os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with _source(path) as source, _opened(new, "rw") as copy:
-            source.backup(copy)  # all pages in one step: a consistent copy while others write
-            copy.execute("PRAGMA journal_mode = DELETE")  # makes the copy a single file
+        _fill(new, place)
         check_copy(new)
         with explained(target):
             _sync(new)
@@ -75,9 +77,25 @@ def copy_store(path: Path, target: Path) -> None:
     except sqlite3.Error as error:
         if is_full(error, new):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target)) from error
-        raise explain_error(error, path) from error
+        raise explain_error(error, Path(place)) from error
     finally:
         new.unlink(missing_ok=True)
+
+
+def _fill(new: Path, place: Path | str) -> None:
+    """Write the content of a store into an empty file."""
+    if isinstance(place, str):
+        databases.to_file(place, new)
+        return
+    with _source(place) as source, _opened(new, "rw") as copy:
+        source.backup(copy)  # all pages in one step: a consistent copy while others write
+        copy.execute("PRAGMA journal_mode = DELETE")  # makes the copy a single file
+
+
+def forget(place: Path | str) -> None:
+    """Delete what a removed controller has in a database; a file goes with its directory."""
+    if isinstance(place, str):
+        databases.forget(place)
 
 
 def _sync(path: Path) -> None:
@@ -167,8 +185,8 @@ def take_back(store: Store, source: Path, before: Path) -> None:
         Store.open(work).close()  # migrates the copy
         with store.write() as tx:
             with explained(before):
-                copy_store(store.path, before)
-            _replace_rows(store._connection, work)
+                copy_store(store.place, before)
+            _replace(store, work)
             store.forget()
             _free_claims(tx)
     finally:
@@ -180,6 +198,14 @@ def _free_claims(tx: Tx) -> None:
     """End all claims; numbers of leases keep growing."""
     tx.run("work_free_all")
     tx.next("", "lease", at_least=lease_at_least(datetime.now(UTC)))
+
+
+def _replace(store: Store, source: Path) -> None:
+    """Replace the rows of all tables by those of a file, while the whole store is locked."""
+    if isinstance(store.place, str):
+        databases.from_file(source, store.place)
+        return
+    _replace_rows(store._connection, source)
 
 
 def _replace_rows(connection: sqlite3.Connection, source: Path) -> None:

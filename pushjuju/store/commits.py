@@ -10,29 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from contextlib import contextmanager
 
 from pushjuju.core.errors import StoreError
-from pushjuju.store.engine import Engine
+from pushjuju.store.engine import Engine, OpenStore
 from pushjuju.store.tx import Tx
 
 MOST_LATER_S = 0.01  # seconds that a commit may be delayed, during which other processes wait
 
 _UNDONE = "the last writes could not be committed and were undone"
-
-
-class OpenStore(Protocol):
-    """The methods of a store that a group uses."""
-
-    def begin(self) -> None:
-        """Begin a transaction that only the group ends."""
-
-    def within(self, model: str) -> AbstractContextManager[Tx]:
-        """Return the open transaction as a context manager."""
-
-    def forget(self) -> None:
-        """Drop everything cached from a transaction that was rolled back."""
 
 
 class CommitGroup:

@@ -44,6 +44,13 @@ class ControllerDir:
         return self.root / "state.db"
 
     @property
+    def store_place(self) -> Path | str:
+        """The place of the store: the SQLite file, or the address of a database."""
+        if self.store_path.exists():
+            return self.store_path
+        return str(self.settings().get("store", "")) or self.store_path
+
+    @property
     def blobs(self) -> Blobs:
         """Charm archives and resources."""
         return Blobs(self.root / "blobs")

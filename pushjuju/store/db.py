@@ -14,21 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError
-from pushjuju.store import cache
+from pushjuju.store import cache, databases
 from pushjuju.store.scope import Scope
 from pushjuju.store.sqlite import SqliteEngine
 from pushjuju.store.statements import queries
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
-    from pushjuju.store.commits import CommitGroup
-    from pushjuju.store.engine import Engine
+    from pushjuju.store.engine import Engine, Group
 
 
 class Store:
     """The store of a controller, opened once per process.
 
     Attributes:
+        place: The file, or the address of a database.
+        path: What names the store in errors.
         home: The model that a worker with this store works, or "" when the store is not of one worker.
     """
 
@@ -36,26 +37,29 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.place = engine.place
         self.path = engine.path
         self._connection: Any = engine.connection
         self._depth = 0
-        self._group: CommitGroup | None = None
+        self._group: Group | None = None
         self._memo: cache.Memo | None = None
 
     @classmethod
-    def open(cls, path: Path, *, create: bool = False) -> Store:
-        """Open the store in a file and bring its schema up to date.
+    def open(cls, place: Path | str, *, create: bool = False) -> Store:
+        """Open the store in a file or in a database, and bring its schema up to date.
 
         Args:
-            path: The file of the store.
+            place: The file of the store, or the address of a database: `postgresql://...`.
             create: Make the store if it does not exist, or continue an interrupted creation. When False, a
                 file that is empty or has no schema counts as damaged.
 
         Raises:
-            StoreDamaged: The file is no store, or is truncated; only `check` reads the whole file.
-            StoreError: The file cannot be read.
+            StoreDamaged: There is no store, or its file is truncated; only `check` reads the whole file.
+            StoreError: The file cannot be read, or the server does not answer.
         """
-        return cls(SqliteEngine.open(path, create=create))
+        if isinstance(place, str):
+            return cls(databases.opened(place, create=create))
+        return cls(SqliteEngine.open(place, create=create))
 
     def check(self) -> None:
         """Check every page and reference, which takes as long as reading the file.
@@ -125,25 +129,29 @@ class Store:
         return group.part(model) if later else self._last_part(group, model)
 
     @contextmanager
-    def _last_part(self, group: CommitGroup, model: str) -> Iterator[Tx]:
+    def _last_part(self, group: Group, model: str) -> Iterator[Tx]:
         with group.part(model) as tx:
             yield tx
         group.flush()
 
-    def group(self) -> CommitGroup:
-        """Return the transaction that is shared by writers which need not be durable at once."""
+    def group(self) -> Group:
+        """Return what lets writers wait together until their writes are durable."""
         from pushjuju.store.commits import CommitGroup  # imports asyncio, which only writers need
 
         if self._group is None:
-            self._group = CommitGroup(self.engine, self)
+            self._group = self.engine.group(self) or CommitGroup(self.engine, self)
         return self._group
 
     def begin(self) -> None:
         """Begin a writing transaction that does not end with a block."""
         self._begin(reads=False)
 
-    def _begin(self, *, reads: bool, model: str = "") -> None:
-        others = self.engine.begin(reads=reads, model=model)
+    def transaction(self, model: str, *, later: bool) -> AbstractContextManager[Tx]:
+        """Return a writing transaction of its own; the arguments are those of `write`."""
+        return self._transaction(reads=False, model=model, later=later)
+
+    def _begin(self, *, reads: bool, model: str = "", later: bool = False) -> None:
+        others = self.engine.begin(reads=reads, model=model, later=later)
         if self._memo is not None:
             self._memo.begin(others)
 
@@ -177,10 +185,10 @@ class Store:
             self._memo.trail = None
 
     @contextmanager
-    def _transaction(self, *, reads: bool, model: str = "") -> Iterator[Tx]:
+    def _transaction(self, *, reads: bool, model: str = "", later: bool = False) -> Iterator[Tx]:
         if self._depth:
             raise StoreError("a transaction is open already")
-        self._begin(reads=reads, model=model)
+        self._begin(reads=reads, model=model, later=later)
         self._depth = 1
         try:
             yield self._tx(model)

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from pushjuju.store.commits import CommitGroup
 from pushjuju.store.db import Store
+from pushjuju.store.engine import Group
 from pushjuju.store.tx import Tx
 
 
@@ -32,7 +32,7 @@ class DeferredStore(Store):
     def concluded(self, key: Hashable) -> Any:
         return self._store.concluded(key)
 
-    def group(self) -> CommitGroup:
+    def group(self) -> Group:
         return self._store.group()
 
     async def durable(self) -> None:

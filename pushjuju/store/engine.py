@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -57,6 +58,50 @@ class Connection(Protocol):
         ...
 
 
+class OpenStore(Protocol):
+    """The methods of a store that a group uses."""
+
+    def begin(self) -> None:
+        """Begin a transaction that only the group ends."""
+
+    def within(self, model: str) -> AbstractContextManager[Any]:
+        """Return the open transaction as a context manager."""
+        ...
+
+    def transaction(self, model: str, *, later: bool) -> AbstractContextManager[Any]:
+        """Return a writing transaction of its own."""
+        ...
+
+    def forget(self) -> None:
+        """Drop everything cached from a transaction that was rolled back."""
+
+
+class Group(Protocol):
+    """Writers that wait together until their writes are durable.
+
+    Attributes:
+        is_open: True while a shared transaction waits to be committed.
+        lost: How often writes were undone or lost that were to become durable together.
+    """
+
+    is_open: bool
+    lost: int
+
+    def part(self, model: str = "") -> AbstractContextManager[Any]:
+        """Open a transaction, or a part of a shared one, which an exception undoes alone."""
+        ...
+
+    def flush(self) -> None:
+        """Make all writes durable now."""
+
+    async def durable(self, since: int) -> None:
+        """Wait until all writes are durable.
+
+        Args:
+            since: The value of `lost` when the writer began.
+        """
+
+
 class Engine(Protocol):
     """The database of a store.
 
@@ -71,17 +116,23 @@ class Engine(Protocol):
     locks_models: bool
 
     @property
+    def place(self) -> Path | str:
+        """The file, or the address of a database."""
+        ...
+
+    @property
     def connection(self) -> Connection: ...
 
     @property
     def is_open(self) -> bool: ...
 
-    def begin(self, *, reads: bool, model: str = "") -> int:
+    def begin(self, *, reads: bool, model: str = "", later: bool = False) -> int:
         """Begin a transaction and acquire all its locks, so that no later statement has to wait.
 
         Args:
             model: The model that the transaction writes, with the models that offers connect with it; "" for
                 the whole store. An engine may lock more.
+            later: True when the commit may become durable later, with `Group.flush`.
 
         Returns:
             The same as `others`; 0 when nothing is cached.
@@ -92,7 +143,11 @@ class Engine(Protocol):
         ...
 
     def commit(self) -> None:
-        """Commit, and return when the transaction is durable."""
+        """Commit, and return when the transaction is durable, unless it was begun `later`."""
+
+    def group(self, store: OpenStore) -> Group | None:
+        """Return what lets several writers wait together, or None for writers that share one transaction."""
+        ...
 
     def rollback(self) -> None:
         """Undo the transaction; without a transaction, do nothing."""

@@ -17,7 +17,7 @@ from pushjuju.store.queue import Claim, model_of
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
-    from pushjuju.store.commits import CommitGroup
+    from pushjuju.store.engine import Group
 
 
 class LeasedStore(Store):
@@ -47,5 +47,5 @@ class LeasedStore(Store):
     def concluded(self, key: Hashable) -> Any:
         return self._store.concluded(key)
 
-    def group(self) -> CommitGroup:
+    def group(self) -> Group:
         return self._store.group()

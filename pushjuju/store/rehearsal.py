@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from pushjuju.core.errors import StoreDamaged, StoreError
 from pushjuju.core.values import dataclass
+from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CLOUDS, CREDENTIALS, KEY_FILE
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.faults import explain_error
@@ -94,13 +96,20 @@ def _copy_controller(source: ControllerDir, target: Path) -> None:
             (target / name).chmod(0o600)
     if source.public_key.exists():
         shutil.copyfile(source.public_key, target / "ssh" / source.public_key.name)
-    if source.store_path.exists():
-        _copy_store(source.store_path, target / source.store_path.name)
+    place = source.store_place
+    if isinstance(place, str) or place.exists():
+        _copy_store(place, target / source.store_path.name)
     shutil.copyfile(source.root / "controller.toml", target / "controller.toml")
 
 
-def _copy_store(path: Path, target: Path) -> None:
+def _copy_store(path: Path | str, target: Path) -> None:
     """Copy a store at one moment, without making the copy durable."""
+    if isinstance(path, str):
+        target.touch(mode=0o600)
+        databases.to_file(path, target)
+        with closing(sqlite3.connect(target)) as copy:
+            _watch(copy)
+        return
     if not path.stat().st_size:  # SQLite would turn it into a valid store
         target.touch(mode=0o600)
         return

@@ -49,7 +49,7 @@ def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         if schema_version(connection) < number:
-            for statement in _statements(script):
+            for statement in statements_of(script):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number:d}")
         connection.execute("COMMIT")
@@ -59,7 +59,7 @@ def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
         raise
 
 
-def _statements(script: str) -> Iterator[str]:
+def statements_of(script: str) -> Iterator[str]:
     pending = ""
     for line in script.splitlines(keepends=True):
         pending += line

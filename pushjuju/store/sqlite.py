@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, StoreDamaged, StoreError, StoreGone
@@ -18,6 +19,9 @@ from pushjuju.store.files import full, unchanging
 from pushjuju.store.files.private import explained, locked
 from pushjuju.store.files.waits import TOLD_AFTER_S, patiently
 from pushjuju.store.schema import check_ours, migrate
+
+if TYPE_CHECKING:
+    from pushjuju.store.engine import OpenStore
 
 PAGES_KIB = 65536  # of memory for pages of the file, in a process that caches rows
 
@@ -37,7 +41,7 @@ class SqliteEngine:
     locks_models = False  # SQLite has one writer at a time
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self.path = path
+        self.path = self.place = path
         self.connection = connection
         self._caches = False
         self._unchanging = False  # True on a read-only disk
@@ -120,7 +124,7 @@ class SqliteEngine:
     def is_open(self) -> bool:
         return self.connection.in_transaction
 
-    def begin(self, *, reads: bool, model: str = "") -> int:  # noqa: ARG002 - the whole file is locked
+    def begin(self, *, reads: bool, model: str = "", later: bool = False) -> int:  # noqa: ARG002 - one lock
         if self._unchanging and not unchanging.is_unchanging(self.path):
             text = f"the disk of the store {self.path} can be written to again"
             raise StoreError(text, hint="run the command again: its data may be out of date")
@@ -164,6 +168,9 @@ class SqliteEngine:
     def rollback(self) -> None:
         if self.connection.in_transaction:  # SQLite rolls back by itself when the disk is full
             self.connection.execute("ROLLBACK")
+
+    def group(self, store: OpenStore) -> None:  # noqa: ARG002 - writers share one transaction
+        return None
 
     def explain(self, error: BaseException) -> StoreError | None:
         return explain_error(error, self.path) if is_of_the_file(error) else None

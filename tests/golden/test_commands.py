@@ -59,6 +59,8 @@ BY_CHOICE: dict[tuple[str, str], str] = {
     ("controllers", "managed"): "Juju's newer clients ask JAAS with it; refused with one line",
     ("config", "branch"): "comes with the feature flag of branches only",
     ("clouds", "import-juju"): "copies the clouds and credentials of a Juju client, which Juju has already",
+    ("bootstrap", "store"): "the model is in a file unless a database is named",
+    ("bootstrap", "insecure-store"): "as above",
     ("dashboard", "controller"): "shows all models of a controller; Juju's shows a charm's of one model",
     ("dashboard", "model"): "as above",
     ("dashboard", "no-browser-login"): "the link logs in",

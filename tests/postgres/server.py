@@ -25,6 +25,7 @@ KEEPER = """
   "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c full_page_writes=off \
     -c synchronous_commit=off -c shared_buffers=16MB -c max_connections=40 >"$2/log" 2>&1 &
   cat "$2/users"
+  rm "$2/users"
   kill -INT $!
   wait $!
   rm -rf "$2"
@@ -59,9 +60,18 @@ def running(run: Path) -> Iterator[str]:
 def _use(place: Path) -> int | None:
     """Return an open end of the pipe that keeps the server alive, or None when there is no server."""
     try:
-        return os.open(place / "users", os.O_RDWR)  # waits for nobody, unlike O_WRONLY
+        users = os.open(place / "users", os.O_RDWR)  # waits for nobody, unlike O_WRONLY
     except FileNotFoundError:
         return None
+    if not _ready(place.readlink()) or not (place / "users").exists():  # it is about to end
+        os.close(users)
+        return None
+    return users
+
+
+def _ready(folder: Path) -> bool:
+    asked = [_programs() / "pg_isready", "-q", "-h", folder, "-U", "pushjuju", "-d", "postgres"]
+    return not subprocess.run(asked, check=False).returncode
 
 
 def _started() -> tuple[Path, int]:
@@ -81,8 +91,7 @@ def _started() -> tuple[Path, int]:
         raise NoServerError(f"initdb failed: {made.stderr.strip()}")
     users = os.open(folder / "users", os.O_RDWR)
     subprocess.run(["setsid", "sh", "-c", KEEPER, "keeper", programs, folder], check=True, **as_owner)
-    ready = [programs / "pg_isready", "-q", "-h", folder, "-U", "pushjuju", "-d", "postgres"]
-    comes(lambda: not subprocess.run(ready, check=False).returncode, f"see {folder}/log")
+    comes(lambda: _ready(folder), f"see {folder}/log")
     return folder, users
 
 

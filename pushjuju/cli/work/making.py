@@ -69,6 +69,7 @@ def make_controller(
     config: dict[str, object] | None = None,
     switch: bool = True,
     credential: str = "",
+    database: new_controllers.Database | None = None,
 ) -> str:
     """Make a controller and return its name; it becomes current unless `switch` is False.
 
@@ -89,6 +90,7 @@ def make_controller(
         config=config,
         host=host,
         credential=credential,
+        database=database,
         begin=begin,
     )
     if switch:

@@ -181,7 +181,7 @@ def _controller(
     try:
         controller = datadir.controller(name)
         settings = controller.settings()
-        counts = _sizes(controller.store_path)
+        counts = _sizes(controller.store_place)
     except PushjujuError as error:
         problem(name, error)
     return {
@@ -200,8 +200,8 @@ def _controller(
     }
 
 
-def _sizes(path: Path) -> dict[str, int]:
-    store = Store.open(path)
+def _sizes(place: Path | str) -> dict[str, int]:
+    store = Store.open(place)
     try:
         with store.read() as tx:
             every = tx.list(Model, "model_list")

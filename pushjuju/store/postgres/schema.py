@@ -1,15 +1,41 @@
-"""The schema of the store in PostgreSQL's words, made from the schema that the migrations leave in SQLite."""
+"""The schema of a store in PostgreSQL, made from the schema that the migrations leave in SQLite.
+
+A new store gets the newest schema at once. Later migrations run on both engines: their words are translated,
+and what they move between tables is written so that both understand it.
+"""
 
 from __future__ import annotations
 
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
+from pushjuju.core.errors import StoreDamaged, StoreTooNew
+from pushjuju.store.postgres.address import SCHEMA
+from pushjuju.store.schema import statements_of
 from pushjuju.store.statements import migrations
 
+if TYPE_CHECKING:
+    import psycopg
+
+# The journal of writes: other processes learn from it that what they have cached may have changed.
+# xid: rows of transactions that were open at a look come with the next look.
+OWN = """
+CREATE TABLE schema_version (version BIGINT NOT NULL);
+CREATE TABLE written (
+  n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  made TIMESTAMPTZ NOT NULL DEFAULT now(),
+  process BIGINT NOT NULL,
+  model TEXT COLLATE "C" NOT NULL
+);
+CREATE INDEX written_by_transaction ON written (xid);
+CREATE INDEX written_by_time ON written (made)
+"""
 # SQLite's functions that PostgreSQL has under other names
-FUNCTIONS = """
+_FUNCTIONS = """
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
   RETURN strpos($1, $2);
 CREATE FUNCTION hex(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -22,6 +48,7 @@ _WORDS = (
     (r"\bTEXT\b", 'TEXT COLLATE "C"'),  # the order of text in SQLite
     (r"\s*\bWITHOUT ROWID\b", ""),
 )
+_TRIGGER_WORD = re.compile(r"(\s|--.*\n)*CREATE TRIGGER")
 _TRIGGER = re.compile(
     r"CREATE TRIGGER (?P<name>\w+) (?P<event>AFTER .*?) ON (?P<table>\w+)"
     r"(?:\s+WHEN (?P<when>.*?))?\s+BEGIN\s(?P<body>.*)\sEND",
@@ -29,32 +56,85 @@ _TRIGGER = re.compile(
 )
 
 
-def baseline() -> Iterator[str]:
-    """Yield the statements that make the newest schema in an empty database."""
-    yield FUNCTIONS
-    for kind, sql in _made():
-        if kind == "trigger":
-            yield from _trigger(sql)
-        else:
-            yield _translated(sql)
+def newest() -> int:
+    """Return the number of the last migration."""
+    return migrations()[-1][0]
 
 
-def _made() -> list[tuple[str, str]]:
-    """Return what the migrations make, in its order: table, index or trigger, and its statement."""
-    connection = sqlite3.connect(":memory:")
-    try:
-        for _, script in migrations():
-            connection.executescript(script)
-        wanted = "SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
-        return connection.execute(wanted).fetchall()
-    finally:
-        connection.close()
+def prepare(link: psycopg.Connection[Any], place: str, *, create: bool) -> None:
+    """Choose the schema of the store, and bring it up to date.
+
+    Raises:
+        StoreDamaged: There is no store.
+        StoreTooNew: A newer pushjuju made the store.
+    """
+    if create:
+        link.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+    link.execute(f"SET search_path = {SCHEMA}")
+    if (version := _version(link)) == newest():
+        return
+    if version > newest():
+        raise StoreTooNew(
+            f"the store {place} has schema {version}; this pushjuju knows up to {newest()}",
+            hint="upgrade pushjuju: pip install --upgrade pushjuju",
+        )
+    if not (version or create):
+        raise StoreDamaged(f"the database {place} has no store of pushjuju")
+    with link.transaction():
+        link.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{SCHEMA} schema"])
+        _migrate(link, _version(link))
 
 
-def _translated(sql: str) -> str:
+def _version(link: psycopg.Connection[Any]) -> int:
+    """Return the number of the last migration applied; 0 for a schema without a store."""
+    there = link.execute("SELECT to_regclass('schema_version')").fetchone()
+    if there is None or there[0] is None:
+        return 0
+    row = link.execute("SELECT version FROM schema_version").fetchone()
+    return int(row[0]) if row is not None else 0
+
+
+def _migrate(link: psycopg.Connection[Any], version: int) -> None:
+    if not version:
+        for statement in (OWN, "INSERT INTO schema_version (version) VALUES (0)", *baseline(newest())):
+            link.execute(statement)
+    for number, script in migrations():
+        if version and number > version:
+            for statement in statements_of(script):
+                for each in translated(statement):
+                    link.execute(each)
+    link.execute("UPDATE schema_version SET version = %s", [newest()])
+
+
+def baseline(until: int) -> Iterator[str]:
+    """Yield the statements that make the schema of a migration in an empty database."""
+    yield _FUNCTIONS
+    for statement in in_sqlite(until):
+        yield from translated(statement)
+
+
+def in_sqlite(until: int = 0) -> list[str]:
+    """Return the statements that make the tables, indexes and triggers in SQLite, in the migrations' order.
+
+    Args:
+        until: The last migration; 0 for all.
+    """
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for number, script in migrations():
+            if not until or number <= until:
+                connection.executescript(script)
+        rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+        return [row[0] for row in rows]
+
+
+def translated(statement: str) -> Iterator[str]:
+    """Yield a statement of a migration in PostgreSQL's words."""
+    if _TRIGGER_WORD.match(statement):
+        yield from _trigger(statement.strip().rstrip(";"))
+        return
     for word, other in _WORDS:
-        sql = re.sub(word, other, sql)
-    return sql
+        statement = re.sub(word, other, statement)
+    yield statement
 
 
 def _trigger(sql: str) -> Iterator[str]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from pushjuju.store.postgres import schema
 from pushjuju.store.statements import migrations, queries
-from tests.postgres import schema, server
+from tests.postgres import databases
 from tests.waiting import comes
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
@@ -23,28 +23,15 @@ MODEL = "11111111-0000-4000-8000-000000000000"
 NUMBER, BIG_NUMBER, TEXT, BYTES = 23, 20, 25, 17  # types of PostgreSQL
 
 
-@contextmanager
-def database(host: str) -> Iterator[psycopg.Connection]:
-    """Yield a connection, without transactions, to a new database of this process."""
-    name = f"of_{os.getpid()}"
-    with psycopg.connect(host=host, user="pushjuju", dbname="postgres", autocommit=True) as first:
-        first.execute(f"CREATE DATABASE {name}")
-    with psycopg.connect(host=host, user="pushjuju", dbname=name, autocommit=True) as connection:
-        yield connection
-
-
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection]:
+def postgres(postgres_host: str) -> Iterator[psycopg.Connection]:
     """A database with the schema, on the one server of this run of the tests."""
-    own = tmp_path_factory.getbasetemp()
-    run = own.parent if own.name.startswith("popen-gw") else own  # the workers of pytest-xdist share a folder
-    try:
-        with server.running(run) as host, database(host) as connection:
-            for statement in schema.baseline():
-                connection.execute(statement)
-            yield connection
-    except server.NoServerError as error:
-        pytest.skip(str(error))
+    with (
+        databases.database(postgres_host) as url,
+        closing(psycopg.connect(url, autocommit=True)) as connection,
+    ):
+        schema.prepare(connection, "of a test", create=True)
+        yield connection
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +111,10 @@ def test_both_engines_have_the_same_tables_and_columns(
 ) -> None:
     tables = [row[0] for row in sqlite.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     mine = sorted((name, row[1]) for name in tables for row in sqlite.execute(f"PRAGMA table_info({name})"))
-    asked = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+    asked = (
+        "SELECT table_name, column_name FROM information_schema.columns "
+        "WHERE table_schema = 'pushjuju' AND table_name NOT IN ('written', 'schema_version')"
+    )
     assert sorted(rows_of(postgres, asked)) == mine
 
 

@@ -11,6 +11,7 @@ from pushjuju.cli.work import making, scope, session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
 from pushjuju.services.requests.controller import bootstrap as request
+from pushjuju.services.requests.controller.new_controllers import Database
 from pushjuju.workers.provision import checkup
 
 
@@ -46,6 +47,8 @@ class BootstrapFlags:
     add_model: str = flags.text("add-model", "Also create this model")
     clouds: bool = flags.switch("clouds", "List the clouds and stop")
     regions: str = flags.text("regions", "List the regions of this cloud and stop")
+    store: str = flags.text("store", "Keep the model in this database: postgresql://ROLE@HOST/DATABASE")
+    insecure_store: bool = flags.switch("insecure-store", "Allow --store on the network without checked TLS")
     no_switch: bool = flags.switch("no-switch", "Do not switch to the new controller")
 
 
@@ -72,7 +75,9 @@ class BootstrapFlags:
         flags.text("controller-charm-channel", "Accepted and ignored", default="3.6/stable", void=True),
     ),
     details="A controller is a directory on this computer; no machine is started.\n"
-    "Without arguments the cloud is `local`: machines on this computer.",
+    "Without arguments the cloud is `local`: machines on this computer.\n\n"
+    "With --store the model is in a database of PostgreSQL 14 or newer, which several controller processes\n"
+    "can work on. The database is empty; passwords are in ~/.pgpass or $PGPASSFILE, never in the address.",
     examples="    pushjuju bootstrap\n    pushjuju bootstrap manual lab --add-model shop\n",
     into=BootstrapFlags,
     see_also=("add-model", "controllers", "destroy-controller"),
@@ -92,6 +97,7 @@ def bootstrap(cli: Cli, args: tuple[str, ...], flags: BootstrapFlags) -> None:
         config=options.controller_settings(),
         switch=not flags.no_switch,
         credential=flags.credential,
+        database=Database(url=flags.store, insecure=flags.insecure_store) if flags.store else None,
     )
     cli.console.info(f'Creating Juju controller "{name}" on {place}')
     ctx = session.open_controller(cli, name)

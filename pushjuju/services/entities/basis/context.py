@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from datetime import datetime
+from pathlib import Path
 from random import Random
 
 from pushjuju.core.clock import Clock, SystemClock
@@ -71,19 +72,29 @@ class Context:
         self.store.close()
 
 
+def _place(controller: ControllerDir) -> Path | str:
+    """Return where the store of a controller is.
+
+    Raises:
+        NotFound: The file is missing.
+    """
+    try:
+        place = controller.store_place
+        there = isinstance(place, str) or place.exists()
+    except PermissionError:  # `Store.open` reports the error
+        return controller.store_path
+    if not there:
+        text = f"the store of controller {controller.name} is missing: {controller.store_path}"
+        raise NotFound(text, hint=FROM_COPY)
+    return place
+
+
 def open_context(
     datadir: DataDir, name: str, *, clock: Clock | None = None, environ: Mapping[str, str] | None = None
 ) -> Context:
     """Open a controller by its name."""
     controller = datadir.controller(name)
-    try:
-        there = controller.store_path.exists()
-    except PermissionError:  # `Store.open` reports the error
-        there = True
-    if not there:
-        text = f"the store of controller {name} is missing: {controller.store_path}"
-        raise NotFound(text, hint=FROM_COPY)
-    store = Store.open(controller.store_path)
+    store = Store.open(_place(controller))
     return Context(
         datadir=datadir,
         controller=controller,

@@ -122,7 +122,7 @@ def create(ctx: Context, target: Path, notes: str = "") -> Backup:
     with explained(target), tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as folder:
         copy = Path(folder) / STORE
         for _ in range(TRIES):
-            backup.copy_store(ctx.store.path, copy)
+            backup.copy_store(ctx.store.place, copy)
             names = _archives(copy)
             meta = _describe(ctx, copy, notes, started)
             try:
@@ -209,7 +209,7 @@ def restore(ctx: Context, source: Path) -> Path:
         StoreDamaged: The backup is damaged. Nothing has changed.
         StoreTooNew: A newer pushjuju has made the backup.
     """
-    with _unpacked(source, ctx.store.path.parent) as found:
+    with _unpacked(source, ctx.controller.root) as found:
         _check_owner(found, ctx.controller, source)
         _put_blobs(found, ctx.controller, source)
         before = _before(ctx.controller, ctx.clock)
@@ -273,10 +273,11 @@ def _state_of(controller: ControllerDir) -> str:
     Raises:
         StoreError: The store exists and cannot be opened, for another reason than damage.
     """
-    if not controller.store_path.exists():
+    place = controller.store_place
+    if isinstance(place, Path) and not place.exists():
         return "absent"
     try:
-        store = Store.open(controller.store_path)
+        store = Store.open(place)
         try:
             store.check()
         finally:
@@ -288,7 +289,7 @@ def _state_of(controller: ControllerDir) -> str:
 
 def _into_store(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> Path:
     """Replace the rows of a sound store; processes that use the store continue with the new rows."""
-    store = Store.open(controller.store_path)
+    store = Store.open(controller.store_place)
     try:
         _put_blobs(found, controller, source)
         before = _before(controller, clock)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.services.entities.model import models
+from pushjuju.store import backup
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.files.unfinished import Unfinished as Unfinished  # noqa: PLC0414 - what `marked` returns
@@ -41,7 +42,7 @@ def sweep(datadir: DataDir) -> list[str]:
 
 def used(controller: ControllerDir) -> bool:
     """Return True when a controller has more than one model, or a model that is not empty."""
-    store = Store.open(controller.store_path)
+    store = Store.open(controller.store_place)
     try:
         with store.read() as tx:
             found = [row["uuid"] for row in tx.rows("model_list") if row["name"] != models.CONTROLLER]
@@ -53,7 +54,9 @@ def used(controller: ControllerDir) -> bool:
 
 def remove(datadir: DataDir, name: str) -> None:
     """Delete a controller with its store, keys and archives; its machines are left alone."""
+    place = datadir.controller(name).store_place
     datadir.remove_controller(name)
+    backup.forget(place)
     if datadir.current_controller() == name:
         datadir.set_current_controller(None)
 

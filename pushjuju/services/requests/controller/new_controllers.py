@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
-from pushjuju.core.errors import NotValid, StoreDamaged
+from pushjuju.core.errors import NotValid, StoreDamaged, StoreError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.names import is_controller
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models, new_models
+from pushjuju.store import databases
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import ModelTx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """A database of PostgreSQL for the store of a new controller.
+
+    Attributes:
+        url: Its address, without a password.
+        insecure: Allow a connection over the network without TLS.
+    """
+
+    url: str
+    insecure: bool = False
 
 
 def bootstrap(
@@ -30,6 +46,7 @@ def bootstrap(
     config: Mapping[str, Any] | None = None,
     host: PluginHost | None = None,
     credential: str = "",
+    database: Database | None = None,
     begin: Callable[[str], None] | None = None,
 ) -> ControllerDir:
     """Make a controller for a cloud; the controller needs no machine.
@@ -39,6 +56,7 @@ def bootstrap(
         name: The controller's name; None for `cloud-region`, or `cloud` in the region "default".
         host: Plugins, to find their public clouds, or None.
         credential: The default credential of the controller's models; empty for the cloud's default.
+        database: Where the store is; None for a file in the directory.
         begin: Called with the controller's name just before it is made.
     """
     cloud_name, asked = clouds.split(cloud)
@@ -49,6 +67,8 @@ def bootstrap(
     chosen = name or (cloud_name if region == DEFAULT_REGION else f"{cloud_name}-{region}")
     if not is_controller(chosen):
         raise NotValid(f'"{chosen}" is not a valid controller name')
+    if database is not None and not database.insecure:
+        databases.require_safe(database.url)
     return datadir.create_controller(
         chosen,
         {
@@ -59,26 +79,40 @@ def bootstrap(
             "agent-version": JUJU_VERSION,
             **({"credential": chosen_credential} if chosen_credential else {}),
             **({"config": dict(config)} if config else {}),
+            **({"store": database.url} if database is not None else {}),
         },
         prepare=lambda made: _prepare(
-            made, places, found, new_models.of_controller(found, region, chosen_credential, now)
+            made,
+            made.store_path if database is None else database.url,
+            places,
+            found,
+            new_models.of_controller(found, region, chosen_credential, now),
         ),
         begin=begin,
     )
 
 
-def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: Model) -> None:
+def _taken(made: ControllerDir, place: Path | str) -> StoreError:
+    """Return the error for a place where another controller's store is."""
+    if isinstance(place, str):
+        text = f"the database {place} has the store of a controller already"
+        return StoreError(text, hint="createdb makes another database for this controller")
+    return StoreDamaged(
+        f"{made.root} has a store, but no controller.toml",
+        hint=f"pushjuju restore-backup FILE    restores it from a copy; or move it away: {made.root}",
+    )
+
+
+def _prepare(
+    made: ControllerDir, place: Path | str, places: clouds.Folders, cloud: Cloud, model: Model
+) -> None:
     """Create the store with the controller's own model, or complete the store of an interrupted bootstrap."""
-    store, now = Store.open(made.store_path, create=True), model.created
+    store, now = Store.open(place, create=True), model.created
     try:
         with store.write() as tx:
             found = tx.list(Model, "model_list")
             if not all(models.is_controller(item) for item in found):  # the controller was complete before
-                raise StoreDamaged(
-                    f"{made.root} has a store, but no controller.toml",
-                    hint="pushjuju restore-backup FILE    restores it from a copy; "
-                    f"or move it away: {made.root}",
-                )
+                raise _taken(made, place)
             for item in found:
                 models.delete(ModelTx(tx, item.uuid, now))
             new_models.insert(ModelTx(tx, model.uuid, now), model, now=now)

@@ -1,0 +1,58 @@
+"""What is done with a store in PostgreSQL. Only such stores need psycopg, and wait for its import."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import StoreError
+
+if TYPE_CHECKING:
+    from pushjuju.store.engine import Engine
+
+
+def opened(url: str, *, create: bool = False) -> Engine:
+    """Connect to a store; the arguments and errors are those of `Store.open`."""
+    engine: Engine = _module("engine").PostgresEngine.open(url, create=create)
+    return engine
+
+
+def require_safe(url: str) -> None:
+    """Check that nobody can read or change what is sent to the server of a store.
+
+    Raises:
+        NotValid: The address is malformed, has a password, or asks for less than TLS with a checked name.
+    """
+    address = _module("address")
+    address.require_safe(address.parsed(url))
+
+
+def to_file(url: str, path: Path) -> None:
+    """Write the rows of a store, as they are at one moment, into a file without tables."""
+    _module("transfer").to_file(_module("address").parsed(url), path)
+
+
+def from_file(path: Path, url: str) -> None:
+    """Replace all rows of a store by those of a file of the same release, in one transaction."""
+    _module("transfer").from_file(path, _module("address").parsed(url))
+
+
+def forget(url: str) -> None:
+    """Delete all that a removed controller has in its database."""
+    _module("transfer").forget(_module("address").parsed(url))
+
+
+def _module(name: str) -> Any:
+    """Return a module of the package `postgres`.
+
+    Raises:
+        StoreError: psycopg is not installed.
+    """
+    try:
+        return import_module(f"pushjuju.store.postgres.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "psycopg":
+            raise
+        text = "a store in PostgreSQL needs psycopg, which is not installed"
+        raise StoreError(text, hint="pip install 'pushjuju[postgres]'") from None

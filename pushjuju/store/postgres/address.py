@@ -1,0 +1,128 @@
+"""The address of a store in PostgreSQL, and the connection to it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import conninfo
+
+from pushjuju.core.errors import NotValid, StoreBusy, StoreError
+from pushjuju.core.values import dataclass
+from pushjuju.store.postgres.faults import RIGHTS
+
+SCHEMES = ("postgresql", "postgres")
+SCHEMA = "pushjuju"
+_LEAST_VERSION = 140000
+_SAFE = "verify-full"
+_WAITS = {
+    "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+    "tcp_user_timeout": 15000, "application_name": "pushjuju", "client_encoding": "utf8",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A database of PostgreSQL.
+
+    Attributes:
+        url: The address as it was given.
+        shown: The address for people.
+        identity: The same text for the same database and schema, however its server is reached.
+        parameters: The parameters of libpq.
+    """
+
+    url: str
+    shown: str
+    identity: str
+    parameters: dict[str, Any]
+
+
+def parsed(url: str) -> Place:
+    """Return the place that an address names.
+
+    Raises:
+        NotValid: The address is malformed, or has a password.
+    """
+    try:
+        given = conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        raise NotValid(f"the address of the store is malformed: {str(error).strip()}") from None
+    if "password" in given:
+        raise NotValid(
+            "the address of a store has no password: it would stand in a file and in lists of processes",
+            hint="put the password into ~/.pgpass (mode 0600), or set PGPASSFILE",
+        )
+    shown = urlsplit(url)._replace(query="", fragment="").geturl()
+    return Place(
+        url=url, shown=shown, identity=f"{given.get('dbname', '')}/{SCHEMA}", parameters={**_WAITS, **given}
+    )
+
+
+def require_safe(place: Place) -> None:
+    """Check that nobody between this computer and the server can read or change what is sent.
+
+    Raises:
+        NotValid: The address names a server on the network, and asks for less than TLS with a checked name.
+    """
+    if not (_is_local(place.parameters) or place.parameters.get("sslmode") == _SAFE):
+        raise NotValid(
+            f"the address of a store on the network needs TLS: {place.shown}?sslmode={_SAFE}",
+            hint="--insecure-store allows a connection that others can read and change",
+        )
+
+
+def _is_local(given: dict[str, Any]) -> bool:
+    """Return True for a socket of this computer."""
+    hosts = str(given.get("host", "") or "").split(",")
+    return not given.get("hostaddr") and all(not host or host.startswith(("/", "@")) for host in hosts)
+
+
+def connected(place: Place) -> psycopg.Connection[Any]:
+    """Connect to a place, without transactions.
+
+    Raises:
+        StoreError: The server does not answer or refuses, is too old, or a pooler stands before it.
+    """
+    try:
+        link = psycopg.connect(**place.parameters, autocommit=True)
+    except psycopg.Error as error:
+        raise refused(error, place) from error
+    try:
+        _check(link, place)
+    except BaseException:
+        link.close()
+        raise
+    return link
+
+
+def _check(link: psycopg.Connection[Any], place: Place) -> None:
+    if link.info.server_version < _LEAST_VERSION:
+        old = link.info.server_version // 10000
+        raise StoreError(f"the store {place.shown} runs PostgreSQL {old}; pushjuju needs 14 or newer")
+    row = link.execute("SELECT pg_backend_pid(), current_setting('server_encoding')").fetchone()
+    pid, encoding = row if row is not None else (0, "")
+    if pid != link.info.backend_pid:
+        raise StoreError(
+            f"a pooler answers at {place.shown}; locks and notifications of a session do not work through it",
+            hint="give the address of the server itself; a process of pushjuju holds two connections",
+        )
+    if encoding != "UTF8":
+        raise StoreError(
+            f"the database {place.shown} has the encoding {encoding}; pushjuju needs UTF8",
+            hint="createdb --encoding UTF8 --template template0 NAME",
+        )
+
+
+def refused(error: psycopg.Error, place: Place) -> StoreError:
+    """Return the error for users when the server cannot be reached or refuses the role."""
+    text, state = str(error).strip(), error.sqlstate or ""
+    if state == "42501" or "permission denied" in text:
+        what = f"the store {place.shown} cannot be made: the role lacks a right"
+        return StoreError(what, detail=text, hint=RIGHTS)
+    return StoreBusy(
+        f"the store {place.shown} cannot be reached",
+        detail=text,
+        hint=f"psql '{place.shown}'    tries the same",
+    )

@@ -1,0 +1,257 @@
+"""The engine of a store in PostgreSQL: a lock for each model, and a journal of the writes of all processes.
+
+A transaction of one model takes the lock of the whole store shared, and the locks of its model and of the
+models that offers connect with it; transactions of different models run beside each other. A transaction of
+the whole store takes the lock of the store alone. All are advisory locks, which end with the transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.store.postgres import address, schema
+from pushjuju.store.postgres.faults import explain_error, is_of_the_store
+from pushjuju.store.postgres.flushes import FlushGroup
+from pushjuju.store.postgres.pipeline import Failed, Pipeline
+from pushjuju.store.schema import TABLES
+from pushjuju.store.statements import queries
+
+if TYPE_CHECKING:
+    from pushjuju.store.engine import OpenStore
+
+_LIMITS = (
+    "SET lock_timeout = '30s'",
+    "SET statement_timeout = '30s'",
+    "SET idle_in_transaction_session_timeout = '60s'",
+    "SET client_min_messages = warning",
+)
+_FIRST_STEPS = {True: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", False: "BEGIN"}
+# What others have written since the last look. Transactions that were open then have numbers from :since on.
+_LOOK = """SELECT present.since, written.n FROM (
+  SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS since) AS present
+LEFT JOIN written ON written.xid >= (:since)::xid8 AND written.process <> :process"""
+_WROTE = "INSERT INTO written (process, model) VALUES (:process, :model)"
+_FORGET = "DELETE FROM written WHERE made < now() - interval '10 minutes'"
+_FLUSH = ("BEGIN", "SELECT pg_logical_emit_message(true, 'pushjuju', '')::text", "COMMIT")
+_FORGET_EACH = 1000  # commits
+_KNOWN_S = 300.0  # seconds after which a process without a look takes everything for changed
+
+
+class PostgresEngine:
+    """A connection to the database of a store.
+
+    Attributes:
+        place: The address of the store, without a password.
+        path: The store as users know it; not a file.
+        connection: Runs statements.
+        is_durable: False while commits of this process may not be on the disk of the server yet.
+    """
+
+    locks_models = True
+
+    def __init__(self, place: address.Place, link: psycopg.Connection[Any]) -> None:
+        self.place = place.url
+        self.path = Path(place.shown)
+        self._place = place
+        self.is_open = False
+        self._link = link
+        self._reads = False
+        self._later = False
+        self._caches = False
+        self._model = ""
+        self._process = secrets.randbits(62)
+        self._others = 0  # grows with each look that finds writes of others
+        self._commits = 0
+        self._since = "0"  # PostgreSQL's number of the oldest transaction that was open at the last look
+        self._seen: set[int] = set()
+        self._looked = -_KNOWN_S
+        self.is_durable = True
+        self._was_lost = False
+        self._limit()
+        self.connection = Pipeline(link.pgconn)
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = False) -> PostgresEngine:
+        """Connect to the store, and bring its schema up to date.
+
+        Args:
+            url: `postgresql://...`, without a password.
+            create: Make the schema in an empty database.
+
+        Raises:
+            StoreError: The server, the role or the database cannot be used.
+        """
+        place = address.parsed(url)
+        link = address.connected(place)
+        try:
+            schema.prepare(link, place.shown, create=create)
+            return cls(place, link)
+        except psycopg.Error as error:
+            link.close()
+            raise address.refused(error, place) from error
+        except BaseException:
+            link.close()
+            raise
+
+    # --- transactions -------------------------------------------------------------------------------------
+
+    def begin(self, *, reads: bool, model: str = "", later: bool = False) -> int:
+        self._reads, self._later, self._model = reads, later, model
+        if self._link.closed:
+            self._connect_again()
+        run = self.connection.execute
+        try:
+            run(_FIRST_STEPS[reads])
+            self.is_open = True
+            if not reads:
+                self._lock(model)
+                if later:
+                    run("SET LOCAL synchronous_commit = off")
+            if self._caches:
+                self._look()
+            self.connection.catch_up()
+        except Failed as error:
+            self.rollback()
+            raise explain_error(error, self._place.shown) from error
+        return self._others
+
+    def _connect_again(self) -> None:
+        """Connect after a loss; what was not on the disk then may be lost, and anything may have changed."""
+        self._link = address.connected(self._place)
+        schema.prepare(self._link, self._place.shown, create=False)
+        self._limit()
+        self.connection.use(self._link.pgconn)
+        self._was_lost |= not self.is_durable
+        self._looked = -_KNOWN_S
+
+    def _limit(self) -> None:
+        for statement in _LIMITS:
+            self._link.execute(statement)
+
+    def _lock(self, model: str) -> None:
+        """Take the locks of a writing transaction, in one order: no two wait for each other in a circle."""
+        run = self.connection.execute
+        if not model:
+            run("SELECT pg_advisory_xact_lock(:key)::text", {"key": self._key("")})
+            return
+        run("SELECT pg_advisory_xact_lock_shared(:key)::text", {"key": self._key("")})
+        connected = [row["model"] for row in run(queries()["models_connected"], {"model": model})]
+        for name in sorted({model, *connected}):
+            run("SELECT pg_advisory_xact_lock(:key)::text", {"key": self._key(name)})
+
+    def _key(self, name: str) -> int:
+        """Return the number of the lock of a model or of the store; no other store on the server has it."""
+        text = f"{self._place.identity}/{name}".encode()
+        return int.from_bytes(hashlib.sha256(text).digest()[:8], "big", signed=True)
+
+    def commit(self) -> None:
+        if not self._reads:
+            self._commits += 1
+            self.connection.execute(_WROTE, {"process": self._process, "model": self._model})
+            if self._commits % _FORGET_EACH == 0:
+                self.connection.execute(_FORGET)
+        self.connection.execute("COMMIT")
+        self.connection.catch_up()
+        self.is_open = False
+        if self._later:
+            self.is_durable = False
+
+    def rollback(self) -> None:
+        if not self.is_open:
+            return
+        self.is_open = False
+        self._give_up()
+
+    def _give_up(self) -> None:
+        try:
+            self.connection.recover()
+            self.connection.execute("ROLLBACK")
+            self.connection.catch_up()
+        except Failed:
+            self._link.close()  # the server rolls back what a lost connection has begun
+
+    def flush(self) -> None:
+        """Return when everything that was committed `later` is on the disk of the server.
+
+        Raises:
+            StoreError: The server may have lost it.
+        """
+        if self.is_durable:
+            return
+        self.is_durable, was_lost, self._was_lost = True, self._was_lost, False
+        if was_lost or self._link.closed:
+            raise StoreError(f"the store {self._place.shown} stopped before the last writes were on its disk")
+        try:
+            for statement in _FLUSH:
+                self.connection.execute(statement)
+            self.connection.catch_up()
+        except Failed as error:
+            self._give_up()
+            raise explain_error(error, self._place.shown) from error
+
+    def group(self, store: OpenStore) -> FlushGroup:
+        return FlushGroup(self, store)
+
+    # --- other processes ----------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Find out whether others have written since the last look."""
+        rows = self.connection.execute(_LOOK, {"since": self._since, "process": self._process}).fetchall()
+        found = {row["n"] for row in rows} - {None}
+        now = time.monotonic()
+        if found - self._seen or now - self._looked > _KNOWN_S:
+            self._others += 1
+        self._since, self._seen, self._looked = rows[0]["since"], found, now
+
+    def others(self) -> int:
+        if not self.is_open:
+            try:
+                # without BEGIN, a pipeline is one transaction up to its next end
+                self.connection.execute(_FIRST_STEPS[True])
+                self._look()
+                self.connection.execute("COMMIT")
+                self.connection.catch_up()
+            except Failed as error:
+                self._give_up()
+                raise explain_error(error, self._place.shown) from error
+        return self._others
+
+    def version(self) -> tuple[int, int]:
+        return self.others(), self._commits
+
+    def remember(self) -> None:
+        self._caches = True
+
+    # --- the whole store ----------------------------------------------------------------------------------
+
+    def explain(self, error: BaseException) -> StoreError | None:
+        if isinstance(error, Failed) and is_of_the_store(error):
+            return explain_error(error, self._place.shown)
+        return None
+
+    def tables(self) -> Iterable[str]:
+        return schema.in_sqlite()
+
+    def throw_away(self) -> None:
+        raise StoreError("a store in PostgreSQL is never a copy")  # `plan` copies it to a file first
+
+    def require(self) -> None:
+        pass  # a transaction finds out whether the store is there
+
+    def check(self) -> None:
+        asked = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(:schema)"
+        found = {row[0] for row in self.connection.execute(asked, {"schema": address.SCHEMA})}
+        missing = [name for name in TABLES if name not in found]
+        if missing:
+            raise StoreDamaged(f"the store {self._place.shown} is damaged: it has no table {missing[0]}")
+
+    def close(self) -> None:
+        self._link.close()

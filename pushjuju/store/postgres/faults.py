@@ -1,0 +1,58 @@
+"""Explains PostgreSQL's errors to users."""
+
+from __future__ import annotations
+
+from pushjuju.core.errors import StoreBusy, StoreError
+from pushjuju.store.postgres.pipeline import Failed
+
+_AGAIN = "wait for the other pushjuju to end, then run the command again"
+_WAITED = ("55P03", "57014", "40P01", "40001", "25P03")  # locks, limits of time, deadlocks
+_NOT_OF_THE_STORE = ("22", "23", "42")  # values, constraints and texts of a statement
+
+
+def is_of_the_store(error: BaseException) -> bool:
+    """Return True when the server is the cause (away, full, busy), not the statement."""
+    return isinstance(error, Failed) and (not error.state or error.state[:2] not in _NOT_OF_THE_STORE)
+
+
+def explain_error(error: Failed, place: str) -> StoreError:
+    """Return the error for a fault of the server, with the next step for the user.
+
+    Args:
+        place: The store as users know it, without a password.
+    """
+    state, text = error.state, str(error)
+    if state in _WAITED:
+        return StoreBusy(f"the store {place} is held by another process", detail=text, hint=_AGAIN)
+    if state == "53300":
+        return StoreBusy(
+            f"the store {place} has too many connections",
+            detail=text,
+            hint="end other processes, or raise max_connections or the role's CONNECTION LIMIT",
+        )
+    if state == "53100":
+        return StoreError(
+            f"the store {place} cannot be written: the disk of its server is full",
+            detail=text,
+            hint="free some space on the server, then run the command again",
+        )
+    if state == "25006":
+        return StoreError(
+            f"the store {place} cannot be written: the server is read-only",
+            detail=text,
+            hint="name the primary server in the store's address, or end its standby mode",
+        )
+    if state == "42501":
+        return StoreError(
+            f"the store {place} cannot be used: the role lacks a right", detail=text, hint=RIGHTS
+        )
+    if not state or state[:2] in ("08", "57"):
+        return StoreBusy(
+            f"the store {place} does not answer",
+            detail=text,
+            hint="run the command again when the server is back",
+        )
+    return StoreError(f"the store {place} cannot be used: {text}")
+
+
+RIGHTS = "as a superuser of the server: CREATE DATABASE pushjuju OWNER the_role"

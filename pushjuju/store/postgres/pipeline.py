@@ -1,0 +1,310 @@
+"""Runs statements on a connection to PostgreSQL: prepared once, and sent without waiting for each answer.
+
+A write waits in the pipeline until the next question or the commit. So a transaction of ten writes takes two
+round trips, not ten, at the price that the error of a write is raised later. psycopg's own cursors take five
+times as long for a statement, so this module uses libpq through `psycopg.pq`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+import psycopg
+from psycopg import pq
+
+from pushjuju.core.clock import to_iso
+
+_MOST_PENDING = 100  # answers; more could fill the buffers of both sides, which then wait for each other
+_OK = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
+_INT8, _BYTEA = 20, 17  # types of PostgreSQL
+_PARAMETER = re.compile(r"(?<!:):([a-z_0-9]+)")
+
+
+def _text(value: bytes) -> str:
+    return value.decode()
+
+
+def _bytes(value: bytes) -> bytes:
+    return bytes.fromhex(value[2:].decode())
+
+
+def _truth(value: bytes) -> int:
+    return int(value == b"t")
+
+
+# type of PostgreSQL -> what SQLite's driver returns for such a column
+_READERS: Mapping[int, Callable[[bytes], Any]] = {
+    16: _truth, 17: _bytes, 19: _text, 20: int, 21: int, 23: int, 25: _text, 28: int, 701: float, 705: _text,
+    1043: _text, 1700: float, 5069: int,
+}  # fmt: skip
+
+
+class Failed(Exception):
+    """A statement failed, and the connection needs `Pipeline.recover`; or the connection is lost.
+
+    Attributes:
+        state: PostgreSQL's code of five characters, or "" when the connection is lost.
+    """
+
+    def __init__(self, message: str, state: str = "") -> None:
+        super().__init__(message)
+        self.state = state
+
+
+class Row:
+    """A row whose columns have numbers and names."""
+
+    __slots__ = ("_numbers", "_values")
+
+    def __init__(self, values: tuple[Any, ...], numbers: Mapping[str, int]) -> None:
+        self._values = values
+        self._numbers = numbers
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._values[self._numbers[key]] if isinstance(key, str) else self._values[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def keys(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._numbers)
+
+
+class Count:
+    """The number of rows that a statement changed; the first use waits for the statement."""
+
+    __slots__ = ("_answer",)
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __index__(self) -> int:
+        return self._answer.result().command_tuples or 0
+
+    __int__ = __index__
+
+    def __bool__(self) -> bool:
+        return bool(self.__index__())
+
+    def __eq__(self, other: object) -> bool:
+        return self.__index__() == other
+
+    def __hash__(self) -> int:
+        return hash(self.__index__())
+
+    def __add__(self, other: int) -> int:
+        return self.__index__() + other
+
+    __radd__ = __add__
+
+    def __lt__(self, other: int) -> bool:
+        return self.__index__() < other
+
+    def __gt__(self, other: int) -> bool:
+        return self.__index__() > other
+
+
+class Answer:
+    """The answer to a statement, which may still be on its way."""
+
+    __slots__ = ("_next", "_pipeline", "found")
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._next = 0
+        self.found: pq.abc.PGresult | None = None
+
+    def result(self) -> pq.abc.PGresult:
+        """Return the answer; wait for it first when it is on its way."""
+        if self.found is None:
+            self._pipeline.catch_up(self)
+        return cast("pq.abc.PGresult", self.found)
+
+    @property
+    def rowcount(self) -> int:
+        return cast("int", Count(self))
+
+    @property
+    def description(self) -> Sequence[tuple[str]]:
+        result = self.result()
+        return [((result.fname(column) or b"").decode(),) for column in range(result.nfields)]
+
+    def __iter__(self) -> Iterator[Any]:
+        result = self.result()
+        columns = range(result.nfields)
+        numbers = {name: column for column, (name,) in enumerate(self.description)}
+        readers = [_READERS[result.ftype(column)] for column in columns]
+        get = result.get_value
+        while self._next < result.ntuples:
+            row, self._next = self._next, self._next + 1
+            values = [get(row, column) for column in columns]
+            yield Row(
+                tuple([None if v is None else read(v) for v, read in zip(values, readers, strict=True)]),
+                numbers,
+            )
+
+    def fetchone(self) -> Any:
+        return next(iter(self), None)
+
+    def fetchall(self) -> list[Any]:
+        return list(self)
+
+
+class _Statement:
+    """A statement that the server knows under a name."""
+
+    __slots__ = ("name", "parameters", "ready")
+
+    def __init__(self, name: bytes, parameters: Sequence[str]) -> None:
+        self.name = name
+        self.parameters = parameters
+        self.ready = False  # True when the server has confirmed the preparation
+
+
+class Pipeline:
+    """A connection whose statements wait for no answer that nobody asks for.
+
+    Attributes:
+        trips: How often the connection has waited for the server.
+        sent: The number of statements.
+    """
+
+    def __init__(self, connection: pq.abc.PGconn) -> None:
+        self._names = 0
+        self.trips = 0
+        self.sent = 0
+        self.use(connection)
+
+    def use(self, connection: pq.abc.PGconn) -> None:
+        """Go on with a new connection, on which nothing is prepared."""
+        self._connection = connection
+        self._statements: dict[str, _Statement] = {}
+        self._pending: deque[Answer | _Statement] = deque()
+        connection.enter_pipeline_mode()
+
+    def execute(self, statement: str, params: Any = (), /) -> Answer:
+        """Send a statement, whose parameters are written `:name`; the answer is read when it is used."""
+        prepared = self._statements.get(statement) or self._prepare(statement, params)
+        values = [_sent(params[name]) for name in prepared.parameters]
+        answer = Answer(self)
+        try:
+            self._connection.send_query_prepared(prepared.name, values)
+        except psycopg.Error as error:
+            raise self._lost() from error
+        self._pending.append(answer)
+        self.sent += 1
+        if len(self._pending) > _MOST_PENDING:
+            self.catch_up(answer)
+        return answer
+
+    def _prepare(self, statement: str, params: Mapping[str, Any]) -> _Statement:
+        names: list[str] = []
+
+        def number(found: re.Match[str]) -> str:
+            if found[1] not in names:
+                names.append(found[1])
+            return f"${names.index(found[1]) + 1}"
+
+        text = _PARAMETER.sub(number, statement)
+        self._names += 1
+        made = _Statement(b"s%d" % self._names, names)
+        try:
+            self._connection.send_prepare(made.name, text.encode(), [_type(params[name]) for name in names])
+        except psycopg.Error as error:
+            raise self._lost() from error
+        self._statements[statement] = made
+        self._pending.append(made)
+        return made
+
+    def catch_up(self, until: Answer | None = None) -> None:
+        """Wait for the answers that are on their way, up to one of them or all.
+
+        Raises:
+            Failed: A statement failed. All statements after it were not run.
+        """
+        connection, self.trips = self._connection, self.trips + 1
+        try:
+            connection.send_flush_request()
+            connection.flush()
+            while self._pending:
+                item = self._pending[0]
+                result = connection.get_result()
+                if result is None:
+                    raise self._lost()
+                while connection.get_result() is not None:
+                    pass
+                self._pending.popleft()
+                _require(result)
+                if isinstance(item, _Statement):
+                    item.ready = True
+                    continue
+                item.found = result
+                if item is until:
+                    return
+        except psycopg.Error as error:
+            raise self._lost() from error
+
+    def recover(self) -> None:
+        """Give up all that is on its way after an error, so that the next statement can run.
+
+        Raises:
+            Failed: The connection is lost.
+        """
+        connection = self._connection
+        try:
+            connection.pipeline_sync()
+            connection.flush()
+            self._pending.clear()
+            self._statements = {text: item for text, item in self._statements.items() if item.ready}
+            while True:
+                result = connection.get_result()
+                if result is not None and result.status == pq.ExecStatus.PIPELINE_SYNC:
+                    return
+                if result is None and connection.status == pq.ConnStatus.BAD:
+                    raise self._lost()
+        except psycopg.Error as error:
+            raise self._lost() from error
+
+    def _lost(self) -> Failed:
+        self._pending.clear()
+        said = (self._connection.error_message or b"").decode(errors="replace").strip()
+        return Failed(said or "the connection is lost")
+
+
+def _type(value: object) -> int:
+    """Return the type of a parameter; 0 lets PostgreSQL choose.
+
+    Numbers have eight bytes, since PostgreSQL takes the number of an addition for one of four.
+    """
+    if isinstance(value, int):
+        return _INT8
+    return _BYTEA if isinstance(value, bytes) else 0
+
+
+def _sent(value: Any) -> bytes | None:
+    """Return a parameter as PostgreSQL reads it; text cannot have NUL there."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode() if "\0" in value else value.encode()
+    if isinstance(value, bytes):
+        return b"\\x" + value.hex().encode()
+    if isinstance(value, datetime):
+        return to_iso(value).encode()
+    return b"%d" % value if isinstance(value, int) else str(value).encode()
+
+
+def _require(result: pq.abc.PGresult) -> None:
+    if result.status in _OK:
+        return
+    state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
+    said = (result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message or b"").decode()
+    raise Failed(said.strip(), state)

@@ -1,0 +1,33 @@
+"""Databases on the one server of a run of the tests."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+_numbers = itertools.count()
+
+
+@contextmanager
+def database(host: str) -> Iterator[str]:
+    """Yield the address of a new database, which is deleted at the end.
+
+    Args:
+        host: The folder of the server's socket.
+    """
+    name = f"of_{os.getpid()}_{next(_numbers)}"
+    command(host, f"CREATE DATABASE {name}")
+    try:
+        yield f"postgresql://pushjuju@/{name}?host={host}"
+    finally:
+        command(host, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def command(host: str, statement: str) -> None:
+    """Run a statement outside of the databases of the tests."""
+    psycopg = import_module("psycopg")  # an extra
+    with psycopg.connect(host=host, user="pushjuju", dbname="postgres", autocommit=True) as link:
+        link.execute(statement)

@@ -1,0 +1,352 @@
+"""A store in PostgreSQL, on a real server: transactions, locks, other processes, faults, copies."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.errors import NotValid, StoreBusy, StoreDamaged, StoreError, StoreTooNew
+from pushjuju.core.values import changed
+from pushjuju.store.db import Store
+from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.rows.records import RemoteApplication
+from pushjuju.store.tx import Tx
+from tests.unit.store.conftest import MODEL
+from tests.waiting import comes
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+
+from pushjuju.store.postgres import address, schema, transfer  # noqa: E402 - needs psycopg
+from pushjuju.store.postgres.pipeline import Failed  # noqa: E402
+
+OTHER, THIRD = (MODEL.uuid.replace("1111", digits, 1) for digits in ("2222", "3333"))
+Open = Callable[[], Store]
+
+
+@pytest.fixture
+def url(postgres_url: str) -> str:
+    return postgres_url
+
+
+@pytest.fixture
+def connect(url: str) -> Iterator[Open]:
+    """A function that opens the store once more, as another process does; the store has three models."""
+    opened: list[Store] = []
+
+    def once_more() -> Store:
+        opened.append(Store.open(url))
+        return opened[-1]
+
+    with closing(Store.open(url, create=True)) as made, made.write() as tx:
+        for number, uuid in enumerate((MODEL.uuid, OTHER, THIRD)):
+            tx.insert("model", changed(MODEL, uuid=uuid, name=f"model{number}"))
+    yield once_more
+    for store in opened:
+        store.close()
+
+
+def note(tx: Tx, text: str, model: str = MODEL.uuid) -> None:
+    tx.run("model_config_set", model=model, key="note", value=text)
+
+
+def noted(store: Store, model: str = MODEL.uuid) -> str:
+    with store.read() as tx:
+        return str(tx.scalar("model_config_get", model=model, key="note"))
+
+
+# --- transactions -----------------------------------------------------------------------------------------
+
+
+def test_an_exception_undoes_the_transaction(connect: Open) -> None:
+    store = connect()
+    with pytest.raises(ZeroDivisionError), store.write() as tx:  # noqa: PT012 - the write comes first
+        note(tx, "no")
+        raise ZeroDivisionError
+    assert noted(store) == "None"
+    with store.write() as tx:
+        note(tx, "yes")
+    assert noted(connect()) == "yes"
+
+
+def test_a_failed_write_is_raised_at_the_latest_by_the_commit(connect: Open) -> None:
+    store = connect()
+    with pytest.raises(Failed, match="duplicate key"), store.write() as tx:  # noqa: PT012 - told late
+        tx.insert("model", MODEL)
+        note(tx, "no")
+    assert noted(store) == "None"
+
+
+def test_a_read_sees_one_moment(connect: Open) -> None:
+    store, other = connect(), connect()
+    with store.read() as tx:
+        assert tx.scalar("model_config_get", model=MODEL.uuid, key="note") is None
+        with other.write() as writing:
+            note(writing, "late")
+        assert tx.scalar("model_config_get", model=MODEL.uuid, key="note") is None
+    assert noted(store) == "late"
+
+
+def test_counts_of_changed_rows_are_those_of_the_server(connect: Open) -> None:
+    with connect().write() as tx:
+        note(tx, "it")
+        assert tx.run("model_config_reset", model=MODEL.uuid, key="note") == 1
+        assert not tx.run("model_config_reset", model=MODEL.uuid, key="note")
+
+
+def test_text_has_no_nul(connect: Open) -> None:
+    """PostgreSQL's text cannot have NUL, and libpq would end the text there."""
+    store = connect()
+    with store.write() as tx:
+        note(tx, "a\0b \N{SNOWMAN} '; --")
+    assert noted(store) == "a\ufffdb \N{SNOWMAN} '; --"
+
+
+def test_sequences_count_beyond_four_bytes(connect: Open) -> None:
+    large = 1_750_000_000_000
+    with connect().write() as tx:
+        assert [tx.next("", "lease", large) for _ in range(2)] == [large, large + 1]
+
+
+# --- other processes --------------------------------------------------------------------------------------
+
+
+def test_what_is_cached_is_dropped_when_another_process_has_written(connect: Open) -> None:
+    store, other = connect(), connect()
+    store.remember()
+    assert noted(store) == "None"
+    before = store.engine.connection.sent  # type: ignore[attr-defined]
+    assert noted(store) == "None"
+    assert store.engine.connection.sent - before == 3  # type: ignore[attr-defined] # begin, look, commit
+    with other.write(OTHER) as tx:
+        note(tx, "theirs", OTHER)
+    with other.write(MODEL.uuid) as tx:
+        note(tx, "new")
+    assert noted(store) == "new"
+
+
+def test_a_write_that_was_open_at_the_last_look_is_noticed(connect: Open) -> None:
+    store, other, third = connect(), connect(), connect()
+    store.remember()
+    with other.write(MODEL.uuid) as tx:
+        note(tx, "slow")
+        with third.write(OTHER) as quick:
+            note(quick, "quick", OTHER)
+        assert (noted(store), noted(store, OTHER)) == ("None", "quick")
+    assert noted(store) == "slow"
+
+
+def test_transactions_of_different_models_run_beside_each_other(connect: Open) -> None:
+    with connect().write(MODEL.uuid) as first, connect().write(OTHER) as second:
+        note(first, "one")
+        note(second, "two", OTHER)
+    assert (noted(connect()), noted(connect(), OTHER)) == ("one", "two")
+
+
+def waits(connect: Open, model: str) -> bool:
+    """Return True when a transaction of a model, "" for the whole store, has to wait; it gives up soon."""
+    store = connect()
+    store.engine.connection.execute("SET lock_timeout = '200ms'").result()  # type: ignore[attr-defined]
+    try:
+        with store.write(model):
+            return False
+    except StoreBusy as error:
+        return "is held by another process" in str(error)
+
+
+def test_who_waits_for_whom(connect: Open) -> None:
+    """OTHER consumes an offer of MODEL, so their transactions exclude each other."""
+    with connect().write() as tx:
+        tx.insert(
+            "remote_application",
+            RemoteApplication(
+                model=OTHER, name="db", url="admin/test.db", offer="o", source=MODEL.uuid, application="db",
+                life="alive", endpoints={}, created=MODEL.created,
+            ),
+        )  # fmt: skip
+    with connect().write(MODEL.uuid):
+        assert [waits(connect, model) for model in (MODEL.uuid, OTHER, THIRD, "")] == [
+            True,
+            True,
+            False,
+            True,
+        ]
+    with connect().write():
+        assert waits(connect, THIRD)
+    assert not waits(connect, "")
+
+
+def test_a_counter_of_two_processes_loses_nothing(url: str, connect: Open) -> None:
+    code = (
+        "import sys\nfrom pushjuju.store.db import Store\nstore = Store.open(sys.argv[1])\nstore.remember()\n"
+        "for _ in range(100):\n    with store.write(sys.argv[2]) as tx: tx.next(sys.argv[2], 'unit')\n"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", code, url, MODEL.uuid]) for _ in range(2)]
+    assert [process.wait(timeout=60) for process in running] == [0, 0]
+    with connect().write() as tx:
+        assert tx.next(MODEL.uuid, "unit") == 200
+
+
+def test_a_look_between_transactions_leaves_none_open(connect: Open) -> None:
+    store, other = connect(), connect()
+    store.remember()
+    first = store.version()
+    with other.write() as tx:
+        note(tx, "new")
+    assert store.version() != first
+    assert noted(store) == "new"
+
+
+# --- durability -------------------------------------------------------------------------------------------
+
+
+async def test_many_writers_wait_for_one_flush(connect: Open) -> None:
+    store = connect()
+    deferred = [DeferredStore(store) for _ in range(5)]
+
+    async def write(number: int) -> None:
+        with deferred[number].write(MODEL.uuid) as tx:
+            note(tx, str(number))
+        assert not store.engine.is_durable  # type: ignore[attr-defined]
+        await deferred[number].durable()
+
+    before = store.engine.connection.sent  # type: ignore[attr-defined]
+    await asyncio.gather(*(write(number) for number in range(5)))
+    assert store.engine.is_durable  # type: ignore[attr-defined]
+    assert store.engine.connection.sent - before == 5 * 8 + 3  # type: ignore[attr-defined]
+    assert noted(connect()) == "4"
+
+
+async def test_a_lost_connection_tells_those_whose_writes_may_be_lost(url: str, connect: Open) -> None:
+    store = connect()
+    deferred = DeferredStore(store)
+    with deferred.write(MODEL.uuid) as tx:
+        note(tx, "perhaps")
+    cut(url)
+    with pytest.raises(StoreError):
+        await deferred.durable()
+    assert noted(store) in ("perhaps", "None")  # connected again
+    with DeferredStore(store).write(MODEL.uuid) as tx:
+        note(tx, "again")
+    assert noted(connect()) == "again"
+
+
+def cut(url: str) -> None:
+    """End all other connections to the database, as a restart of the server does."""
+    with psycopg.connect(url, autocommit=True) as link:
+        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        link.execute(f"SELECT pg_terminate_backend(pid) {others}")
+        comes(lambda: link.execute(f"SELECT count(*) {others}").fetchone() == (0,))
+
+
+def test_a_process_connects_again_after_a_loss(url: str, connect: Open) -> None:
+    store = connect()
+    store.remember()
+    assert noted(store) == "None"
+    cut(url)
+    with pytest.raises(StoreBusy, match="does not answer"):
+        noted(store)
+    assert noted(store) == "None"
+    with pytest.raises(StoreBusy), store.write() as tx:  # noqa: PT012 - the loss comes in between
+        note(tx, "lost")
+        cut(url)
+    assert noted(store) == "None"
+
+
+# --- opening ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_refused_when_a_store_is_opened(url: str) -> None:
+    with pytest.raises(StoreDamaged, match="has no store of pushjuju"):
+        Store.open(url)
+    Store.open(url, create=True).close()
+    Store.open(url, create=True).close()  # an interrupted creation goes on
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("UPDATE pushjuju.schema_version SET version = 9999")
+    with pytest.raises(StoreTooNew, match="schema 9999"):
+        Store.open(url)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("postgresql://db/pushjuju", "needs TLS"),
+        ("postgresql://db/pushjuju?sslmode=require", "needs TLS"),
+        ("postgresql://u:secret@db/pushjuju?sslmode=verify-full", "has no password"),
+        ("postgresql://db/pushjuju?nonsense=1", "malformed"),
+        ("postgresql://[::1", "malformed"),
+    ],
+)
+def test_addresses_that_are_refused(given: str, said: str) -> None:
+    with pytest.raises(NotValid, match=said) as raised:
+        address.require_safe(address.parsed(given))
+    assert "secret" not in raised.value.full_text
+
+
+def test_addresses_that_are_taken() -> None:
+    assert address.parsed("postgresql://db/pj?sslmode=verify-full").shown == "postgresql://db/pj"
+    for given in ("postgresql://db/pj?sslmode=verify-full", "postgresql:///pj", "postgresql:///pj?host=/run"):
+        address.require_safe(address.parsed(given))
+    assert address.parsed("postgresql:///pj").identity == "pj/pushjuju"
+
+
+def test_a_server_that_is_away_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreBusy, match="cannot be reached") as raised:
+        Store.open(f"postgresql://nobody@/none?host={tmp_path}")
+    assert str(tmp_path) in raised.value.full_text
+
+
+def test_a_role_without_rights_is_told_how_to_get_them(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("DROP ROLE IF EXISTS poor")
+        link.execute("CREATE ROLE poor LOGIN")
+    with pytest.raises(StoreError, match="the role lacks a right") as raised:
+        Store.open(url.replace("pushjuju@", "poor@"), create=True)
+    assert raised.value.hint.startswith("as a superuser of the server: CREATE DATABASE")
+
+
+# --- copies -----------------------------------------------------------------------------------------------
+
+
+def rows_of(path: Path) -> dict[str, list[str]]:
+    with closing(sqlite3.connect(path)) as file:
+        tables = [row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {name: sorted(map(repr, file.execute(f"SELECT * FROM {name}"))) for name in tables}
+
+
+def test_a_store_is_the_same_after_both_ways(url: str, tmp_path: Path) -> None:
+    """The simulated world has rows in most tables."""
+    world = TestController.build(tmp_path, Charms(tmp_path / "charms"))
+    world.active("web")
+    first, second = world.ctx.controller.store_path, tmp_path / "copy.db"
+    Store.open(url, create=True).close()
+    for _ in range(2):  # the second time, the rows of the first are replaced
+        transfer.from_file(first, address.parsed(url))
+    transfer.to_file(address.parsed(url), second)
+    assert rows_of(first) == rows_of(second)
+    with closing(Store.open(url)) as store, store.write() as tx:
+        assert tx.list(type(MODEL), "model_list")
+    world.ctx.close()
+
+
+def test_migrations_after_the_first_store_run_there_too(url: str) -> None:
+    made = list(schema.baseline(schema.newest()))
+    assert made
+    earlier = schema.newest() - 1
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("CREATE SCHEMA pushjuju; SET search_path = pushjuju")
+        for statement in (schema.OWN, *schema.baseline(earlier)):
+            link.execute(statement)
+        link.execute("INSERT INTO schema_version VALUES (%s)", [earlier])
+    with closing(Store.open(url)) as store:
+        store.check()
+    with psycopg.connect(url, autocommit=True) as link:
+        assert link.execute("SELECT version FROM pushjuju.schema_version").fetchone() == (schema.newest(),)
