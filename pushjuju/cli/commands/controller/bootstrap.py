@@ -11,7 +11,7 @@ from pushjuju.cli.work import making, scope, session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
 from pushjuju.services.requests.controller import bootstrap as request
-from pushjuju.services.requests.controller.new_controllers import Database
+from pushjuju.services.requests.controller import new_controllers
 from pushjuju.workers.provision import checkup
 
 
@@ -97,7 +97,9 @@ def bootstrap(cli: Cli, args: tuple[str, ...], flags: BootstrapFlags) -> None:
         config=options.controller_settings(),
         switch=not flags.no_switch,
         credential=flags.credential,
-        database=Database(url=flags.store, insecure=flags.insecure_store) if flags.store else None,
+        database=new_controllers.Database(url=flags.store, insecure=flags.insecure_store)
+        if flags.store
+        else None,
     )
     cli.console.info(f'Creating Juju controller "{name}" on {place}')
     ctx = session.open_controller(cli, name)
