@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TextIO
 
-from pushjuju.cli.terminal.downloads import Download
+from pushjuju.cli.terminal import downloads
 from pushjuju.cli.terminal.paint import RED, YELLOW, colours_on, escape, harmless, paint
 from pushjuju.core.errors import Aborted, PushjujuError
 
@@ -83,9 +83,9 @@ class Console:
             self.stderr.flush()
             return self.stdin.readline().strip()
 
-    def downloading(self, what: str) -> Download:
+    def downloading(self, what: str) -> downloads.Download:
         """Return a context manager that shows a download; call its value with present and total bytes."""
-        return Download(self.stderr, what, quiet=self.quiet)
+        return downloads.Download(self.stderr, what, quiet=self.quiet)
 
     def above_progress(self) -> AbstractContextManager[None]:
         """Return a context manager; inside its block the terminal may be written to."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from pushjuju.charms.format.yamlload import load
+from pushjuju.charms.format import yamlload
 from pushjuju.charms.values.goform import typed
 from pushjuju.core import cloudinit, jumps
 from pushjuju.core.base import Base
@@ -201,7 +201,7 @@ def _check_userdata(key: str, text: str) -> None:
     if not text.strip():
         return
     try:
-        document = load(text.encode())
+        document = yamlload.load(text.encode())
     except NotValid as error:
         raise NotValid(f"{key}: must be valid YAML: {error.message}") from None
     cloudinit.check(document)
