@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from aiohttp import WSCloseCode
 
 from pushjuju.core.errors import StoreError
-from pushjuju.web import errors, limits, login
+from pushjuju.web import call, errors, limits, login
 from pushjuju.web.audit import AuditLog
 from pushjuju.web.limits import Attempts
 from pushjuju.web.login import LoggedIn, Logins
 from pushjuju.web.status_answers import StatusAnswers
+from pushjuju.web.transport.staging import Staging
 from pushjuju.web.watch.hub import Hub
 from pushjuju.web.watch.watchers import Watchers
 
@@ -36,11 +37,13 @@ class Api:
         addresses: (host, port) of all places where the server listens.
         ca: The certificate that clients trust, as PEM.
         public_name: The first name of the operator's certificate, or empty.
+        staging: Where uploads wait until they are checked.
     """
 
-    def __init__(self, pool: Pool, controller_uuid: str, work: Callable[[], None]) -> None:
+    def __init__(self, ctx: Context, pool: Pool, work: Callable[[], None]) -> None:
         self.pool = pool
-        self.controller_uuid = controller_uuid
+        self.controller_uuid = str(ctx.controller.settings().get("uuid", ""))
+        self.staging = Staging(ctx.controller.root / "api" / "uploads")
         self.addresses: Sequence[tuple[str, int]] = ()
         self.ca = ""
         self.public_name = ""
@@ -53,6 +56,7 @@ class Api:
         self._work = work
         self._looking = pool.one_more()  # each SQLite connection counts versions of its own
         self._guard: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Begin to check that connected users still have access."""
@@ -66,8 +70,9 @@ class Api:
         await self._looking.close()
         await self.hub.close()
         await self.statuses.close()
-        for connection in list(self.connections):
-            await connection.close(WSCloseCode.GOING_AWAY, "the server ends")
+        for connection in self.connections:
+            self._end(connection, WSCloseCode.GOING_AWAY, "the server ends")
+        await asyncio.gather(*self._ending, return_exceptions=True)
         if self._audit is not None:
             self._audit.close()
 
@@ -121,9 +126,23 @@ class Api:
 
     async def _end_refused(self) -> None:
         entered = [(item, item.entered) for item in self.connections if item.entered]
+        if not entered:
+            return
 
-        def refused(ctx: Context) -> list[Member]:
-            return [item for item, user in entered if not login.still_in(ctx, user)]
+        def judged(ctx: Context) -> tuple[list[Member], list[tuple[Member, str]]]:
+            over = [item for item, user in entered if not login.still_in(ctx, user)]
+            high = [(item, user.user) for item, user in entered if user.controller_access == call.SUPERUSER]
+            levels = [(item, login.controller_access(ctx, user)) for item, user in high]
+            return over, [(item, level) for item, level in levels if level != call.SUPERUSER]
 
-        for connection in await self.pool.run(refused) if entered else ():
-            await connection.close(WSCloseCode.POLICY_VIOLATION, "access was taken away")
+        over, lowered = await self.pool.run(judged)
+        for connection, level in lowered:
+            connection.lower(level)
+        for connection in over:
+            self._end(connection, WSCloseCode.POLICY_VIOLATION, "access was taken away")
+
+    def _end(self, connection: Member, code: int, reason: str) -> None:
+        """End a connection without waiting for its client."""
+        task = asyncio.create_task(connection.close(code, reason))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)

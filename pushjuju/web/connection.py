@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.web import access, admin, call, decoding, errors, limits, messages, registry
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from pushjuju.web.api import Api
     from pushjuju.web.login import LoggedIn
     from pushjuju.web.registry import Method
+    from pushjuju.web.transport.sockets import Socket
     from pushjuju.web.watch.watchers import Watchers
 
 
@@ -37,9 +37,7 @@ class Connection:
         what: The command that the client runs, as the client gives it.
     """
 
-    def __init__(
-        self, api: Api, socket: web.WebSocketResponse, *, peer: str, host: str, model: str = ""
-    ) -> None:
+    def __init__(self, api: Api, socket: Socket, *, peer: str, host: str, model: str = "") -> None:
         self.api = api
         self.peer = peer
         self.host = host
@@ -223,6 +221,12 @@ class Connection:
                 self._quiet.set()
             self.api.changed()
 
+    def lower(self, level: str) -> None:
+        """Note a lower access to the controller; the watchers end, as they may show too much now."""
+        assert self.entered is not None, "the user had a higher access"
+        self.entered = replace(self.entered, controller_access=level)
+        self.watchers.stop_all()
+
     async def quiet(self) -> None:
         """Wait until no request that changes something is under way."""
         await self._quiet.wait()
@@ -247,5 +251,4 @@ class Connection:
 
     async def close(self, code: int = WSCloseCode.OK, reason: str = "") -> None:
         """End the connection."""
-        with suppress(ConnectionError):
-            await self._socket.close(code=code, message=reason.encode())
+        await self._socket.end(code, reason)

@@ -27,6 +27,7 @@ NOT_FOUND, UNAUTHORIZED, NOT_IMPLEMENTED = "not found", "unauthorized access", "
 NOT_SUPPORTED, STOPPED, TRY_AGAIN = "not supported", "stopped", "try again"
 MODEL_NOT_FOUND, NO_CREDENTIALS = "model not found", "no credentials provided"
 BAD_REQUEST, FORBIDDEN, ALREADY_EXISTS = "bad request", "forbidden", "already exists"
+QUOTA = "quota limit exceeded"
 
 
 class BadMessage(NotValid):

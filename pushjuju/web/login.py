@@ -207,6 +207,12 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
     )
 
 
+def controller_access(ctx: Context, user: str) -> str:
+    """Return the access of a user to the controller now."""
+    with ctx.store.read() as tx:
+        return users.effective_level(tx, user, Kind.CONTROLLER)
+
+
 def still_in(ctx: Context, entered: LoggedIn) -> bool:
     """Return True when a user may keep the connection: enabled, with access, and with the same password."""
     with ctx.store.read() as tx:

@@ -32,6 +32,9 @@ class Member(Quiet, Protocol):
     def host(self) -> str:
         """The host and port of this server, as the client calls them."""
 
+    def lower(self, level: str) -> None:
+        """Note a lower access of the user to the controller."""
+
     async def close(self, code: int, reason: str) -> None:
         """End the connection."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import resource
 import socket as sockets
 from asyncio import sslproto
 from collections.abc import Callable, Collection, Sequence
@@ -33,11 +34,12 @@ from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site
 from pushjuju.web.pool import Pool
+from pushjuju.web.transport.sockets import Socket
 
 PORT = 17070
 _HANDSHAKE_S = 10.0
 _TLS_BUFFER = 16 * 1024
-_END_S = 5.0  # seconds that the end of the server waits for requests
+_OTHER_FILES = 300  # files that are no connections: stores, uploads, programs
 _API: web.AppKey[Api] = web.AppKey("api", Api)
 
 
@@ -96,8 +98,9 @@ class Server:
         self._own = own
         self._commands = commands
         self._pool = Pool(lambda: _reopened(ctx))
-        self.api = Api(self._pool, str(ctx.controller.settings().get("uuid", "")), work)
+        self.api = Api(ctx, self._pool, work)
         self._servers: list[asyncio.Server] = []
+        self._most_open = limits.MOST_OPEN
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
@@ -107,6 +110,7 @@ class Server:
             OSError: The server cannot listen on an address.
         """
         _use_small_buffers()
+        self._most_open = _open_files()
         names = names_of(self._listen)
         found = certificates.ready(self._ctx.controller.root / "api", names, SystemClock().now())
         self.api.ca = found.ca.read_text()
@@ -115,7 +119,8 @@ class Server:
         self.api.logins.macaroons = LoginMacaroons(certificates.derived_key(found), self._ctx.clock.now)
         self._runner = web.AppRunner(
             application(self.api, self._commands, self._names), max_line_size=8192, max_field_size=16384,
-            access_log=None, shutdown_timeout=_END_S,
+            keepalive_timeout=limits.REQUEST_WITHIN_S,
+            access_log=None, shutdown_timeout=limits.END_WITHIN_S,
         )  # fmt: skip
         await self._runner.setup()
         assert self._runner.server is not None, "it was set up"
@@ -123,13 +128,21 @@ class Server:
         for address in self._listen:
             self._servers.append(
                 await asyncio.get_running_loop().create_server(
-                    self._runner.server, address.host, address.port, ssl=context,
+                    self._connection, address.host, address.port, ssl=context,
                     ssl_handshake_timeout=_HANDSHAKE_S, backlog=512,
                 )
             )  # fmt: skip
         self.api.addresses = tuple(self._reachable())
         registration_string.note_addresses(self._ctx, self.api.addresses)
+        self.api.staging.forget_old()
         self.api.start()
+
+    def _connection(self) -> asyncio.BaseProtocol:
+        """Return the protocol of a new connection; one of too many connections ends at once."""
+        assert self._runner is not None, "it was started"
+        server = self._runner.server
+        assert server is not None, "it was set up"
+        return _Full() if len(server.connections) >= self._most_open else server()
 
     def _names(self) -> set[str]:
         """Return the names by which browsers may reach the server."""
@@ -153,6 +166,24 @@ class Server:
         if self._runner is not None:
             await self._runner.cleanup()
         await self._pool.close()
+
+
+class _Full(asyncio.Protocol):
+    """Refuses a connection."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport), "it reads and writes"
+        transport.abort()
+
+
+def _open_files() -> int:
+    """Let this process open as many files as it may, and return how many connections that leaves room for."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = limits.MOST_OPEN + _OTHER_FILES
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return min(limits.MOST_OPEN, max(soft // 2, soft - _OTHER_FILES))
 
 
 def _use_small_buffers() -> None:
@@ -222,8 +253,8 @@ async def _connect(request: web.Request) -> web.StreamResponse:
     """Serve a websocket; Login refuses a model that does not exist."""
     api, peer = request.app[_API], request.remote or ""
     require_room(api, request)
-    socket = web.WebSocketResponse(max_msg_size=limits.LARGEST_MESSAGE, compress=False, timeout=_END_S)
-    await socket.prepare(request)
+    socket = Socket(limits.LARGEST_MESSAGE)
+    await socket.open(request)
     model = request.match_info.get("model", "")
     connection = Connection(api, socket, peer=peer, host=request.host, model=model)
     api.connections.add(connection)

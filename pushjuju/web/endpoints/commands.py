@@ -24,6 +24,7 @@ from pushjuju.web.call import reach
 from pushjuju.web.endpoints.streams import Stream, opened, served
 from pushjuju.web.login import Proof
 from pushjuju.web.login_macaroons import read_presented
+from pushjuju.web.transport.sockets import Socket
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -104,7 +105,7 @@ class Commands:
 class _Terminal(Stream):
     """One client that runs commands."""
 
-    def __init__(self, commands: Commands, api: Api, socket: web.WebSocketResponse, peer: str) -> None:
+    def __init__(self, commands: Commands, api: Api, socket: Socket, peer: str) -> None:
         super().__init__(api, socket, peer)
         self._commands = commands
 

@@ -23,6 +23,7 @@ from pushjuju.web import errors, messages
 from pushjuju.web.call import reach
 from pushjuju.web.endpoints.streams import Stream, opened, served
 from pushjuju.web.subscriptions import Wanted
+from pushjuju.web.transport.sockets import Socket
 
 if TYPE_CHECKING:
     from multidict import MultiMapping
@@ -84,7 +85,7 @@ class LogStream:
 class _LogReader(Stream):
     """One client that reads a log."""
 
-    def __init__(self, transfers: Transfers, socket: web.WebSocketResponse, peer: str) -> None:
+    def __init__(self, transfers: Transfers, socket: Socket, peer: str) -> None:
         super().__init__(transfers.api, socket, peer)
         self._transfers = transfers
         self._model = ""

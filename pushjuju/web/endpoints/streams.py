@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aiohttp import WSCloseCode, web
 
 from pushjuju.web import limits
 from pushjuju.web.endpoints.transfers import require_room
+from pushjuju.web.transport.sockets import Socket
 
 if TYPE_CHECKING:
     from pushjuju.web.api import Api
@@ -25,7 +26,7 @@ class Stream:
         what: The command that the client runs, which is unknown for a stream.
     """
 
-    def __init__(self, api: Api, socket: web.WebSocketResponse, peer: str) -> None:
+    def __init__(self, api: Api, socket: Socket, peer: str) -> None:
         self.api = api
         self.peer = peer
         self.host = ""
@@ -40,10 +41,14 @@ class Stream:
     async def quiet(self) -> None:
         """Return at once: a stream changes nothing."""
 
+    def lower(self, level: str) -> None:
+        """Note a lower access to the controller; a stream shows only what its model permits."""
+        assert self.entered is not None, "the user had a higher access"
+        self.entered = replace(self.entered, controller_access=level)
+
     async def close(self, code: int = WSCloseCode.OK, reason: str = "") -> None:
         """End the websocket."""
-        with suppress(ConnectionError):
-            await self.socket.close(code=code, message=reason.encode())
+        await self.socket.end(code, reason)
 
     async def send(self, text: str) -> None:
         """Send a frame; close the connection of a client that does not read in time."""
@@ -56,7 +61,7 @@ class Stream:
             pass  # `serve` sees the end of the connection, too
 
 
-async def opened(api: Api, request: web.Request, largest: int) -> web.WebSocketResponse:
+async def opened(api: Api, request: web.Request, largest: int) -> Socket:
     """Accept a websocket that is pinged as Juju does: each 60 s, with an answer within 30 s.
 
     Args:
@@ -66,8 +71,8 @@ async def opened(api: Api, request: web.Request, largest: int) -> web.WebSocketR
         HTTPException: There are too many connections, or a web page of another origin opens the websocket.
     """
     require_room(api, request)
-    socket = web.WebSocketResponse(max_msg_size=largest, compress=False, heartbeat=limits.PING_S)
-    await socket.prepare(request)
+    socket = Socket(largest, limits.PING_S)
+    await socket.open(request)
     return socket
 
 

@@ -10,7 +10,6 @@ import asyncio
 import base64
 import binascii
 import hashlib
-import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -115,17 +114,34 @@ class Transfers:
         """Receive the body of a request in a file, which is deleted after the block.
 
         Raises:
-            ApiError: The user has too many uploads under way.
+            ApiError: The user has too many uploads under way, or the disk has no room.
             HTTPException: The body is too large, or the client sends too slowly.
         """
         if self._under_way[user] >= MOST_AT_ONCE:
             raise errors.ApiError("too many uploads at once", errors.TRY_AGAIN)
         self._under_way[user] += 1
         try:
-            with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-                yield await _receive(request, Path(folder) / "upload", largest)
+            with self.api.staging.folder() as folder:
+                yield await self._receive(request, folder / "upload", largest)
         finally:
             self._under_way[user] -= 1
+
+    async def _receive(self, request: web.Request, path: Path, largest: int) -> Received:
+        short, long = hashlib.sha256(), hashlib.sha384()
+
+        def keep(chunk: bytes) -> None:
+            self.api.staging.require_room(len(chunk))
+            short.update(chunk)
+            long.update(chunk)
+            file.write(chunk)
+
+        self.api.staging.require_room(request.content_length or 0)
+        with path.open("wb") as file:
+            try:
+                await _read_body(request, largest, keep)
+            except TimeoutError:
+                raise web.HTTPRequestTimeout(text="the upload is too slow\n") from None
+        return Received(path=path, sha256=short.hexdigest(), sha384=long.hexdigest())
 
 
 def require_room(api: Api, request: web.Request) -> None:
@@ -215,23 +231,9 @@ async def read_small(request: web.Request, largest: int) -> bytes:
     return bytes(body)
 
 
-async def _receive(request: web.Request, path: Path, largest: int) -> Received:
-    short, long = hashlib.sha256(), hashlib.sha384()
-
-    def keep(chunk: bytes) -> None:
-        short.update(chunk)
-        long.update(chunk)
-        file.write(chunk)
-
-    with path.open("wb") as file:
-        try:
-            await _read_body(request, largest, keep)
-        except TimeoutError:
-            raise web.HTTPRequestTimeout(text="the upload is too slow\n") from None
-    return Received(path=path, sha256=short.hexdigest(), sha384=long.hexdigest())
-
-
 async def _read_body(request: web.Request, largest: int, keep: Callable[[bytes], None]) -> None:
+    if (request.content_length or 0) > largest:
+        raise web.HTTPRequestEntityTooLarge(largest, request.content_length or 0)
     size, since = 0, 0
     deadline = asyncio.get_running_loop().time() + _WITHIN_S
     async with asyncio.timeout(None) as limit:

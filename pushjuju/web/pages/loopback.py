@@ -54,7 +54,7 @@ class Loopback:
         self._ctx = ctx
         self._host, self._port = host or address_of(uuid), port
         self._pool = Pool(_opener(ctx))
-        self._api = Api(self._pool, uuid, work=work)
+        self._api = Api(ctx, self._pool, work)
         self._site = Site(self._api, lambda: (self._host,), secure=False, read_only=read_only)
         self._runner: web.AppRunner | None = None
 

@@ -112,6 +112,7 @@ class Hub:
         self._pictures: dict[str, Picture] = {}
         self._everywhere: set[Subscription] = set()
         self._signals: set[Signal] = set()
+        self.count = 0  # of the watchers
         self._number = 0
         self._seen: tuple[int, int] | None = None
         self._changed = 0.0
@@ -128,10 +129,15 @@ class Hub:
     async def subscribe(self, model: str) -> Subscription:
         """Begin to watch a model, or all models; the first deltas are all entities."""
         made = Subscription()
-        if model == ANY:
-            self._everywhere.add(made)
-        for uuid in await self._pool.run(_all_models) if model == ANY else [model]:
-            await self._join(uuid, made)
+        self.count += 1
+        try:
+            if model == ANY:
+                self._everywhere.add(made)
+            for uuid in await self._pool.run(_all_models) if model == ANY else [model]:
+                await self._join(uuid, made)
+        except BaseException:  # the connection has ended, for example
+            self.unsubscribe(made)
+            raise
         self._begin()
         return made
 
@@ -147,6 +153,7 @@ class Hub:
 
     def unsubscribe(self, subscription: Subscription) -> None:
         """Stop watching; a model that nobody watches is forgotten."""
+        self.count -= 1
         subscription.stop()
         self._everywhere.discard(subscription)
         for model, picture in list(self._pictures.items()):
@@ -160,11 +167,13 @@ class Hub:
         if not self._signals:
             self._number = await self._pool.run(entity_news.newest)
         self._signals.add(made)
+        self.count += 1
         self._begin()
         return made
 
     def unlisten(self, signal: Signal) -> None:
         """Remove a signal."""
+        self.count -= 1
         signal.stop()
         self._signals.discard(signal)
 

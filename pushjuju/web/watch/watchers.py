@@ -36,7 +36,7 @@ class Watchers:
         """Begin to watch a model, and return the id of the watcher.
 
         Raises:
-            ApiError: The connection has too many watchers.
+            ApiError: The connection or the server has too many watchers.
         """
         return await self._subscribe("AllWatcher", model)
 
@@ -44,7 +44,7 @@ class Watchers:
         """Begin to watch all models, and return the id of the watcher.
 
         Raises:
-            ApiError: The connection has too many watchers.
+            ApiError: The connection or the server has too many watchers.
         """
         return await self._subscribe("AllModelWatcher", ANY)
 
@@ -57,14 +57,14 @@ class Watchers:
         """Begin to wait for changes, and return the id of the watcher.
 
         Raises:
-            ApiError: The connection has too many watchers.
+            ApiError: The connection or the server has too many watchers.
         """
         self._require_room()
         made = await self._hub.listen(wanted)
         return self._keep(wanted.facade, made, lambda: self._hub.unlisten(made))
 
     def _require_room(self) -> None:
-        if len(self._known) >= limits.MOST_WATCHERS:
+        if len(self._known) >= limits.MOST_WATCHERS or self._hub.count >= limits.MOST_WATCHERS_IN_ALL:
             raise errors.ApiError("too many watchers")
 
     def _keep(self, kind: str, watch: Watch, end: Callable[[], None]) -> str:
@@ -108,7 +108,7 @@ class Watchers:
         known.end()
 
     def stop_all(self) -> None:
-        """End all watchers, because the connection has ended."""
+        """End all watchers: the connection has ended, or its user has lost access."""
         for known in self._known.values():
             known.end()
         self._known = {}

@@ -35,7 +35,7 @@ def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -
         raise NotValid(f"series {quote(series)} not valid")
     if not archive.is_file():
         raise NotValid("the charm is not an archive")
-    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         packed = pack(archive, Path(folder) / "charm", origin="", needs_hooks=False)
         with ctx.write(model) as tx:
             models.require_alive(tx)

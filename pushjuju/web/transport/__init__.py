@@ -1,0 +1,1 @@
+"""What clients send: websockets that end without them, and where uploads wait."""
