@@ -27,7 +27,8 @@ T = TypeVar("T")
 VERSIONS = {
     "Action": 7, "Admin": 3, "Application": 22, "ApplicationOffers": 5, "Block": 2, "Client": 7, "Cloud": 7,
     "Controller": 12, "KeyManager": 1, "MachineManager": 11, "ModelConfig": 3, "ModelManager": 10,
-    "Resources": 3, "SSHClient": 4, "Secrets": 2, "Spaces": 6, "Storage": 6, "UserManager": 3,
+    "ModelUpgrader": 1, "Resources": 3, "SSHClient": 4, "SecretBackends": 1, "Secrets": 2, "Spaces": 6,
+    "Storage": 6, "Subnets": 5, "UserManager": 3,
 }  # fmt: skip
 """The newest version of each facade that this client speaks."""
 

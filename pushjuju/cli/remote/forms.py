@@ -17,12 +17,16 @@ from pushjuju.cli.remote import (
     access,
     applications,
     changes,
+    controllers,
+    host_only,
     log,
     models,
     offers,
     reading,
     refreshes,
     running,
+    show_secret,
+    spaces,
     ssh,
     status,
     table,
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
 FORMS = {
     name: module
     for module, names in (
-        (running, "run exec"),
+        (running, "run exec cancel-task"),
         (access, "grant revoke enable-user disable-user remove-user users show-user"),
         (applications, "deploy config model-config attach-resource"),
         (
@@ -51,10 +55,13 @@ FORMS = {
                 " integrate remove-relation expose unexpose resolved"
             ),
         ),
+        (controllers, "controller-config secret-backends show-secret-backend"),
         (log, "debug-log"),
-        (offers, "offer remove-offer"),
+        (offers, "offer remove-offer find-offers show-offer"),
         (refreshes, "refresh"),
-        (models, "models add-model destroy-model"),
+        (models, "models add-model destroy-model set-credential upgrade-model"),
+        (show_secret, "show-secret"),
+        (spaces, "remove-space move-to-space"),
         (ssh, "ssh scp add-ssh-key remove-ssh-key import-ssh-key"),
         (status, "status"),
         (users, "add-user change-user-password"),
@@ -81,7 +88,7 @@ def run(command: Command, context: click.Context, cli: Cli, remote: IsRemote) ->
     """
     function = form_of(command.name or "")
     if function is None or cli.rehearsal:
-        raise remote
+        raise host_only.explained(remote, command.name or "")
     found = target.Target.find(session.data_dir(cli), remote.name, remote.model)
 
     def call(args: tuple[str, ...], *options: Any, **flags: Any) -> None:

@@ -1,4 +1,4 @@
-"""models and add-model on a controller of another computer."""
+"""Commands about the models of a controller of another computer."""
 
 from __future__ import annotations
 
@@ -152,3 +152,25 @@ def _doomed(uuid: str, flags: Any) -> dict[str, Any]:
     return {
         "model-tag": f"model-{uuid}", "destroy-storage": said, "force": flags.force, "max-wait": wait,
     }  # fmt: skip
+
+
+def set_credential(call: Call) -> None:
+    """Use another credential for a model."""
+    cloud, name = call.args
+    target = call.target
+    with target.controller() as connection:
+        model = target.resolve(connection, target.wanted)
+        tag = f"cloudcred-{cloud}_{target.account.user}_{name}"
+        item = {"model-tag": f"model-{model.uuid}", "credential-tag": tag}
+        connection.each("ModelManager", "ChangeModelCredential", {"model-credentials": [item]})
+    call.cli.console.info(f'Changed cloud credential on model "{model.qualified}" to "{name}".')
+
+
+def upgrade_model(call: Call) -> None:
+    """Print that the model has the version of its controller."""
+    target = call.target
+    with target.controller() as connection:
+        model = target.resolve(connection, target.wanted)
+        item = {"model-tag": f"model-{model.uuid}", "target-version": call.flags.agent_version or "0.0.0"}
+        connection.require(connection.call("ModelUpgrader", "UpgradeModel", item))
+    call.cli.console.info("no upgrades available")

@@ -1,4 +1,4 @@
-"""run and exec on a model of another computer."""
+"""run, exec and cancel-task on a model of another computer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.cli.commands.action import cancel_task as cancel_command
 from pushjuju.cli.commands.action import exec as exec_command
 from pushjuju.cli.commands.action import run as run_command
 from pushjuju.cli.commands.action import task_start
 from pushjuju.cli.commands.action import task_table as formatters
+from pushjuju.cli.commands.action.task_watch import task_number
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work.waiting import Say, TaskWatch, is_over
@@ -45,6 +47,14 @@ def exec(call: Call) -> None:  # noqa: A001 - the name of the command
         seconds, say = call.flags.wait or exec_command.EXEC_WAIT_S, call.cli.console.detail
         _wait(call.cli, connection, queued, seconds, say=say, utc=call.flags.utc)
         return _print(call.cli, connection, queued, formatters.exec_formatters(), utc=call.flags.utc)
+
+
+def cancel_task(call: Call) -> None:
+    """Cancel pending tasks, and let the host of the controller abort running ones."""
+    entities = [{"tag": f"action-{task_number(text, 'task')}"} for text in call.args]
+    with call.target.opened() as (connection, _):
+        found = connection.each("Action", "Cancel", {"entities": entities})
+    call.cli.output.write({"actions": [cancel_command.cancelled(tasks.task(item)) for item in found]})
 
 
 def _wait(cli: Cli, connection: Connection, queued: Enqueued, seconds: float, *, say: Say, utc: bool) -> None:

@@ -5,13 +5,15 @@ The command of this computer has checked the arguments before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.commands.secret import secret_content
+from pushjuju.cli.commands.secret import backend_settings, secret_content
 from pushjuju.cli.commands.space import space_words
 from pushjuju.cli.commands.storage import storage_words
+from pushjuju.cli.commands.user import access_words
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.syntax import values
 from pushjuju.cli.work import removals
@@ -19,7 +21,11 @@ from pushjuju.client import charms
 from pushjuju.client.tasks import tag_of
 from pushjuju.core.base import Base
 
+if TYPE_CHECKING:
+    from pushjuju.client.connection import Connection
+
 Params = dict[str, Any]
+_FILESYSTEM = 2  # the number of this kind of storage on the wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +36,7 @@ class Request:
         params: Returns the parameters for a command line.
         told: Returns what the command prints to stderr after the request; empty for nothing.
         printed: The key of a result's text that goes to stdout, or empty.
+        of_controller: Whether the request goes to the controller, not to a model.
     """
 
     facade: str
@@ -37,6 +44,7 @@ class Request:
     params: Callable[[Call], Params]
     told: Callable[[Call], str] = lambda _call: ""
     printed: str = ""
+    of_controller: bool = False
 
 
 def run(call: Call) -> None:
@@ -47,7 +55,7 @@ def run(call: Call) -> None:
     """
     asked = REQUESTS[str(call.command.name)]
     params = asked.params(call)
-    with call.target.opened() as (connection, _):
+    with _connected(call, asked) as connection:
         response = connection.call(asked.facade, asked.method, params)
         results = response.get("results") or [response]
         for result in results:
@@ -56,6 +64,16 @@ def run(call: Call) -> None:
         call.cli.output.text("".join(f"{result[asked.printed]}\n" for result in results))
     if told := asked.told(call):
         call.cli.console.info(told)
+
+
+@contextmanager
+def _connected(call: Call, asked: Request) -> Iterator[Connection]:
+    if asked.of_controller:
+        with call.target.controller() as connection:
+            yield connection
+    else:
+        with call.target.opened() as (connection, _):
+            yield connection
 
 
 def _application(call: Call) -> str:
@@ -185,6 +203,13 @@ def _pool(call: Call) -> Params:
     return {"pools": [{"name": call.args[0], "provider": provider, "attrs": attributes}]}
 
 
+def _filesystem(call: Call) -> Params:
+    pool, number, name = call.args
+    call.cli.console.info(f'importing "{number}" from storage pool "{pool}" as storage "{name}"')
+    item = {"kind": _FILESYSTEM, "pool": pool, "provider-id": number, "storage-name": name}
+    return {"storage": [item]}
+
+
 # --- the model --------------------------------------------------------------------------------------------
 
 
@@ -212,7 +237,36 @@ def _renamed_space(call: Call) -> Params:
     return {"changes": [{"from-space-tag": before, "to-space-tag": after}]}
 
 
+# --- the controller ---------------------------------------------------------------------------------------
+
+
+def _cloud_access(call: Call) -> Params:
+    user, level, names = access_words.clouds_of(call.args)
+    action = str(call.command.name).partition("-")[0]
+    item = {"user-tag": f"user-{user}", "action": action, "access": level}
+    return {"changes": [{**item, "cloud-tag": f"cloud-{name}"} for name in names]}
+
+
+def _new_backend(call: Call) -> Params:
+    item = {"name": call.args[0], "backend-type": call.args[1], "id": call.flags.import_id}
+    return {"args": [{**item, "config": _backend_config(call, call.args[2:])}]}
+
+
+def _changed_backend(call: Call) -> Params:
+    gone = [key.strip() for text in call.flags.reset for key in text.split(",") if key.strip()]
+    config = {key: text for key, text in _backend_config(call, call.args[1:]).items() if key not in gone}
+    return {"args": [{"name": call.args[0], "config": config, "reset": gone, "force": call.flags.force}]}
+
+
+def _backend_config(call: Call, words: tuple[str, ...]) -> dict[str, str]:
+    given = backend_settings.settings_of_words(words)
+    return {**backend_settings.settings_of_file(call.cli, call.flags.config), **given}
+
+
 REQUESTS: Mapping[str, Request] = {
+    "add-secret-backend": Request(
+        facade="SecretBackends", method="AddSecretBackends", params=_new_backend, of_controller=True
+    ),
     "add-secret": Request(
         facade="Secrets", method="CreateSecrets", params=_new_secret, printed="result"
     ),
@@ -237,10 +291,21 @@ REQUESTS: Mapping[str, Request] = {
     ),
     "disable-command": Request(facade="Block", method="SwitchBlockOn", params=_block),
     "enable-command": Request(facade="Block", method="SwitchBlockOff", params=_block),
+    "enable-destroy-controller": Request(
+        facade="Controller", method="RemoveBlocks", params=lambda _call: {"all": True}, of_controller=True
+    ),
+    "grant-cloud": Request(
+        facade="Cloud", method="ModifyCloudAccess", params=_cloud_access, of_controller=True
+    ),
+    "import-filesystem": Request(facade="Storage", method="Import", params=_filesystem),
     "grant-secret": Request(facade="Secrets", method="GrantSecret", params=_granted_secret),
     "reload-spaces": Request(facade="Spaces", method="ReloadSpaces", params=lambda _call: {}),
     "remove-saas": Request(facade="Application", method="DestroyConsumedApplications", params=_saas),
     "remove-secret": Request(facade="Secrets", method="RemoveSecrets", params=_removed_secret),
+    "remove-secret-backend": Request(
+        facade="SecretBackends", method="RemoveSecretBackends", of_controller=True,
+        params=lambda call: {"args": [{"name": call.args[0], "force": call.flags.force}]},
+    ),
     "remove-storage": Request(
         facade="Storage", method="Remove", params=_removed_storage,
         told=lambda call: "\n".join(f"removing {name}" for name in call.args),
@@ -256,6 +321,9 @@ REQUESTS: Mapping[str, Request] = {
     "retry-provisioning": Request(
         facade="MachineManager", method="RetryProvisioning", params=_provisioning
     ),
+    "revoke-cloud": Request(
+        facade="Cloud", method="ModifyCloudAccess", params=_cloud_access, of_controller=True
+    ),
     "revoke-secret": Request(facade="Secrets", method="RevokeSecret", params=_granted_secret),
     "set-application-base": Request(facade="Application", method="UpdateApplicationBase", params=_base),
     "set-constraints": Request(facade="Application", method="SetConstraints", params=_constraints),
@@ -265,6 +333,9 @@ REQUESTS: Mapping[str, Request] = {
     "suspend-relation": Request(facade="Application", method="SetRelationsSuspended", params=_suspended),
     "trust": Request(facade="Application", method="SetConfigs", params=_trust),
     "update-secret": Request(facade="Secrets", method="UpdateSecrets", params=_changed_secret),
+    "update-secret-backend": Request(
+        facade="SecretBackends", method="UpdateSecretBackends", params=_changed_backend, of_controller=True
+    ),
     "update-storage-pool": Request(facade="Storage", method="UpdatePool", params=_pool),
 }  # fmt: skip
 """Command -> its request."""

@@ -102,7 +102,8 @@ def other_ca(tmp_path: Path) -> str:
 def test_a_command_without_a_remote_form_says_where_it_works(kim: Home, served: ServedHouse) -> None:
     ended = kim("create-backup")
     assert ended.status == 1
-    assert 'ERROR controller "team" is on another computer, and this command works only there\n' in ended.err
+    only_there = "and this command works only there: the backup holds the keys of the host"
+    assert f'ERROR controller "team" is on another computer, {only_there}\n' in ended.err
     assert f"run the command on the host of the controller: {served.endpoint}" in ended.err
 
 

@@ -34,7 +34,8 @@ def test_every_request_is_a_method_that_servers_offer() -> None:
         command = root.get_command(click.Context(root), word)
         assert command is not None
         assert command.name == word
-        assert registry.find(asked.facade, VERSIONS[asked.facade], asked.method, registry.On.MODEL), word
+        on = registry.On.CONTROLLER if asked.of_controller else registry.On.MODEL
+        assert registry.find(asked.facade, VERSIONS[asked.facade], asked.method, on), word
         assert word not in forms.FORMS
 
 

@@ -36,10 +36,11 @@ def cancel_task(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     except PushjujuError as error:
         cli.console.warn(error.message)
     found = tasks.get_tasks(opened.ctx, opened.uuid, numbers)
-    cli.output.write({"actions": [_cancelled(task) for task in found]})
+    cli.output.write({"actions": [cancelled(task) for task in found]})
 
 
-def _cancelled(task: tasks.Task) -> dict[str, Any]:
+def cancelled(task: tasks.Task) -> dict[str, Any]:
+    """Return a task as the command prints it."""
     document = {"id": str(task.id), "action": task.action, task.kind: task.receiver, "status": task.status}
     if task.completed:
         document["completed at"] = formatters.moment_text(task.completed, utc=False)

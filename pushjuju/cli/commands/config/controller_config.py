@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pushjuju.cli.commands.config import config_arguments
 from pushjuju.cli.commands.config import config_table as formatters
 from pushjuju.cli.syntax import flags, values
@@ -35,19 +38,28 @@ def controller_config(
     options = config_arguments.parse(args, file=file)
     ctx = session.open_controller(cli, controller)
     if options.change:
-        changes: dict[str, object] = {}
-        if options.file:
-            changes.update(values.yaml_map(values.read_file(options.file, cli.console.stdin), options.file))
-        changes.update(options.values)
-        return request.change(ctx, _changeable(cli, changes) if ignore_read_only_fields else changes)
-    document = settings.of_controller(ctx)
-    if not options.key:
+        return request.change(ctx, changes_of(cli, options, skip_read_only=ignore_read_only_fields))
+    return show(cli, settings.of_controller(ctx), options.key, ctx.controller.name)
+
+
+def changes_of(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, object]:
+    """Return the settings to change, of the file and the command line."""
+    changes: dict[str, object] = {}
+    if options.file:
+        changes.update(values.yaml_map(values.read_file(options.file, cli.console.stdin), options.file))
+    changes.update(options.values)
+    return _changeable(cli, changes) if skip_read_only else changes
+
+
+def show(cli: Cli, document: Mapping[str, Any], key: str, controller: str) -> None:
+    """Print all settings, or one setting."""
+    if not key:
         return cli.output.write(document, formatters.controller_formatters(colour=cli.output.colour))
-    if options.key not in document:
-        raise NotFound(f'key "{options.key}" not found in controller "{ctx.controller.name}"')
+    if key not in document:
+        raise NotFound(f'key "{key}" not found in controller "{controller}"')
     if cli.output.form == "tabular":
-        return cli.output.text(render("smart", document[options.key]) or "\n")
-    return cli.output.write(document[options.key])
+        return cli.output.text(render("smart", document[key]) or "\n")
+    return cli.output.write(document[key])
 
 
 def _changeable(cli: Cli, changes: dict[str, object]) -> dict[str, object]:

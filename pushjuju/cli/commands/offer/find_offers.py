@@ -39,9 +39,14 @@ def find_offers(cli: Cli, args: tuple[str, ...], *, model: str, url: str, interf
         raise UsageError("URL term cannot be specified twice")
 
     term = args[0] if args else url
-    place = parse(term, partial=True) if term else OfferUrl()
-    ctx = session.open_controller(cli, place.controller or session.split_model(model)[0])
-    if term and not place.owner:
-        place = replace(place, owner=ctx.user)
+    named = parse(term, partial=True).controller if term else ""
+    ctx = session.open_controller(cli, named or session.split_model(model)[0])
+    place = place_of(term, ctx.user)
     wanted = offers.Wanted(part=(place.offer or offer), interface=interface)
     cli.output.write(offer_documents.find_offers(ctx, place, wanted), formatters.found())
+
+
+def place_of(term: str, user: str) -> OfferUrl:
+    """Return what a URL or a part of a URL names; a term without an owner means models of the user."""
+    place = parse(term, partial=True) if term else OfferUrl()
+    return replace(place, owner=user) if term and not place.owner else place

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from pushjuju.cli.commands.space import space_table as formatters
 from pushjuju.cli.commands.space.space_words import failing_to, name_and_cidrs
 from pushjuju.cli.syntax import flags
@@ -31,9 +33,13 @@ def move_to_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, n
     opened = session.open_model(cli, model)
     with failing_to(f"cannot update space {quote(name)}"):
         moved = spaces.move(opened.ctx, opened.uuid, name, cidrs, force=force)
-    document = [{"from": item.old, "to": item.new, "cidr": item.cidr} for item in moved]
-    shown = {"human": formatters.moved_lines, "tabular": formatters.moved_table}
-    cli.output.write([formatters.moved(item) for item in document], shown)
+    tell(cli, [{"from": item.old, "to": item.new, "cidr": item.cidr} for item in moved])
     drive.settle(
         cli, opened.ctx, opened.uuid, touched=applications.names(opened.ctx, opened.uuid), no_wait=no_wait
     )
+
+
+def tell(cli: Cli, moved: Sequence[Mapping[str, str]]) -> None:
+    """Print the subnets that were moved: each has from, to and cidr."""
+    shown = {"human": formatters.moved_lines, "tabular": formatters.moved_table}
+    cli.output.write([formatters.moved(item) for item in moved], shown)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pushjuju.cli.commands.space.space_words import BAD, failing_to, space_name
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -44,16 +46,29 @@ def remove_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, ye
     if force and not yes:
         with failing_to(failing):
             lines = spaces.plan_removal(opened.ctx, opened.uuid, name).lines(name)
-        _confirm(cli, "\n".join(lines))
+        confirm(cli, lines)
     with failing_to(failing):
         left = spaces.remove(opened.ctx, opened.uuid, name, force=force).lines(name)
+    tell(cli, name, left)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=applications.names(opened.ctx, opened.uuid))
+
+
+def tell(cli: Cli, name: str, left: Sequence[str]) -> None:
+    """Print that a space was removed.
+
+    Args:
+        left: Lines about what prevents the removal; empty after a removal.
+
+    Raises:
+        NotValid: The space was not removed.
+    """
     if left:
         boundaries = "\n".join(left)
         raise NotValid(f"Cannot remove space {quote(name)}\n\n{boundaries}\n\nUse --force to remove space\n")
     cli.console.info(f"removed space {quote(name)}")
-    drive.settle(cli, opened.ctx, opened.uuid, touched=applications.names(opened.ctx, opened.uuid))
 
 
-def _confirm(cli: Cli, boundaries: str) -> None:
-    warning = _UNSAFE.format(boundaries) if boundaries else _SAFE
+def confirm(cli: Cli, lines: Sequence[str]) -> None:
+    """Ask before a space is removed that entities use; `lines` name the uses."""
+    warning = _UNSAFE.format("\n".join(lines)) if lines else _SAFE
     cli.console.confirm(f"{warning}\n\nContinue [y/N]? ", what="space removal")

@@ -79,16 +79,26 @@ def access_command(name: str, summary: str, examples: str) -> Command:
     )(function)
 
 
+def clouds_of(args: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
+    """Return user, level and clouds of a command line.
+
+    Raises:
+        UsageError: No cloud is named, or clouds have no such level.
+    """
+    user, level, names = word_of(args)
+    if not names:
+        raise UsageError("no cloud specified")
+    if level not in users.LEVELS[users.Kind.CLOUD]:
+        raise UsageError(
+            f'"{level}" cloud access not valid',
+            hint=f"known levels: {', '.join(users.LEVELS[users.Kind.CLOUD])}",
+        )
+    return user, level, tuple(names)
+
+
 def cloud_access_command(name: str, summary: str) -> Command:
     def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
-        user, level, names = word_of(args)
-        if not names:
-            raise UsageError("no cloud specified")
-        if level not in users.LEVELS[users.Kind.CLOUD]:
-            raise UsageError(
-                f'"{level}" cloud access not valid',
-                hint=f"known levels: {', '.join(users.LEVELS[users.Kind.CLOUD])}",
-            )
+        user, level, names = clouds_of(args)
         options = access.AccessOptions(user=user, level=level, kind=users.Kind.CLOUD, names=names)
         _change(cli, controller, name, options)
 
