@@ -17,6 +17,7 @@ OF_WHOLE_STORE = frozenset(
         "access_delete",
         "access_forget_person",
         "access_set",
+        "audit_prune",
         "block_delete_all",
         "clock_expiries_again",
         "clock_leases_end",

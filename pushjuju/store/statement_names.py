@@ -15,6 +15,7 @@ StatementName = Literal[
     "application_get", "application_in_upgrade", "application_list", "application_machines",
     "application_set_base", "application_set_charm", "application_set_constraints", "application_set_exposed",
     "application_set_life", "application_set_offered", "application_set_trust", "application_set_version",
+    "audit_after", "audit_before", "audit_begin", "audit_last_older", "audit_model_name", "audit_prune",
     "backing_attachment_delete", "backing_attachment_get", "backing_attachment_list",
     "backing_attachment_of_backing", "backing_attachment_on_machine", "backing_attachment_retry_all",
     "backing_attachment_set_attached", "backing_attachment_set_due", "backing_attachment_set_life",

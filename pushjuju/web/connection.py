@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import WSCloseCode, WSMsgType
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.web import access, admin, call, decoding, errors, limits, messages, registry
 from pushjuju.web.audit import Conversation, Speaker
 from pushjuju.web.registry import On
@@ -160,7 +161,7 @@ class Connection:
     def _facade(self, ctx: Context, method: Method, request: messages.Request) -> registry.Facade:
         """Return the facade for a request, after the check of access; runs in a thread."""
         assert self.entered is not None, "checked before"
-        ctx = replace(ctx, user=self.entered.user)
+        ctx = replace(ctx, user=self.entered.user, caller=self._caller(request))
         model = access.permit(ctx, method, self.model)
         return method.facade(
             call.Call(
@@ -172,6 +173,10 @@ class Connection:
                 object=request.object,
             )
         )
+
+    def _caller(self, request: messages.Request) -> Caller:
+        command = f"{request.facade}.{request.method}"
+        return Caller(door="api", command=command, host=self.peer, verified=True)
 
     def _carry_out(
         self, ctx: Context, method: Method, request: messages.Request, params: tuple[Any, ...]

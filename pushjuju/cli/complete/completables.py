@@ -16,6 +16,7 @@ ARGUMENTS: Mapping[str, str] = {
     "add-unit": "application",
     "add-user": "none", "agree": "none", "application-storage": "application storekey*",
     "api": "none file", "apply": "file",
+    "audit": "none",
     "attach-resource": "application resource", "attach-storage": "unit storage*",
     "autoload-credentials": "none", "bind": "application binding*", "bootstrap": "place",
     "cancel-task": "opentask*", "change-user-password": "user", "charm-resources": "file",

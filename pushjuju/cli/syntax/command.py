@@ -68,6 +68,7 @@ class Cli:
         program: The name under which the user called pushjuju: `juju` or `pushjuju`.
         debug: `--debug`: errors come with their trace.
         word: The name of the command, aliases resolved.
+        words: The positional arguments.
         given: Keys of the flags that the command line has.
         on_interrupt: What Ctrl-C prints: how the work goes on.
         rehearsal: True while `plan` runs the command on a copy of the store: the command uses no machine,
@@ -81,6 +82,7 @@ class Cli:
     program: str = "pushjuju"
     debug: bool = False
     word: str = ""
+    words: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
     on_interrupt: str = ""
     rehearsal: bool = False
@@ -180,7 +182,7 @@ class Command(click.Command):
         """Call the command's function."""
         cli = ctx.find_object(Cli)
         assert cli is not None, "the entry point sets the object"
-        cli.given, cli.word = ctx.meta["given"], self.name or ""
+        cli.given, cli.word, cli.words = ctx.meta["given"], self.name or "", tuple(ctx.args)
         _apply_globals(cli, ctx.params)
         self._tell_ignored(cli)
         cli.output = self._output(cli, ctx.params)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pushjuju.cli.work import blocking
 from pushjuju.core.errors import IsRemote, NotValid, PushjujuError
 from pushjuju.services.entities.basis import blocks, context
+from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.controller import controllers
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
 
 _SWEPT = "swept"
+_OF_CRON = ("update-status", "controller")
+_FREE_TEXT = (
+    "add-ssh-key", "change-user-password", "debug-code", "debug-hooks", "disable-command", "exec",
+    "import-ssh-key", "login", "register", "remove-ssh-key", "scp", "ssh",
+)  # fmt: skip
+"""Commands whose arguments are texts of the user, which may be secret."""
+_MASK, _LONGEST, _PLAIN = "***", 64, "._/:-"
 _FIRST_CLAIM = "first claim"  # key in `Cli.extra` of the next claim's number when this call began
 
 
@@ -53,11 +61,35 @@ def open_controller(cli: Cli, name: str = "") -> context.Context:
     chosen = controllers.current(folder, name or None, cli.env)
     key = _key(chosen)
     if key not in cli.extra:
-        cli.extra[key] = context.open_context(folder, chosen, clock=cli.clock, environ=cli.env)
+        cli.extra[key] = context.open_context(
+            folder, chosen, clock=cli.clock, environ=cli.env, caller=_caller(cli)
+        )
     found = cli.extra[key]
     assert isinstance(found, context.Context), "the key is ours alone"
     found.store.require_file()  # a command that reads the files repeatedly must see changes
     return found
+
+
+def _caller(cli: Cli) -> Caller:
+    """Return who asks, for the audit log: the command with its words, without values."""
+    alone = cli.word in _OF_CRON and not cli.console.stdin.isatty()
+    flags = [f"--{key.replace('_', '-')}" for key in sorted(cli.given)]
+    return Caller(
+        door="cron" if alone else "command",
+        command=cli.word,
+        arguments=(*(_without_value(word, cli.word) for word in cli.words), *flags),
+        env=cli.env,
+    )
+
+
+def _without_value(word: str, command: str) -> str:
+    """Return an argument as the audit log has it: names and keys stay, all else is `***`."""
+    if command in _FREE_TEXT:
+        return _MASK
+    key, equals, _ = word.partition("=")
+    if not (key.isascii() and len(key) <= _LONGEST and all(sign.isalnum() or sign in _PLAIN for sign in key)):
+        return _MASK
+    return f"{key}={_MASK}" if equals else key
 
 
 def warn_of_controller(cli: Cli, name: str, error: PushjujuError, what: str = "") -> None:

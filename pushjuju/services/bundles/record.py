@@ -101,7 +101,7 @@ def record(
         with contextlib.ExitStack() as stack:
             for step, found in _files(order):
                 uploads[step] = stack.enter_context(_copies(ctx, order, step, found))
-            with ctx.write(model, whole=True) as tx:
+            with ctx.change(model) as tx:
                 models.require_alive(tx)
                 if check:
                     check(tx)

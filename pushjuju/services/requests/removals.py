@@ -17,7 +17,7 @@ def remove_units(
     ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
     """Remove units; when one of them is refused, none is removed."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.get(tx)
         for unit in removal.plan_units(tx, names):
             removal.destroy_unit(tx, unit, force, destroy_storage=destroy_storage)
@@ -27,7 +27,7 @@ def remove_applications(
     ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
     """Remove applications; when one of them is refused, none is removed."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         for application in removal.plan_applications(tx, names):
             removal.destroy_application(tx, application, force, destroy_storage=destroy_storage)
 
@@ -40,7 +40,7 @@ def remove_machines(
     Raises:
         Conflict: A machine is being upgraded to another base, or has storage that the user has to remove.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         for machine_id in ids:
             machine = machines.get(tx, machine_id)
             removal.destroy_machine(tx, machine, force=force, keep_instance=keep_instance)

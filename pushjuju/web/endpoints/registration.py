@@ -11,7 +11,7 @@ import base64
 import binascii
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -19,6 +19,7 @@ from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
 from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.requests.user import passwords
 from pushjuju.web import decoding, errors, messages, tags
 from pushjuju.web.audit import Speaker
@@ -86,16 +87,17 @@ class Registration:
             attempts.failed(peer, name)
             await self._api.pool.run(lambda ctx: self._api.logins.refused(ctx, name))
             raise errors.ApiError("secret key not valid", errors.UNAUTHORIZED)
-        await self._api.pool.run(lambda ctx: self._record(ctx, name, key, payload))
+        await self._api.pool.run(lambda ctx: self._record(ctx, peer, name, key, payload))
         attempts.succeeded(name)
         self._api.changed()
         return self._sealed(box)
 
-    def _record(self, ctx: Context, name: str, key: bytes, payload: Payload) -> None:
+    def _record(self, ctx: Context, peer: str, name: str, key: bytes, payload: Payload) -> None:
         """Set the password, and write a line in the audit log."""
         noted = self._api.audit(ctx).conversation(Speaker(user=name))
         noted.asked(0, "UserManager.Register", 0, {})
-        passwords.register(ctx, name, key, payload.password)
+        caller = Caller(door="api", command="UserManager.Register", host=peer, verified=True)
+        passwords.register(replace(ctx, user=name, caller=caller), name, key, payload.password)
         noted.answered(0)
 
     def _sealed(self, box: SecretBox) -> dict[str, str]:

@@ -22,6 +22,7 @@ from aiohttp import web
 
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.model import models
 from pushjuju.web import errors, macaroons, messages, tags
 from pushjuju.web.audit import Speaker
@@ -85,7 +86,8 @@ class Transfers:
         def noted(ctx: Context) -> T:
             conversation = self.api.audit(ctx).conversation(Speaker(user=ctx.user, model=model))
             conversation.asked(0, name, 0, {})
-            found = act(ctx)
+            caller = Caller(door="api", command=name, verified=True)
+            found = act(replace(ctx, caller=caller))
             conversation.answered(0)
             return found
 

@@ -13,10 +13,10 @@ from pushjuju.core.problems import Problem
 from pushjuju.core.storage import parse_size
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.natural import natural_key
-from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.basis import audit, logs
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import model_config, models
+from pushjuju.services.entities.model import controller_config, model_config, models
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Status, Unit
@@ -79,6 +79,14 @@ async def _prune(ctx: Context, model: str) -> None:
             after = last
             await asyncio.sleep(0)  # others of this process work, and commit, between two batches
     await logs.prune(ctx.store, model, before=limits[_HISTORY_AGE], most_bytes=most * 1024 * 1024)
+    _prune_audit(ctx)
+
+
+def _prune_audit(ctx: Context) -> None:
+    """Delete the lines of the audit log that are older than the controller's limit."""
+    age = parse_duration(str(controller_config.get(ctx, "audit-log-max-age")))
+    with ctx.store.write() as tx:
+        audit.prune(tx, ctx.clock.now(), ctx.clock.now() - timedelta(seconds=age))
 
 
 def _prune_batch(

@@ -22,6 +22,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def unworked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands record what is asked for, and leave it."""
     monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
+    monkeypatch.setattr(drive, "background", lambda *_args: None)
 
 
 @pytest.fixture

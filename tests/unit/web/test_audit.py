@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pushjuju.services.views.listings import audit_lines
 from pushjuju.web import audit
 from tests.world.api import ApiFailed, ApiWorld
 from tests.world.controller import TestController
@@ -109,3 +110,18 @@ async def test_refused_macaroons_are_noted_and_a_flood_of_them_is_not(
     found = lines(house)
     assert {item["conversation"]["who"] for item in found if "conversation" in item} == {"kim"}
     assert 0 < len([item for item in found if "errors" in item]) <= 10
+
+
+async def test_a_change_over_the_api_is_in_the_log_of_all_doors(
+    served: ApiWorld, house: TestController
+) -> None:
+    await change(served, house)
+    found = audit_lines.lines(house.ctx, audit_lines.Wanted(most=2))
+    assert [(line["door"], line["command"]) for line in found] == [
+        ("api", "Secrets.CreateSecrets"), ("api", "ModelConfig.ModelSet"),
+    ]  # fmt: skip
+    assert {(line["user"], line["verified"], line["host"]) for line in found} == {
+        ("admin", True, "127.0.0.1")
+    }
+    assert "v1sible" not in json.dumps(found)
+    assert audit_lines.verify(house.ctx).problems == ()

@@ -40,6 +40,7 @@ def restore_backup(cli: Cli, args: tuple[str, ...], *, controller: str, no_promp
     done = backups.restore_anywhere(folder, source, clock=cli.clock, name=controller)
     if folder.current_controller() is None:
         folder.set_current_controller(done.controller)
+    backups.note_restored(session.open_controller(cli, done.controller), source)
     cli.console.info(f'Controller "{done.controller}" restored from {source}; its store was {done.was}.')
     if done.before:
         cli.console.info(f"The store as it was is kept as {done.before}")

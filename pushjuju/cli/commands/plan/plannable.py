@@ -28,7 +28,7 @@ _PERSON = "what the user does there is unknown, and it changes no model"
 _NOT_HERE = "pushjuju does not do it"
 _GROUPS = {
     _READS: """
-    actions agreements branch charm-resources clouds commits constraints controllers credentials
+    actions agreements audit branch charm-resources clouds commits constraints controllers credentials
     debug-log diff diff-bundle disabled-commands doctor documentation explain find find-offers
     firewall-rules help help-action-commands help-hook-commands help-tool hooks info machines man
     metrics model-constraints models offers operations payloads plugins regions replay resources

@@ -140,7 +140,7 @@ def add_units(
     attach: Sequence[str] = (),
 ) -> list[Unit]:
     """Add units to an application that is alive, as `add-unit` does."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         found = tx.find(Application, "application_get", name=application)
         if found is None:

@@ -12,12 +12,15 @@ from random import Random
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass
+from pushjuju.services.entities.basis.audit import Caller, Noting, noted
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.faults import FROM_COPY
 from pushjuju.store.tx import ModelTx, Tx
 
 DEFAULT_USER = "admin"
+AUDITING = "auditing-enabled"
+AUDITING_OFF = f"controller-config {AUDITING}"  # a change that is in the audit log in any case
 
 
 def _unseeded() -> Random:
@@ -33,6 +36,7 @@ class Context:
         random: Source of jitter; tests seed it.
         routine_until: update-status hooks that become due after this time are left to other processes; None
             to run all of them.
+        caller: Who asks for the changes that `change` makes.
     """
 
     datadir: DataDir
@@ -43,6 +47,7 @@ class Context:
     environ: Mapping[str, str] = field(default_factory=dict)
     random: Random = field(default_factory=_unseeded)
     routine_until: datetime | None = None
+    caller: Caller = field(default_factory=Caller)
 
     @contextmanager
     def read(self, model: str) -> Iterator[ModelTx]:
@@ -62,6 +67,31 @@ class Context:
         """
         with self.store.write("" if whole else model) as tx:
             yield self.of(tx, model)
+
+    @contextmanager
+    def change(self, model: str) -> Iterator[ModelTx]:
+        """Open the write transaction of a request, which also writes the request's line of the audit log."""
+        with self.store.write() as tx, self._noted(tx, model=model) as of_request:
+            yield self.of(of_request, model)
+
+    @contextmanager
+    def change_controller(self, *files: str) -> Iterator[Tx]:
+        """Do the same as `change` for a request that concerns more than one model, or none.
+
+        Args:
+            files: Names for people of what the block changes in files of the controller.
+        """
+        with self.store.write() as tx, self._noted(tx, files=files) as of_request:
+            yield of_request
+
+    @contextmanager
+    def _noted(self, tx: Tx, *, model: str = "", files: tuple[str, ...] = ()) -> Iterator[Tx]:
+        if self.controller.config().get(AUDITING) is False and AUDITING_OFF not in files:
+            yield tx
+            return
+        noting = Noting(user=self.user, caller=self.caller, now=self.clock.now(), model=model, files=files)
+        with noted(tx, noting) as of_request:
+            yield of_request
 
     def of(self, tx: Tx, model: str) -> ModelTx:
         """Return a transaction whose statements are about a model."""
@@ -90,7 +120,12 @@ def _place(controller: ControllerDir) -> Path | str:
 
 
 def open_context(
-    datadir: DataDir, name: str, *, clock: Clock | None = None, environ: Mapping[str, str] | None = None
+    datadir: DataDir,
+    name: str,
+    *,
+    clock: Clock | None = None,
+    environ: Mapping[str, str] | None = None,
+    caller: Caller | None = None,
 ) -> Context:
     """Open a controller by its name."""
     controller = datadir.controller(name)
@@ -101,4 +136,5 @@ def open_context(
         store=store,
         clock=clock or SystemClock(),
         environ=environ or {},
+        caller=caller or Caller(),
     )

@@ -105,7 +105,7 @@ def add_machine(
         container: The placement of a container to add, or None for a machine of its own.
         disks: Volumes that belong to the machine itself; ignored for containers.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         if container is not None:
             wanted = of_machines.for_machine(tx, constraints)

@@ -45,6 +45,7 @@ SETTINGS: Mapping[str, Setting] = {
     "application-resource-download-limit": Setting("int", 0),
     "audit-log-capture-args": Setting("bool", False),
     "audit-log-exclude-methods": Setting("string", "ReadOnlyMethods"),
+    "audit-log-max-age": Setting("duration", "8760h0m0s"),  # of lines in the store; not a key of Juju
     "audit-log-max-backups": Setting("int", 10),
     "audit-log-max-size": Setting("size", "300M"),
     "auditing-enabled": Setting("bool", True),
@@ -154,6 +155,11 @@ def check_state_sizes(config: Mapping[str, Any]) -> None:
         )
 
 
+def get(ctx: Context, key: str) -> Any:
+    """Return the value of a key, in the key's type."""
+    return parse_value(key, ctx.controller.config().get(key, SETTINGS[key].default))
+
+
 def max_charm_state(ctx: Context) -> int:
     """Return the limit of a charm's state (`state-set`) for each unit, in bytes."""
     return _state_size(ctx, "max-charm-state-size")
@@ -166,6 +172,5 @@ def max_agent_state(ctx: Context) -> int:
 
 def _state_size(ctx: Context, key: str) -> int:
     """Return the value of a size setting; 0 means the hard limit."""
-    config = ctx.controller.config()
-    size = int(parse_value(key, config.get(key, SETTINGS[key].default)))
+    size = int(get(ctx, key))
     return min(size or limits.UNIT_STATE, limits.UNIT_STATE)

@@ -93,7 +93,7 @@ def enqueue(ctx: Context, model: str, *requests: ActionRequest) -> Enqueued:
     Units that cannot run their action get no task but an error in the result.
     """
     names = list(dict.fromkeys(request.action for request in requests))
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         tags = [_tag(name) for request in requests for name in request.receivers]
         queue = _Queue(tx, names[0] if len(names) == 1 else _SEVERAL, tags)
@@ -120,7 +120,7 @@ def _enqueue(tx: ModelTx, queue: _Queue, request: ActionRequest, name: str) -> N
 def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enqueued:
     """Record commands for units and machines; those that do not exist get an error in the result."""
     parameters = {"command": request.command, "timeout": int(request.timeout_s * 1e9)}
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         names = _units_asked(tx, request)
         ids = _machines_asked(tx, request)
@@ -247,7 +247,7 @@ def cancel(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
     Returns:
         The tasks with their new status.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         tasks = [actions.get_task(tx, number) for number in numbers]
         for task in tasks:
             if task.status == TaskStatus.PENDING:

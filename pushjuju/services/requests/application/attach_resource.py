@@ -34,7 +34,7 @@ def attach(ctx: Context, model: str, application: str, name: str, path: str) -> 
 
 
 def _attach(ctx: Context, model: str, name: str, upload: Upload) -> None:
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         resources.replace_some(ctx, tx, applications.get(tx, name), [upload], ())
 
 

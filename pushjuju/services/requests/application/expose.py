@@ -43,7 +43,7 @@ def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
         NotValid: A CIDR is wrong, or the application is being removed.
     """
     wanted = _wanted(options.endpoints, options.spaces, options.cidrs)
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.get(tx)
         record(tx, applications.get(tx, options.application), wanted)
 
@@ -117,7 +117,7 @@ def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ())
         NotFound: The application or an endpoint does not exist.
         NotValid: An endpoint is not exposed, or the application is being removed.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.get(tx)
         forget(tx, applications.get(tx, name), endpoints)
 

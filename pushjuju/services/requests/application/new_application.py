@@ -116,7 +116,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
     try:
         with (
             resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
-            ctx.write(model) as tx,
+            ctx.change(model) as tx,
         ):
             models.require_alive(tx)
             if tx.find(Application, "application_get", name=request.application):

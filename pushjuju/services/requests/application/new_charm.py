@@ -85,7 +85,7 @@ def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
     try:
         with (
             resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
-            ctx.write(model) as tx,
+            ctx.change(model) as tx,
         ):
             return record(ctx, tx, request, files)
     except BaseException:
@@ -132,7 +132,7 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
     declared = request.packed.charm.meta.resources
     with (
         resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
-        ctx.write(model) as tx,
+        ctx.change(model) as tx,
     ):
         application = applications.get(tx, request.application)
         known = origins.find(tx, request.application)

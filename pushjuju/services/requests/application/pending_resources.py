@@ -156,7 +156,7 @@ def keep_images(ctx: Context, model: str, application: str, ids: Mapping[str, st
 
 def keep_image(ctx: Context, model: str, application: str, name: str, content: Path) -> None:
     """Record the description of an OCI image for an application."""
-    with content.open("rb") as stream, ctx.controller.blobs.staged(stream) as copy, ctx.write(model) as tx:
+    with content.open("rb") as stream, ctx.controller.blobs.staged(stream) as copy, ctx.change(model) as tx:
         owner = applications.get(tx, application)
         declared = applications.current_charm(tx, owner).meta.resources
         resources.check_names(declared, [name])

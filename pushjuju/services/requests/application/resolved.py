@@ -14,7 +14,7 @@ from pushjuju.store.rows.records import Unit
 def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> None:
     """Let units in error continue, with or without a retry of the hook; an exception leaves all unchanged."""
     mode = "retry-hooks" if retry else "no-hooks"
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         for name in names:
             unit = units.get(tx, name)
             if not units.in_error(tx, name):

@@ -53,7 +53,7 @@ def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:
         NotValid: The charm does not have an option, or a value does not fit the option.
     """
     name, file = options.application, options.file
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         application = applications.get(tx, name)
         charm = applications.current_charm(tx, application)
         changes: Settings = {}
@@ -95,7 +95,7 @@ def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | Non
 
 def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
     """Grant an application access to the cloud's credential, or revoke it."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         applications.get(tx, name)
         tx.run("application_set_trust", name=name, trust=trusted)
         wake.application(tx, name, "trust changed")
@@ -103,7 +103,7 @@ def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
 
 def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, Any]) -> None:
     """Replace the constraints of an application; existing units stay on their machines."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         found = applications.require_alive(tx, name)
         if found.subordinate:
             raise NotValid(f'application "{name}" is a subordinate: its units run where its principals run')
@@ -115,7 +115,7 @@ def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
 
     Mirrors: juju state/application.go UpdateApplicationBase (3.6)
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         found = applications.require_alive(tx, name)
         if found.subordinate:
             raise NotValid(f'application "{name}" is a subordinate, update-series not supported')
@@ -138,5 +138,5 @@ def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force
     """
     if not asked:
         raise NotValid("no bindings specified")
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         return bindings.record(tx, applications.get(tx, name), asked, force=force)

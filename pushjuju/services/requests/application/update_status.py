@@ -23,7 +23,7 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
         NotFound: A unit does not exist.
     """
     now = ctx.clock.now()
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         if names:
             chosen = [units.get(tx, name) for name in names]
             ready = [

@@ -37,6 +37,6 @@ def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -
         raise NotValid("the charm is not an archive")
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         packed = pack(archive, Path(folder) / "charm", origin="", needs_hooks=False)
-        with ctx.write(model) as tx:
+        with ctx.change(model) as tx:
             models.require_alive(tx)
             return new_application.add_charm(ctx, tx, packed, series=series)[0]

@@ -107,7 +107,7 @@ def upload(where: Sides, cloud: Cloud, kind: ProviderType, found: Mapping[str, S
     if cloud.name not in definitions.controller_clouds(ctx, where.host):
         return False
     for name, item in found.items():
-        keep(ctx.controller.cloud_files, cloud.name, own_key(ctx, name), item, kind)
+        keep_on_controller(ctx, cloud.name, own_key(ctx, name), item, kind)
     return True
 
 
@@ -179,7 +179,8 @@ def revoke(where: Sides, cloud: str, key: str, *, force: bool = False) -> None:
             f"could not remove remote credential: cannot revoke credential "
             f"{cloud}/{'/'.join(parts_of(key))}: it is still used by {count}"
         )
-    ctx.controller.cloud_files.remove_credential(cloud, key)
+    with ctx.change_controller(f"credential {cloud}/{key}"):
+        ctx.controller.cloud_files.remove_credential(cloud, key)
 
 
 def refuse_files(name: str, item: StoredCredential, kind: ProviderType) -> None:
@@ -258,6 +259,14 @@ def keep(files: CloudFiles, cloud: str, name: str, item: StoredCredential, kind:
     )
 
 
+def keep_on_controller(
+    ctx: Context, cloud: str, key: str, item: StoredCredential, kind: ProviderType | None
+) -> None:
+    """Write the credential with a key to a controller, as `keep` does."""
+    with ctx.change_controller(f"credential {cloud}/{key}"):
+        keep(ctx.controller.cloud_files, cloud, key, item, kind)
+
+
 def exchanged(where: Sides, cloud: Cloud, item: StoredCredential) -> StoredCredential:
     """Return the credential to store; a plugin may have exchanged it for another in the cloud."""
     spec = opened.spec_of(cloud, cloud.regions[0].name if cloud.regions else "")
@@ -285,7 +294,7 @@ def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str
     woken = []
     for model in models.list_models(ctx):
         if (model.cloud, model.credential) in changed:
-            with ctx.write(model.uuid) as tx:
+            with ctx.change(model.uuid) as tx:
                 woken += credential_validity.renew(tx, model)
     return woken
 
@@ -306,7 +315,7 @@ def set_credential(ctx: Context, model: Model, cloud: str, key: str, trial: Tria
     stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
     if problems := trial(ctx, model, key, stored):
         raise NotValid(f'credential "{key}" cannot be used for model {model.name}: {problems[0]}')
-    with ctx.write(model.uuid) as tx:
+    with ctx.change(model.uuid) as tx:
         models.require_alive(tx)
         tx.run("model_set_credential", credential=key)
         return credential_validity.renew(tx, models.get(tx))

@@ -125,7 +125,9 @@ def put_on_client(where: Sides, cloud: Cloud) -> bool:
 
 def put_on_controller(where: Sides, cloud: Cloud) -> None:
     """Write the definition of a cloud to a controller."""
-    where.controller.controller.cloud_files.put_cloud(cloud.name, cloud.to_document())
+    ctx = where.controller
+    with ctx.change_controller(f"cloud {cloud.name}"):
+        ctx.controller.cloud_files.put_cloud(cloud.name, cloud.to_document())
 
 
 def add_to_controller(where: Sides, cloud: Cloud, *, force: bool = False) -> None:
@@ -169,7 +171,9 @@ def hand_over(where: Sides, cloud: Cloud, credential: str = "") -> HandedOver:
     secret = clouds.secret_attributes(
         clouds.kind_of(where.host, cloud.type), found.auth_type, list(found.attributes)
     )
-    where.controller.controller.cloud_files.put_credential(cloud.name, name, found, secret)
+    ctx = where.controller
+    with ctx.change_controller(f"credential {cloud.name}/{name}"):
+        ctx.controller.cloud_files.put_credential(cloud.name, name, found, secret)
     return HandedOver(name=name)
 
 
@@ -244,7 +248,8 @@ def remove_from_controller(where: Sides, name: str) -> bool:
         users = users_of(ctx, name)
         count = f"{len(users)} model{'' if len(users) == 1 else 's'}" if users else "the controller"
         raise NotValid(f"cloud is used by {count}")
-    return ctx.controller.cloud_files.remove_cloud(name)
+    with ctx.change_controller(f"cloud {name}"):
+        return ctx.controller.cloud_files.remove_cloud(name)
 
 
 def is_used(ctx: Context, name: str) -> bool:

@@ -137,8 +137,8 @@ def update(
         if where.client and options.new:
             credentials.keep(where.files, each.cloud, each.name, each.item, each.kind)
         if where.ctx:
-            own, key = where.ctx.controller.cloud_files, key_of(options.owner, each.name)
-            credentials.keep(own, each.cloud, key, each.item, each.kind)
+            key = key_of(options.owner, each.name)
+            credentials.keep_on_controller(where.ctx, each.cloud, key, each.item, each.kind)
     changed = {(each.cloud, key_of(options.owner, each.name)) for each in accepted}
     woken = [ctx for ctx in opened if credentials.renew_models(ctx, changed)]
     return UpdateReport(results=results, woken=woken, unread=unread)

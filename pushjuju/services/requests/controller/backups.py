@@ -267,6 +267,12 @@ def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str 
         return Restored(controller=chosen, before=before, was=was)
 
 
+def note_restored(ctx: Context, source: Path) -> None:
+    """Write the line of the audit log about a restore, behind the lines that the backup contains."""
+    with ctx.change_controller(f"backup {source.name}"):
+        pass
+
+
 def _state_of(controller: ControllerDir) -> str:
     """Return the state of a controller's store: `in use`, `damaged` or `absent`.
 

@@ -34,4 +34,5 @@ def change(ctx: Context, values: Mapping[str, Any]) -> None:
         config.update(parsed)
         controller_config.check_state_sizes(config)
 
-    ctx.controller.change(edit)
+    with ctx.change_controller(*(f"controller-config {key}" for key in values)):
+        ctx.controller.change(edit)

@@ -19,7 +19,7 @@ def drain(ctx: Context, name: str) -> list[str]:
     Raises:
         NotFound: No controller process has this name or runs on this host.
     """
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         found = [item.owner for item in processes.living(tx) if name in (item.owner, place_of(item.owner)[0])]
         for owner in found:
             tx.run("process_drain", owner=owner)

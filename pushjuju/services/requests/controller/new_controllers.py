@@ -15,6 +15,7 @@ from pushjuju.core.ids import new_uuid
 from pushjuju.core.names import is_controller
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
+from pushjuju.services.entities.basis.audit import Caller, Noting, noted
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models, new_models
 from pushjuju.store import databases
@@ -109,7 +110,8 @@ def _prepare(
     """Create the store with the controller's own model, or complete the store of an interrupted bootstrap."""
     store, now = Store.open(place, create=True), model.created
     try:
-        with store.write() as tx:
+        by = Noting(user=model.owner, caller=Caller(door="command", command="bootstrap"), now=now)
+        with store.write() as plain, noted(plain, by) as tx:
             found = tx.list(Model, "model_list")
             if not all(models.is_controller(item) for item in found):  # the controller was complete before
                 raise _taken(made, place)

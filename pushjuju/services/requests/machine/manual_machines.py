@@ -60,7 +60,7 @@ def add_manual_machine(ctx: Context, model: str, options: ManualMachineOptions) 
     if not 0 < len(options.nonce) <= _LONGEST_NONCE:
         raise NotValid(f"a manual machine needs a nonce of at most {_LONGEST_NONCE} characters")
     base = options.base or constraints.default_base(ctx, model)
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         if awaited.count(tx) >= awaited.MOST:
             raise NotValid(f"{awaited.MOST} machines wait for their provisioning scripts already")
@@ -107,7 +107,7 @@ def provisioning_script(ctx: Context, model: str, machine_id: str, nonce: str) -
         NotValid: The machine does not wait for a script, or the client added it with another nonce.
     """
     key = ctx.controller.public_key.read_text().strip()
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         machine = machines.get(tx, machine_id)
         if machine.life != Life.ALIVE or not awaited.is_awaited(machine):
             raise NotValid(f"machine {machine_id} does not wait for a provisioning script")

@@ -34,7 +34,7 @@ class Moved:
 def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
     """Add a space, and move known subnets into it."""
     _require_name(name)
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         if name in spaces.names(tx).values():
             raise AlreadyExists(f"space {quote(name)} already exists")
         known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx)}
@@ -53,7 +53,7 @@ def _require_name(name: str) -> None:
 
 def move(ctx: Context, model: str, name: str, cidrs: Sequence[str], *, force: bool) -> list[Moved]:
     """Move subnets to a space; return the moves."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         space = spaces.require(tx, name)
         known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx)}
         if missing := [cidr for cidr in cidrs if cidr not in known]:
@@ -93,7 +93,7 @@ def _check_bindings(tx: ModelTx, before: Mapping[str, set[str]], target: str) ->
 def rename(ctx: Context, model: str, old: str, new: str) -> None:
     """Rename a space, also in constraints, exposures and the model's `default-space`."""
     _require_name(new)
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         if old == ALPHA:
             raise NotValid(f"the {quote(ALPHA)} space cannot be renamed")
         if new in spaces.names(tx).values():
@@ -134,7 +134,7 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
     Returns:
         The applications that prevent the removal without `force`; empty after a removal.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         space = spaces.require_removable(tx, name)
         found = spaces.uses(tx, space)
         if (found.constraints or found.bindings) and not force:
@@ -161,7 +161,7 @@ def reload(ctx: Context, model: str) -> list[str]:
     Returns:
         The names of all applications, whose machines are woken.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         machines = list_machines(tx)
         present = {entry["cidr"] for machine in machines for entry in machine.addresses}
         for subnet in spaces.subnets(tx):

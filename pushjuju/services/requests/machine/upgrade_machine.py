@@ -69,7 +69,7 @@ def plan(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool =
 def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> None:
     """Lock a machine for its upgrade, and make its units run pre-series-upgrade, or change nothing."""
     now = ctx.clock.now()
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         present = upgrade_machine.check(tx, machine_id, base, force=force)
         wanted = Base(present.os, base.track, base.risk)
@@ -88,7 +88,7 @@ def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: boo
 
 def complete(ctx: Context, model: str, machine_id: str) -> int:
     """Make the units of a prepared machine run post-series-upgrade; return the last message's number."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         seen = upgrade_machine.last_message(tx, machine_id)
         machine = machines.get(tx, machine_id)
         if machine.life != Life.ALIVE:

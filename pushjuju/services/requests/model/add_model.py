@@ -77,7 +77,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
         settings.update(model_config.parse_values(layer))
     if check is not None:
         check(found, region, chosen, settings)
-    with ctx.write(model.uuid, whole=True) as tx:
+    with ctx.change(model.uuid) as tx:
         users.require_or_external(tx, model.owner)
         if tx.find(Model, "model_by_name", owner=model.owner, name=name):
             raise AlreadyExists(f'model "{name}" for {model.owner} already exists')

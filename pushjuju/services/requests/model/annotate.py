@@ -30,7 +30,7 @@ _REQUIRE: Mapping[Kind, Callable[[ModelTx, str], object]] = {
 
 def annotate(ctx: Context, model: str, kind: Kind, owner: str, values: Mapping[str, str]) -> None:
     """Set annotations of an entity of a model, or of the model; an empty value deletes its key."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         _REQUIRE[kind](tx, owner)
         notes.put(tx, kind, owner, values)
 

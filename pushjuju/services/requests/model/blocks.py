@@ -9,7 +9,7 @@ from pushjuju.services.entities.basis.context import Context
 
 def disable(ctx: Context, model: str, name: str, message: str) -> None:
     """Disable a set of commands."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         if tx.scalar("block_of", type=name) is not None:
             raise NotValid(f"block {_juju_name(name)} is already ON")
         tx.run("block_set", type=name, message=message)
@@ -17,7 +17,7 @@ def disable(ctx: Context, model: str, name: str, message: str) -> None:
 
 def enable(ctx: Context, model: str, name: str) -> None:
     """Enable a set of commands again."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         if not tx.run("block_delete", type=name):
             raise NotFound(f"block {_juju_name(name)} is already OFF")
 
@@ -28,5 +28,5 @@ def _juju_name(name: str) -> str:
 
 def enable_everywhere(ctx: Context) -> None:
     """Enable all commands in all models of a controller."""
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         tx.run("block_delete_all")

@@ -60,7 +60,7 @@ def destroy_models(
             with such storage.
     """
     waits = False
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         for model in doomed:
             of = ctx.of(tx, model.uuid)
             removal.destroy_model(of, models.get(of), force, destroy_storage=destroy_storage)

@@ -88,7 +88,7 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
         **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
     }
-    with ctx.write(model.uuid) as tx:
+    with ctx.change(model.uuid) as tx:
         spaces.check_default(tx, options.values)
         model_config.change(tx, options.values, options.reset, inherited=inherited)
         if secret_backends.KEY in options.keys:
@@ -124,14 +124,14 @@ def firewall_rules(ctx: Context, model: str) -> dict[str, list[str]]:
 
 def set_firewall_rule(ctx: Context, model: str, service: str, networks: Iterable[str]) -> None:
     """Set the networks that may reach a service on the machines of a model."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         model_config.change(tx, {FIREWALL_KEYS[service]: ",".join(networks)})
         _wake_firewalls(tx)
 
 
 def set_constraints(ctx: Context, model: str, values: Mapping[str, Any]) -> None:
     """Replace the constraints of a model, which hold for new machines."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         kept = {key: value for key, value in values.items() if value is not None}
         tx.run("model_constraints_set", value=json.dumps(kept))

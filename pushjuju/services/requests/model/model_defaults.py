@@ -79,4 +79,5 @@ def change(ctx: Context, options: ModelDefaultsOptions) -> None:
             table.pop(key, None)
         table.update(parsed)
 
-    ctx.controller.change(edit)
+    with ctx.change_controller(*(f"model-defaults {key}" for key in (*parsed, *reset))):
+        ctx.controller.change(edit)

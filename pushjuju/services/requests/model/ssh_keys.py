@@ -49,7 +49,7 @@ def import_keys(
 def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
     """Add keys; return those that were refused."""
     refusals = []
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         present = ssh_keys.lines(tx)
         known = {ssh_keys.parse(line).fingerprint for line in present}
@@ -81,7 +81,7 @@ def put_first(ctx: Context, model: str, text: str) -> None:
     if len(keys) > MOST:
         raise NotValid(f"a model has {MOST} keys at most")
     if keys:
-        with ctx.write(model) as tx:
+        with ctx.change(model) as tx:
             _put(tx, list(dict.fromkeys(keys)))
 
 
@@ -93,7 +93,7 @@ def is_internal(key: ssh_keys.PublicKey) -> bool:
 def remove(ctx: Context, model: str, ids: Iterable[str]) -> list[Refusal]:
     """Remove keys by fingerprint or comment; return the ids that fit no key."""
     refusals = []
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         present = [ssh_keys.parse(line) for line in ssh_keys.lines(tx)]
         doomed: set[str] = set()
         for text in ids:

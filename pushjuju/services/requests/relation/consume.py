@@ -38,7 +38,7 @@ def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
         AlreadyExists: The model already uses the name.
         NotValid: The name is not the name of an application.
     """
-    with ctx.write(model, whole=True) as tx:  # the model of the offer is connected from now on
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         return consume_in(ctx, tx, url, alias)
 
@@ -84,7 +84,7 @@ def remove_saas(ctx: Context, model: str, name: str, force: removal.Force | None
     Raises:
         NotFound: The model consumes no offer under this name; the message is Juju's.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.get(tx)
         found = remote_applications.find(tx, name)
         if found is None:

@@ -47,7 +47,7 @@ def integrate(
         NotFound: An application, endpoint or offer does not exist, or no endpoints fit.
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
-    with ctx.write(model, whole=offer is not None) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         if offer is not None:
             consume.consume_in(ctx, tx, offer)
@@ -135,7 +135,7 @@ def remove_relation(
         NotFound: The relation does not exist.
         NotValid: The relation is a peer relation, or several relations fit.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         relation = find(tx, arguments)
         sides = relations.endpoints(tx, relation.id)
         if relations.is_peer(sides):
@@ -160,7 +160,7 @@ def set_suspended(
         NotValid: A relation is a peer relation, or is being removed.
     """
     _now, touched = ctx.clock.now(), set()
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         for text in ids:
             relation = by_id(tx, text)
             sides = relations.endpoints(tx, relation.id)

@@ -21,7 +21,7 @@ def offer(
         name: The name of the offer; the application's name when empty.
     """
     named = wanted if isinstance(wanted, Mapping) else {item: item for item in wanted}
-    with ctx.write(model, whole=True) as tx:
+    with ctx.change(model) as tx:
         return offers.offer_in(ctx, tx, application, named, name or application)
 
 
@@ -36,7 +36,7 @@ def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force |
         Conflict: An offer has relations; the messages are Juju's.
     """
     places = []
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         for url in urls:
             model, offer = offers.resolve(ctx, tx, url)
             places.append(model.uuid)

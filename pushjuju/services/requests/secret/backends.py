@@ -37,7 +37,7 @@ def add(
     backend = host.open_secret_backend(kind, secret_backends.checked(host.secret_backend_type(kind), config))
     backend.ping()
     _refuse_same_place(ctx, host, name, kind, backend)
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         made = number or os.urandom(12).hex()
         if tx.find(BackendRow, "secret_backend_get", name=name) is not None:
             raise AlreadyExists(f"secret backend {quote(name)} already exists")
@@ -76,7 +76,7 @@ def update(
         backend = host.open_secret_backend(row.type, config)
         backend.ping()
         _refuse_same_place(ctx, host, name, row.type, backend)
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         record = secret_backends.sealed(ctx, tx, secret_backends.get(tx, name).id, config)
         tx.run("secret_backend_set_config", name=name, key=record.key, config=record.data)
 
@@ -112,7 +112,7 @@ def remove(ctx: Context, name: str, *, force: bool = False) -> None:
     Args:
         force: True to remove the backend even when it has content, which pushjuju cannot read afterwards.
     """
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         row = secret_backends.get(tx, name)
         if not force and tx.scalar("secret_uses_of_backend", backend=row.id):
             raise Conflict(f"backend {quote(name)} still contains secret content")

@@ -20,7 +20,7 @@ def renew(ctx: Context, *, forget: bool = False) -> tuple[str, int]:
         forget: True to delete old keys from the file; older copies of the store then become unreadable.
     """
     ring = ctx.controller.keyring
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         name = ring.renew(tx, ctx.clock.now())
         count = _reseal_revisions(ctx, tx) + _reseal_backends(ctx, tx)
         tx.run("encryption_key_drop_old")

@@ -31,7 +31,7 @@ def add(ctx: Context, model: str, name: str, content: Content, description: str 
         AlreadyExists: Another secret of the model has the name.
     """
     change = Change(content=content, label=name, description=description)
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         return uri(secrets.create(ctx, tx, new_id(os.urandom), MODEL, change).id)
 
 
@@ -49,7 +49,7 @@ def update(ctx: Context, model: str, which: str, change: Change) -> None:
         NotPermitted: The secret belongs to a charm.
         AlreadyExists: Another secret of the model has the new name.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         secrets.update(ctx, tx, own(tx, which), change)
 
 
@@ -60,7 +60,7 @@ def remove(ctx: Context, model: str, which: str, revision: int | None = None) ->
         NotFound: The secret does not exist.
         NotPermitted: The secret belongs to a charm.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         row = own(tx, which)
         if revision is not None:
             secrets.revision(tx, row, revision)
@@ -74,7 +74,7 @@ def grant(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
         NotFound: The secret or an application does not exist.
         NotPermitted: The secret belongs to a charm.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         row = own(tx, which)
         for name in names:
             applications.get(tx, name)
@@ -88,7 +88,7 @@ def revoke(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
         NotFound: The secret or an application does not exist.
         NotPermitted: The secret belongs to a charm.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         row = own(tx, which)
         for name in names:
             applications.get(tx, name)

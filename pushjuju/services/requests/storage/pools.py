@@ -20,7 +20,7 @@ from pushjuju.services.entities.storage import storage_pools
 def create(ctx: Context, model: str, name: str, provider: str, attributes: Mapping[str, str]) -> None:
     """Create a storage pool."""
     storage_pools.require_name(name)
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         pools = storage_pools.open_pools(ctx, tx)
         typed = _typed(pools.type_of(provider), attributes)
@@ -31,7 +31,7 @@ def create(ctx: Context, model: str, name: str, provider: str, attributes: Mappi
 
 def update(ctx: Context, model: str, name: str, attributes: Mapping[str, str], provider: str = "") -> None:
     """Replace the attributes of a pool, and its provider when one is named."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         found = _made(tx, name)
         pools = storage_pools.open_pools(ctx, tx)
         wanted = pools.type_of(provider or found.provider)
@@ -46,7 +46,7 @@ def update(ctx: Context, model: str, name: str, attributes: Mapping[str, str], p
 
 def remove(ctx: Context, model: str, name: str) -> None:
     """Remove a pool that no storage uses."""
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         _made(tx, name)
         if tx.scalar("storage_pool_uses", pool=name):
             raise Conflict(f'storage pool "{name}" in use')

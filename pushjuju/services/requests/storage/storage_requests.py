@@ -50,7 +50,7 @@ def _each(
     answers = []
     for subject in subjects:
         try:
-            with ctx.write(model) as tx:
+            with ctx.change(model) as tx:
                 answers.append(do(tx, subject))
         except (NotFound, NotValid, Conflict) as error:
             answers.append(Answer(subject=subject, error=error))
@@ -203,7 +203,7 @@ def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageM
         Conflict: The model already has this storage.
     """
     now = ctx.clock.now()
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         models.require_alive(tx)
         present = tx.list(Backing, "backing_list")
         found = open_pools(ctx, tx).get(pool)
@@ -261,7 +261,7 @@ def set_application_directives(ctx: Context, model: str, name: str, asked: Mappi
         NotFound: The application or a pool does not exist.
         NotValid: A directive does not fit the charm.
     """
-    with ctx.write(model) as tx:
+    with ctx.change(model) as tx:
         put_application_directives(ctx, tx, applications.get(tx, name), asked)
 
 

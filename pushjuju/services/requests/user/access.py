@@ -51,7 +51,7 @@ def revoke(ctx: Context, options: AccessOptions) -> None:
 
 def _change(ctx: Context, options: AccessOptions, act: Callable[[Tx, str, str, Kind, str], None]) -> None:
     keys = _keys(ctx, options.kind, options.names)
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         for key in keys:
             act(tx, options.user, options.level, options.kind, key)
 

@@ -24,7 +24,7 @@ def set_password(ctx: Context, name: str, password: str) -> None:
     """
     _check(password)
     kept = hashed(password)
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         users.require(tx, name)
         tx.run("user_login_set_password", name=name, password=kept)
 
@@ -43,7 +43,7 @@ def new_key(ctx: Context, name: str) -> bytes:
         NotFound: The user does not exist.
     """
     key = secrets.token_bytes(_KEY_SIZE)
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         users.require(tx, name)
         tx.run("user_login_set_password", name=name, password=kept_key(key))
     return key
@@ -66,7 +66,7 @@ def register(ctx: Context, name: str, key: bytes, password: str) -> None:
     """
     _check(password)
     kept = hashed(password)
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         if key_of(login_of(tx, name)) != key:
             raise NotPermitted("secret key not valid")
         tx.run("user_login_set_password", name=name, password=kept)

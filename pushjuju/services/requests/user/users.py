@@ -23,7 +23,7 @@ def add(ctx: Context, name: str, display_name: str) -> None:
         raise NotValid(f'failed to create user: invalid user name "{name}"')
     if len(display_name) > _LONGEST_DISPLAY or not display_name.isprintable():
         raise NotValid("failed to create user: invalid display name")
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         if users.exists(tx, name):
             raise AlreadyExists("failed to create user: username unavailable")
         tx.insert(
@@ -40,7 +40,7 @@ def add(ctx: Context, name: str, display_name: str) -> None:
 
 def remove(ctx: Context, name: str) -> None:
     """Remove a user with all access, for good."""
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         _require_other(tx, name, f'failed to delete user "{name}": cannot delete controller owner "{name}"')
         owned = [row["name"] for row in tx.rows("model_list") if row["owner"] == name]
         if owned:
@@ -66,7 +66,7 @@ def _forget_credentials(ctx: Context, owner: str) -> None:
 def set_enabled(ctx: Context, name: str, *, enabled: bool) -> None:
     """Enable or disable the login of a user."""
     word = "enable" if enabled else "disable"
-    with ctx.store.write() as tx:
+    with ctx.change_controller() as tx:
         _require_other(tx, name, f"failed to {word} user: cannot {word} controller model owner")
         tx.run("person_set_disabled", name=name, disabled=not enabled)
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import Application
@@ -73,7 +74,8 @@ class Posts:
         error: errors.Error | None = {"message": "internal error", "code": ""}
         try:
             _permit(ctx, entered, change, visit)
-            change.act(replace(ctx, user=entered.user), model, fields)
+            caller = Caller(door="dashboard", command=name, verified=True)
+            change.act(replace(ctx, user=entered.user, caller=caller), model, fields)
             error = None
         except PushjujuError as failed:
             error = errors.told(failed)

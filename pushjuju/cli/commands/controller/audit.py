@@ -1,0 +1,82 @@
+"""audit: shows who changed what in a controller; `audit verify` checks that no line was changed."""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.controller import audit_table
+from pushjuju.cli.commands.hook import moments
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, Exited, command
+from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
+from pushjuju.services.views.listings import audit_lines
+
+_LIMIT = 50
+_BROKEN = 1  # exit status of `verify` when a line was changed or is missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFlags:
+    """The flags of audit."""
+
+    controller: str = flags.CONTROLLER[0]
+    user: str = flags.text("user", "Only changes by this user")
+    model: str = flags.text("model", "Only changes of this model", short="m")
+    entity: str = flags.text("entity", "Only changes of this application with its units, or other entity")
+    since: str = flags.text("since", "Only changes since a duration (2h30m) or a time (2025-03-01T09:12)")
+    until: str = flags.text("until", "Only changes until a duration before now, or a time")
+    limit: int = flags.number(
+        "limit", "Only this many of the newest changes; 0 for all", kind=Kind.UINT, default=_LIMIT
+    )
+    utc: bool = flags.switch("utc", "Display timestamps in the UTC timezone")
+
+
+@command(
+    "audit",
+    usage="[verify]",
+    summary="Shows who changed what in a controller, when, and through which door.",
+    at_most=1,
+    formats=("tabular", "yaml", "json"),
+    into=AuditFlags,
+    details="Each change by a command, the API, the dashboard or cron has a line, which its transaction\n"
+    "writes. A line names what has changed, and has no values. The user of a command is believed\n"
+    "(`verified` is false), and the login name stands beside it; a user of the API has logged in.\n\n"
+    "Each line has the hash of the line before. `audit verify` exits with 1 when a line was changed or\n"
+    "is missing. It prints the newest hash: keep a copy elsewhere to see later whether the end was cut.\n\n"
+    "Lines are kept for a year (controller-config audit-log-max-age); auditing-enabled=false ends them.",
+    examples="    pushjuju audit --since 24h\n    pushjuju audit --user kim --model web --format json\n"
+    "    pushjuju audit --entity mysql\n    pushjuju audit verify\n",
+    see_also=("controller-config", "hooks", "timeline"),
+)
+def audit(cli: Cli, args: tuple[str, ...], asked: AuditFlags) -> None:
+    """Show lines of the audit log, or check all of them."""
+    if args and args[0] != "verify":
+        raise UsageError(f'unknown subcommand "{args[0]}" of audit: it has `verify`')
+    if args:
+        _verify(cli, asked)
+    else:
+        _list(cli, asked)
+
+
+def _list(cli: Cli, asked: AuditFlags) -> None:
+    now = cli.clock.now()
+    wanted = audit_lines.Wanted(
+        user=asked.user,
+        model=asked.model,
+        entity=asked.entity,
+        since=moments.moment(asked.since, now) if asked.since else None,
+        until=moments.moment(asked.until, now) if asked.until else None,
+        most=asked.limit,
+    )
+    found = audit_lines.lines(session.open_controller(cli, asked.controller), wanted)
+    if not found and cli.output.form == "tabular":
+        cli.console.info("No changes to display.")
+    cli.output.write(found, {"tabular": lambda lines: audit_table.table(lines, utc=asked.utc)})
+
+
+def _verify(cli: Cli, asked: AuditFlags) -> None:
+    found = audit_lines.verify(session.open_controller(cli, asked.controller))
+    cli.output.write(audit_table.verified(found), {"tabular": lambda _document: audit_table.verdict(found)})
+    if found.problems:
+        raise Exited(_BROKEN)

@@ -1,0 +1,176 @@
+"""The audit log of a controller: who changed what, through which door, as lines that are chained by hashes.
+
+The transaction of a change writes the line, so neither exists without the other. A line has names of what
+changed, never a value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pwd
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.values import changed as replaced
+from pushjuju.core.values import dataclass
+from pushjuju.portable.jsontext import compact
+from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.store.engine import Connection, Rows
+
+_KINDS = {"action": "task", "remote": "saas", "units": "application", "progress": "task"}
+"""Names of kinds in the journal of changes -> names for people."""
+_NO_CHANGE = ("SELECT", "INSERT INTO work ", "UPDATE work ")  # to wake a machine changes nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks for a change, and how.
+
+    Attributes:
+        door: `command`, `api`, `dashboard` or `cron`; empty for Python code that uses this package.
+        command: A command, or `Facade.Method` of the API.
+        arguments: The words behind a command, without values.
+        host: The address of a client of the API or the dashboard, when it is known.
+        env: The environment of a command, which names the user behind `sudo`.
+        verified: True when a password or macaroon has proved the user.
+    """
+
+    door: str = ""
+    command: str = ""
+    arguments: tuple[str, ...] = ()
+    host: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    verified: bool = False
+
+    def facts(self) -> dict[str, object]:
+        """Return the caller as a line of the log has it."""
+        found: dict[str, object] = {"door": self.door, "verified": self.verified}
+        if self.door in ("api", "dashboard"):
+            found["host"] = self.host
+        else:
+            found |= {"host": os.uname().nodename, "login": _login(self.env)}
+        return found | {"command": self.command, "arguments": list(self.arguments)}
+
+
+def _login(env: Mapping[str, str]) -> str:
+    """Return the login name of this process's user, and who called `sudo`."""
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        name = str(os.getuid())
+    behind = env.get("SUDO_USER", "")
+    return f"{name} (sudo by {behind})" if behind and behind != name else name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLine:
+    """A line of the log; `previous` is the hash of the line before, empty for the first line."""
+
+    number: int
+    time: str
+    line: str
+    previous: str
+    hash: str
+
+
+def hash_of(line: AuditLine) -> str:
+    """Return the hash that a line must have."""
+    text = "\n".join((line.previous, str(line.number), line.time, line.line))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noting:
+    """What the line of a transaction needs to know.
+
+    Attributes:
+        model: The UUID of the model; empty for a change of the controller.
+        files: Names of what the transaction changes in files; the line is written in any case.
+    """
+
+    user: str
+    caller: Caller
+    now: datetime
+    model: str = ""
+    files: tuple[str, ...] = ()
+
+
+@contextmanager
+def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
+    """Write a line at the end of the block when the block has written anything.
+
+    Yields:
+        The transaction for the block.
+    """
+    plain = Tx(tx._connection)  # no cache: triggers write the journal of changes
+    begun = plain.row("audit_begin", model=noting.model)
+    assert begun is not None, "the statement always has a row"
+    counted = _Counted(tx._connection)
+    yield Tx(counted, tx._memo)
+    rows = plain.rows("change_after", after=begun["newest"] or 0)
+    if not (rows or counted.rows or noting.files):
+        return
+    model = noting.model or _only({row["model"] for row in rows})
+    name = begun["model_name"] or (plain.scalar("audit_model_name", model=model) if model else "")
+    changed = (*noting.files, *_names((row["kind"], row["entity"]) for row in rows))
+    append(
+        plain,
+        (begun["number"] or 0, begun["hash"] or ""),
+        noting.now,
+        {
+            "user": noting.user,
+            **noting.caller.facts(),
+            "model": name or "",
+            "model-uuid": model,
+            "changed": [f"model {name}" if item == f"model {model}" else item for item in changed],
+        },
+    )
+
+
+def append(tx: Tx, head: tuple[int, str], now: datetime, line: Mapping[str, Any]) -> None:
+    """Add a line behind the newest line, whose number and hash are `head`."""
+    made = AuditLine(number=head[0] + 1, time=to_iso(now), line=compact(line), previous=head[1], hash="")
+    tx.insert("audit", replaced(made, hash=hash_of(made)))
+
+
+def prune(tx: Tx, now: datetime, before: datetime) -> None:
+    """Delete the lines from before a time; a new line names the last of these with its hash."""
+    plain = Tx(tx._connection)
+    last = plain.find(AuditLine, "audit_last_older", before=to_iso(before))
+    begun = plain.row("audit_begin", model="")
+    if last is None or begun is None:
+        return
+    plain.run("audit_prune", number=last.number)
+    facts = Caller(command="prune").facts()
+    pruned = {"number": last.number, "hash": last.hash}
+    append(plain, (begun["number"], begun["hash"]), now, {"user": "", **facts, "pruned": pruned})
+
+
+def _names(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Return entities of the journal of changes as `kind name`, each once, sorted."""
+    return sorted({f"{_KINDS.get(kind, kind)} {entity}" for kind, entity in rows})
+
+
+def _only(found: Collection[str]) -> str:
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+class _Counted:
+    """A connection that counts the rows which statements write, without those of the work queue."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.rows = 0
+
+    def execute(self, statement: str, params: Any = (), /) -> Rows:
+        found = self._connection.execute(statement, params)
+        if not statement.startswith(_NO_CHANGE):
+            self.rows += max(found.rowcount, 0)
+        return found

@@ -1,0 +1,138 @@
+"""Reads the audit log of a controller, and checks that no line was changed or taken out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.values import dataclass
+from pushjuju.services.entities.basis.audit import AuditLine, hash_of
+from pushjuju.services.entities.basis.context import Context
+
+_BATCH = 500
+_NEWEST, _OLDEST, _NEVER = 2**62, "", "9"  # as a number, and as times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which lines to read; an empty text, or None, selects all.
+
+    Attributes:
+        model: `owner/name`, `name` or the UUID of a model.
+        entity: The name of an application, which stands for its units too, or of any other entity.
+        most: How many of the newest lines; 0 for all.
+    """
+
+    user: str = ""
+    model: str = ""
+    entity: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    most: int = 0
+
+    def has(self, line: Mapping[str, Any]) -> bool:
+        """Return True for a line of the wanted user, model and entity."""
+        return (
+            self.user in ("", line["user"])
+            and (not self.model or self.model in _names_of_model(line))
+            and (not self.entity or any(_concerns(item, self.entity) for item in line.get("changed", ())))
+        )
+
+
+def _names_of_model(line: Mapping[str, Any]) -> tuple[str, ...]:
+    name = str(line.get("model", ""))
+    return name, name.partition("/")[2], str(line.get("model-uuid", ""))
+
+
+def _concerns(changed: str, entity: str) -> bool:
+    """Return True when `kind name` in a line is an entity, or a unit of an application."""
+    name = changed.partition(" ")[2]
+    return name == entity or (name.startswith(f"{entity}/") and changed.startswith("unit "))
+
+
+def lines(ctx: Context, wanted: Wanted) -> list[dict[str, Any]]:
+    """Return the newest lines that are wanted, the oldest first."""
+    found = []
+    for row in _backwards(ctx, wanted):
+        line = json.loads(row.line)
+        if wanted.has(line):
+            found.append({"number": row.number, "time": row.time, **line, "hash": row.hash})
+            if len(found) == wanted.most:
+                break
+    return found[::-1]
+
+
+def _backwards(ctx: Context, wanted: Wanted) -> Iterator[AuditLine]:
+    before = _NEWEST
+    since = to_iso(wanted.since) if wanted.since else _OLDEST
+    until = to_iso(wanted.until) if wanted.until else _NEVER
+    while True:
+        with ctx.store.read() as tx:
+            batch = tx.list(AuditLine, "audit_before", before=before, since=since, until=until, batch=_BATCH)
+        yield from batch
+        if len(batch) < _BATCH:
+            return
+        before = batch[-1].number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """The result of a check.
+
+    Attributes:
+        lines: How many lines there are.
+        last: The number of the newest line; 0 without lines.
+        hash: The hash of the newest line: a copy that is kept elsewhere shows later whether the end was cut.
+        problems: What is wrong, the first 100.
+    """
+
+    lines: int
+    last: int
+    hash: str
+    problems: tuple[str, ...]
+
+
+_MOST_PROBLEMS = 100
+
+
+def verify(ctx: Context) -> Verified:
+    """Check the hash of each line, and that the lines follow each other without a gap."""
+    problems: list[str] = []
+    count, first, before = 0, None, None
+    begins = (1, "")  # the number and the `previous` of the oldest line
+    for row in _forwards(ctx):
+        count += 1
+        first = first or row
+        if hash_of(row) != row.hash:
+            problems.append(f"line {row.number} was changed")
+        if before is not None and (before.number + 1, before.hash) != (row.number, row.previous):
+            problems.append(f"lines are missing or were changed between {before.number} and {row.number}")
+        begins = _pruned(row) or begins
+        before = row
+    if first is not None and (first.number, first.previous) != begins:
+        problems.insert(0, f"lines are missing before {first.number}")
+    newest = (before.number, before.hash) if before is not None else (0, "")
+    return Verified(lines=count, last=newest[0], hash=newest[1], problems=tuple(problems[:_MOST_PROBLEMS]))
+
+
+def _forwards(ctx: Context) -> Iterator[AuditLine]:
+    after = 0
+    while True:
+        with ctx.store.read() as tx:
+            batch = tx.list(AuditLine, "audit_after", after=after, batch=_BATCH)
+        yield from batch
+        if len(batch) < _BATCH:
+            return
+        after = batch[-1].number
+
+
+def _pruned(row: AuditLine) -> tuple[int, str] | None:
+    """Return where the log begins after the deletion of old lines that a line tells of, or None."""
+    try:
+        pruned = json.loads(row.line).get("pruned")
+        return (int(pruned["number"]) + 1, str(pruned["hash"])) if pruned else None
+    except (ValueError, KeyError, TypeError, AttributeError):  # a changed line
+        return None

@@ -1,0 +1,89 @@
+"""audit: what the command shows of the log, and what a command leaves there."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.cli.commands import registry
+from pushjuju.cli.work import session
+from tests.world import HELLO_PAGE
+from tests.world.commandline import Run, ok
+
+CHARM = str(HELLO_PAGE)
+SECRET = "v1siblevalue"
+
+pytestmark = pytest.mark.usefixtures("unworked")
+
+
+def document(lab: Run, *flags: str) -> list[dict[str, Any]]:
+    """Return lines of the log."""
+    found: list[dict[str, Any]] = json.loads(ok(lab("audit", "--format", "json", *flags)))
+    return found
+
+
+def test_a_command_leaves_its_words_without_values(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web"))
+    ok(lab("config", "web", f"greeting={SECRET}"))
+    (line,) = document(lab, "--limit", "1")
+    assert line["arguments"] == ["web", "greeting=***"]
+    assert line["door"] == "command"
+    assert [line["command"] for line in document(lab)] == ["bootstrap", "bootstrap", "deploy", "config"]
+    assert document(lab, "--entity", "web", "--user", "admin", "--model", "shop") == document(lab)[2:]
+    assert document(lab, "--until", "1h") == []
+
+
+def test_the_table_names_who_what_and_where(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web"))
+    heads, *_, last = ok(lab("audit", "--utc")).splitlines()
+    assert heads.split() == ["Time", "User", "From", "Model", "Command", "Changed"]
+    assert "admin/shop" in last
+    assert "deploy" in last
+    assert "application web" in last
+    assert lab("audit", "--user", "nobody").err == "No changes to display.\n"
+
+
+def test_verify_fails_when_a_line_was_changed(lab: Run, tmp_path: Path) -> None:
+    assert "lines are intact" in ok(lab("audit", "verify"))
+    assert json.loads(ok(lab("audit", "verify", "--format", "json")))["intact"] is True
+    with closing(sqlite3.connect(tmp_path / "data" / "controllers" / "lab" / "state.db")) as connection:
+        connection.execute("UPDATE audit SET line = replace(line, 'admin', 'mallory') WHERE number = 1")
+        connection.commit()
+    broken = lab("audit", "verify")
+    assert (broken.status, broken.out) == (1, "line 1 was changed\n")
+    assert lab("audit", "check").status == 2
+
+
+def test_no_secret_of_any_argument_is_in_the_log(lab: Run, tmp_path: Path) -> None:
+    ok(lab("deploy", CHARM, "web"))
+    (tmp_path / "key.pub").write_text("x")
+    (tmp_path / "content.yaml").write_text(f"word: {SECRET}\n")
+    words = (
+        ("add-secret", "token", f"word={SECRET}"),
+        ("update-secret", "token", "--file", "content.yaml"),
+        ("model-config", f"http-proxy=http://kim:{SECRET}@10.0.0.1:3128"),
+        ("model-defaults", f"http-proxy=http://kim:{SECRET}@10.0.0.1:3128"),
+        ("config", "web", f"greeting={SECRET}"),
+        ("exec", "--unit", "web/0", "--background", "--", f"echo {SECRET}"),
+        ("exec", "--unit", "web/0", "--background", "--", "echo", SECRET),
+        ("add-user", "kim"),
+        ("disable-command", "destroy-model", SECRET),
+        ("controller-config", f"object-store-s3-static-secret={SECRET}"),
+        ("create-storage-pool", "fast", "loop", f"word={SECRET}"),
+    )
+    done = [word[0] for word in words if lab(*word).status == 0]
+    assert len(done) >= 9
+    text = json.dumps(document(lab, "--limit", "0"))
+    assert SECRET not in text
+    assert {line["command"] for line in document(lab, "--limit", "0")} >= set(done)
+    with closing(sqlite3.connect(tmp_path / "data" / "controllers" / "lab" / "state.db")) as connection:
+        assert SECRET not in json.dumps(connection.execute("SELECT * FROM audit").fetchall())
+
+
+def test_commands_with_free_text_exist() -> None:
+    assert registry.known() >= set(session._FREE_TEXT)

@@ -1,0 +1,213 @@
+"""The audit log: each change has a line in its own transaction, and a changed log shows."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pushjuju
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis.audit import Caller
+from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.controller import controller_config
+from pushjuju.services.requests.user import passwords
+from pushjuju.services.views.listings.audit_lines import Wanted, lines, verify
+from pushjuju.store.tx import Tx
+from pushjuju.workers.loops import cleaner
+from tests.world.controller import TestController
+
+SECRET = "v1sible-" + "value"
+CODE = Path(pushjuju.__file__).parent
+
+
+def found(house: TestController, **wanted: Any) -> list[dict[str, Any]]:
+    return lines(house.ctx, Wanted(**wanted))
+
+
+def set_port(house: TestController, port: int) -> None:
+    options = settings.ConfigOptions(application="web", values={"greeting": f"{SECRET}{port}"})
+    settings.set_config(house.ctx, house.model, options)
+
+
+@pytest.fixture
+def web(runtime: TestController) -> TestController:
+    """Return a controller with an application `web`."""
+    packed = runtime.charms.make(config={"greeting": {"type": "string", "description": "d"}})
+    runtime.deploy("web", packed=packed)
+    return runtime
+
+
+def test_a_change_has_a_line_that_names_what_changed_and_no_value(web: TestController) -> None:
+    before = len(found(web))
+    web.ctx = replace(web.ctx, caller=Caller(door="command", command="config", env={"SUDO_USER": "kim"}))
+    set_port(web, 1)
+    (line,) = found(web)[before:]
+    assert (line["user"], line["door"], line["command"]) == ("admin", "command", "config")
+    assert (line["model"], line["verified"]) == ("admin/shop", False)
+    assert "sudo by kim" in line["login"]
+    assert "application web" in line["changed"]
+    assert line["time"] == "2025-03-01T09:00:00.000000Z"
+    assert SECRET not in json.dumps(found(web))
+
+
+def test_a_change_that_fails_has_no_line(web: TestController) -> None:
+    before = found(web)
+    with pytest.raises(PushjujuError):
+        settings.set_config(
+            web.ctx, web.model, settings.ConfigOptions(application="web", values={"nothing": "1"})
+        )
+    assert found(web) == before
+
+
+def test_a_change_whose_line_cannot_be_written_is_undone(
+    web: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert = Tx.insert
+
+    def refuse(self: Tx, table: str, record: object) -> None:
+        if table == "audit":
+            raise OSError("no room")
+        insert(self, table, record)
+
+    monkeypatch.setattr(Tx, "insert", refuse)
+    with pytest.raises(OSError, match="no room"):
+        set_port(web, 2)
+    assert SECRET not in json.dumps(web.read(lambda tx: [list(row) for row in tx.rows("model_list")]))
+    with web.ctx.store.read() as tx:
+        assert SECRET not in json.dumps([list(row) for row in tx._connection.execute(
+            "SELECT * FROM application_setting"
+        )])  # fmt: skip
+
+
+def test_a_request_that_changes_nothing_has_no_line(web: TestController) -> None:
+    before = found(web)
+    settings.set_config(web.ctx, web.model, settings.ConfigOptions(application="web", values={}))
+    assert found(web) == before
+
+
+def test_lines_are_chosen_by_user_model_entity_and_time(web: TestController) -> None:
+    web.clock.advance(3600)
+    noon = web.clock.now()
+    web.ctx = replace(web.ctx, user="kim")
+    set_port(web, 3)
+    assert {line["user"] for line in found(web, user="kim")} == {"kim"}
+    assert found(web, model="shop") == found(web, model="admin/shop") == found(web, model=web.model)
+    assert found(web, model="other") == []
+    assert len(found(web, entity="web")) == 2
+    assert len(found(web, entity="web/0")) == 1
+    assert len(found(web, since=noon)) == 1
+    assert found(web, until=noon) == found(web)[:-1]
+    assert found(web, most=1) == found(web)[-1:]
+
+
+def test_passwords_and_settings_of_the_controller_have_lines_without_values(web: TestController) -> None:
+    passwords.set_password(web.ctx, "admin", SECRET)
+    controller_config.change(web.ctx, {"object-store-s3-static-secret": SECRET})
+    assert found(web)[-1]["changed"] == ["controller-config object-store-s3-static-secret"]
+    assert SECRET not in json.dumps(found(web))
+
+
+def test_the_end_of_auditing_is_the_last_line(web: TestController) -> None:
+    controller_config.change(web.ctx, {"auditing-enabled": False})
+    last = found(web)
+    set_port(web, 4)
+    assert found(web) == last
+    assert last[-1]["changed"] == ["controller-config auditing-enabled"]
+    controller_config.change(web.ctx, {"auditing-enabled": True})
+    assert len(found(web)) == len(last) + 1
+
+
+def test_an_untouched_log_is_intact(web: TestController) -> None:
+    for port in range(5):
+        set_port(web, port)
+    checked = verify(web.ctx)
+    assert checked.problems == ()
+    assert checked.lines == checked.last == len(found(web))
+    assert checked.hash == found(web)[-1]["hash"]
+
+
+def tampered(house: TestController, statement: str) -> tuple[str, ...]:
+    """Return the problems of a log after a statement of an intruder."""
+    with closing(sqlite3.connect(house.ctx.store.path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    return verify(house.ctx).problems
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("UPDATE audit SET line = replace(line, 'admin', 'mallory') WHERE number = 3", "line 3 was changed"),
+        ("UPDATE audit SET time = '2025-01-01' WHERE number = 3", "line 3 was changed"),
+        ("UPDATE audit SET line = 'x' WHERE number = 3", "line 3 was changed"),
+        ("DELETE FROM audit WHERE number = 3", "lines are missing or were changed between 2 and 4"),
+        ("DELETE FROM audit WHERE number < 3", "lines are missing before 3"),
+    ],
+)
+def test_a_changed_or_missing_line_shows(web: TestController, statement: str, problem: str) -> None:
+    for port in range(4):
+        set_port(web, port)
+    assert problem in tampered(web, statement)
+
+
+async def test_old_lines_are_deleted_and_the_rest_stays_verifiable(web: TestController) -> None:
+    web.clock.advance(timedelta(days=300).total_seconds())
+    set_port(web, 5)
+    kept = found(web)[-1]["number"]
+    web.clock.advance(timedelta(days=100).total_seconds())
+    cleaner._prune_audit(web.ctx)
+    cleaner._prune_audit(web.ctx)
+    left = found(web)
+    assert [line["number"] for line in left] == [kept, kept + 1]
+    assert left[-1]["pruned"]["number"] == kept - 1
+    assert verify(web.ctx).problems == ()
+    web.clock.advance(timedelta(days=400).total_seconds())
+    set_port(web, 6)
+    cleaner._prune_audit(web.ctx)
+    assert verify(web.ctx).problems == ()
+    assert tampered(web, f"DELETE FROM audit WHERE number = {found(web)[0]['number']}") != ()
+
+
+def test_every_transaction_of_a_request_writes_a_line() -> None:
+    allowed = {"note_connection", "end_models"}  # the time of a login; a copy that is thrown away
+    missing = []
+    for folder in ("services/requests", "services/bundles"):
+        for path in (CODE / folder).rglob("*.py"):
+            functions = (n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef))
+            unnoted = (n.name for n in functions if n.name not in allowed and opens_unnoted(n))
+            missing += [f"{path.name}: {name}" for name in unnoted]
+    assert missing == []
+
+
+def opens_unnoted(function: ast.FunctionDef) -> bool:
+    """Return True for a function that opens a write transaction of a context without a line."""
+    opened = {
+        ast.unparse(node.func)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    return bool(opened & {"ctx.write", "ctx.store.write", "self.ctx.write", "self.ctx.store.write"})
+
+
+def statements(web: TestController, act: Callable[[], None]) -> list[str]:
+    seen: list[str] = []
+    web.ctx.store._connection.set_trace_callback(seen.append)
+    act()
+    web.ctx.store._connection.set_trace_callback(None)
+    return [statement for statement in seen if not statement.startswith("--")]
+
+
+def test_a_line_costs_three_statements(web: TestController) -> None:
+    with_line = statements(web, lambda: set_port(web, 7))
+    web.ctx.controller.set("config", {"auditing-enabled": False})  # type: ignore[arg-type]
+    without = statements(web, lambda: set_port(web, 8))
+    assert len(with_line) == len(without) + 3
