@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError
-from pushjuju.store import cache, databases
-from pushjuju.store.scope import Scope
+from pushjuju.store import cache, databases, scope
 from pushjuju.store.sqlite import SqliteEngine
 from pushjuju.store.statements import queries
 from pushjuju.store.tx import Tx
@@ -171,8 +170,9 @@ class Store:
             self._end()
 
     def _tx(self, model: str) -> Tx:
-        scope = Scope(model, lambda: self._connected(model)) if model and self.engine.locks_models else None
-        return Tx(self._connection, self._memo, scope)
+        limits = model and self.engine.locks_models
+        of = scope.Scope(model, lambda: self._connected(model)) if limits else None
+        return Tx(self._connection, self._memo, of)
 
     def _connected(self, model: str) -> list[str]:
         """Return the models that offers connect with a model; its lock keeps the answer from growing."""

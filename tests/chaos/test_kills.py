@@ -195,7 +195,7 @@ async def test_death_while_a_model_is_destroyed(world: RealController) -> None:
     assert not any(rows for table, rows in world.dump().items() if table not in TABLES_OF_THE_CONTROLLER)
 
 
-TABLES_OF_THE_CONTROLLER = ("change", "sequence", "sqlite_sequence")
+TABLES_OF_THE_CONTROLLER = ("audit", "change", "sequence", "sqlite_sequence")
 
 
 @pytest.mark.parametrize("where", ["after", "before"])

@@ -9,6 +9,7 @@ _NOT_YET = "the command is not there from afar yet"
 _SHELL = "pushjuju ssh UNIT"
 _REASONS: dict[str, tuple[str, str]] = {
     "apply": ("the bundle's files are compared and sent on the host", "pushjuju deploy CHARM"),
+    "audit": ("the log holds the changes of all users of the host", ""),
     "controller": ("the command is the process that does the work", ""),
     "create-backup": ("the backup holds the keys of the host", ""),
     "credentials": (_NOT_YET, ""),

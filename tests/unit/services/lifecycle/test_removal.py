@@ -510,6 +510,7 @@ def test_deleted_model_leaves_nothing(runtime: TestController) -> None:
     runtime.write(lambda tx: tx.run("cleanup_add", model=other.uuid, **late), whole=True)
     runtime.write(lambda tx: models.delete(tx.beside(other.uuid)), whole=True)
     after = runtime.dump()
+    del after["audit"], before["audit"]  # stays when what it tells of is gone
     assert {table for table in after if any(other.uuid in str(row) for row in after[table])} == set()
     unchanged = [
         table for table in before if table not in ("model", "status", "status_history", "work", "blobs")
