@@ -9,6 +9,7 @@ once. Each claim has its own number, so that a worker that lost its lease withou
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -266,10 +267,23 @@ class SqliteWorkQueue:
                 process sees them.
         """
         with self._store.read() as tx:
-            if not self._next(tx, prefix, now, 1, busy, left):
-                return []
-        with self._store.write(later=later) as tx:
-            return [self._take(tx, row, now) for row in self._next(tx, prefix, now, most, busy, left)]
+            found = self._next(tx, prefix, now, most, busy, left)
+        claims: list[Claim] = []
+        for begin, wanted in self._shares(prefix, found, most).items():
+            with self._store.write(model_of(begin), later=later) as tx:
+                rows = self._next(tx, begin, now, wanted, busy, left)
+                claims += [self._take(tx, row, now) for row in rows]
+        return claims
+
+    def _shares(self, prefix: str, found: Sequence[Row], most: int) -> Mapping[str, int]:
+        """Return how many keys to claim in a transaction each: beginning of the keys -> most.
+
+        On an engine with a lock for each model, a claim needs the lock of its model only.
+        """
+        if not self._store.engine.locks_models:
+            return {prefix: most} if found else {}
+        models = Counter(model_of(row["key"]) for row in found)
+        return {max(prefix, f"{model}/", key=len): wanted for model, wanted in models.items()}
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
         """Return True when a key is due, whether claimed or not."""
@@ -342,7 +356,7 @@ class SqliteWorkQueue:
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
         """Renew a lease; return False when the lease is lost."""
-        with self._store.write() as tx:
+        with self._store.write(model_of(claim.key)) as tx:
             until = now + timedelta(seconds=LEASE_S)
             return bool(tx.run("work_heartbeat", key=claim.key, lease=claim.lease, leased_until=until))
 
@@ -365,7 +379,7 @@ class SqliteWorkQueue:
             later: True when the write may wait for the next shared commit; until then other processes see the
                 key as claimed.
         """
-        with self._store.write(later=later) as tx:
+        with self._store.write(model_of(claim.key), later=later) as tx:
             tx.run(
                 "work_finish",
                 key=claim.key,

@@ -45,6 +45,10 @@ OF_WHOLE_STORE = frozenset(
     ]
 )
 
+# Numbers of no model that each claim raises. A transaction takes them after the locks of its models, in the
+# same order, so two transactions wait for each other but never both ways.
+OF_CLAIMS = frozenset(["lease", "clock"])
+
 
 class Scope:
     """The models of a writing transaction: one model, and the models that offers connect with it.
@@ -77,6 +81,11 @@ class Scope:
             self._connected = None
         if model not in self._models:
             raise StoreError(f"{what}: model {model} is outside of this transaction of model {self.model}")
+
+    def check_sequence(self, model: str, name: str, what: str) -> None:
+        """Check that a sequence belongs to the scope, or to claims."""
+        if model or name not in OF_CLAIMS:
+            self.check(model, what)
 
     def check_whole(self, query: str) -> None:
         """Check that a statement does not write what belongs to no model.

@@ -145,7 +145,7 @@ class Tx:
         if query in of_models():
             self._scope.check(params["model"], query)
         elif query.startswith("sequence_"):
-            self._scope.check(params["scope"], query)
+            self._scope.check_sequence(params["scope"], params.get("name", ""), query)
         else:
             self._scope.check_whole(query)
 

@@ -34,7 +34,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall, model_config, models
 from pushjuju.store.leases import LeasedStore
-from pushjuju.store.queue import ROUTINE, Claim
+from pushjuju.store.queue import ROUTINE, Claim, model_of
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.workers import clouds, live
 from pushjuju.workers.events import Event, Tell, silent
@@ -152,7 +152,7 @@ class Runtime:
         if self._claim is None:
             return
         asked = {"key": self._claim.key, "lease": self._claim.lease, "generation": generation}
-        with self.ctx.store.write() as tx:
+        with self.ctx.store.write(model_of(self._claim.key)) as tx:
             tx.run("work_only_routine", **asked, routine=ROUTINE)
 
     @property

@@ -98,7 +98,7 @@ class Firewaller:
             wanted = self._wanted(tx, known)
         if not wanted.in_force or known.problem:
             return True
-        with self._ctx.store.write() as tx:
+        with self._ctx.store.write(self._machine.model) as tx:
             tx.run("firewall_seen", **self._key, seen=known.changes)
         return False
 
@@ -140,7 +140,7 @@ class Firewaller:
             self._note_problem(error)
             return
         self._runtime.checkpoint("firewall-applied")
-        with self._ctx.store.write() as tx:
+        with self._ctx.store.write(self._machine.model) as tx:
             tx.run(
                 "firewall_applied",
                 **self._key,
@@ -199,7 +199,7 @@ class Firewaller:
                     return
             await self._firewall.clear(self._guarded(session))
             self._runtime.checkpoint("firewall-cleared")
-            with self._ctx.store.write() as tx:
+            with self._ctx.store.write(self._machine.model) as tx:
                 tx.run("firewall_delete", **self._key)
 
     def _guarded(self, session: MachineSession) -> GuardedMachine:

@@ -470,7 +470,7 @@ class MachineRun:
         result = await self._run(dispatch)
         if result.get("code") != LEFT_OUT or "after" not in dispatch.frame:
             return result
-        with self.ctx.store.write() as tx:
+        with self.ctx.store.write(self.model) as tx:
             found = tx.find(Operation, "operation_get", id=dispatch.id)
             drop(tx, found.document.get("then", "") if found else "")  # these decisions may be out of date
         if found is None or self._is_overtaken(found):

@@ -8,14 +8,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from pushjuju.core.errors import NotValid, StoreBusy, StoreDamaged, StoreError, StoreTooNew
+from pushjuju.core.errors import LeaseLost, NotValid, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.core.values import changed
 from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.leases import LeasedStore
+from pushjuju.store.queue import LEASE_S, SqliteWorkQueue, machine_key, model_of, touch
 from pushjuju.store.rows.records import RemoteApplication
 from pushjuju.store.tx import Tx
 from tests.unit.store.conftest import MODEL
@@ -311,6 +314,69 @@ def test_a_role_without_rights_is_told_how_to_get_them(url: str) -> None:
     with pytest.raises(StoreError, match="the role lacks a right") as raised:
         Store.open(url.replace("pushjuju@", "poor@"), create=True)
     assert raised.value.hint.startswith("as a superuser of the server: CREATE DATABASE")
+
+
+# --- the queue --------------------------------------------------------------------------------------------
+
+KEYS = [machine_key(model, "0") for model in (MODEL.uuid, OTHER)]
+NOW = MODEL.created
+CLAIMS = """
+import sys
+from datetime import datetime
+from pushjuju.store.db import Store
+from pushjuju.store.queue import SqliteWorkQueue
+queue = SqliteWorkQueue(Store.open(sys.argv[1]), "other:2:2")
+sys.exit(len(queue.claim_some(sys.argv[2], datetime.fromisoformat(sys.argv[3]), 1)) - 1)
+"""
+
+
+@pytest.fixture
+def due(connect: Open) -> Open:
+    """The same, with a machine of each of two models that is due."""
+    with connect().write() as tx:
+        for key in KEYS:
+            touch(tx, key, NOW)
+    return connect
+
+
+def test_work_of_a_model_is_claimed_and_given_back_while_another_model_is_written(due: Open) -> None:
+    queue = SqliteWorkQueue(due(), "host:1:1")
+    mine, theirs = KEYS
+    with due().write(model_of(theirs)):
+        [claim] = queue.claim_some(f"{model_of(mine)}/", NOW, 9)
+        assert claim.key == mine
+        assert queue.heartbeat(claim, NOW)
+        queue.finish(claim, NOW, due=None)
+    assert [claim.key for claim in queue.claim_some("", NOW, 9)] == [theirs]
+
+
+def test_one_look_claims_work_of_several_models(due: Open) -> None:
+    queue = SqliteWorkQueue(due(), "host:1:1")
+    assert len(queue.claim_some("", NOW, 1)) == 1
+    assert len(queue.claim_some("", NOW, 9)) == 1
+    assert not queue.claim_some("", NOW, 9)
+
+
+def test_a_claim_waits_for_the_write_that_checked_the_earlier_lease(due: Open, url: str) -> None:
+    """Else the earlier process could commit after another process has begun with the machine."""
+    store = due()
+    [claim] = SqliteWorkQueue(store, "host:1:1").claim_some(KEYS[0], NOW, 1)
+    model, later = model_of(claim.key), NOW + timedelta(seconds=LEASE_S + 1)
+    with LeasedStore(store, claim).write(model) as tx:
+        other = subprocess.Popen([sys.executable, "-c", CLAIMS, url, claim.key, later.isoformat()])
+        comes(lambda: someone_waits(url) or other.poll() is not None)
+        assert other.poll() is None
+        note(tx, "first")
+    assert other.wait(timeout=60) == 0
+    with pytest.raises(LeaseLost), LeasedStore(store, claim).write(model) as tx:
+        note(tx, "second")
+    assert noted(store) == "first"
+
+
+def someone_waits(url: str) -> bool:
+    with psycopg.connect(url, autocommit=True) as link:
+        asked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        return bool(link.execute(asked).fetchone()[0])
 
 
 # --- copies -----------------------------------------------------------------------------------------------

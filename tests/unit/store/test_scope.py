@@ -72,6 +72,16 @@ def test_what_belongs_to_no_model_is_written_by_transactions_of_the_whole_store(
         tx.run("person_delete", name="kim")
 
 
+def test_a_transaction_of_one_model_raises_the_numbers_of_claims_and_no_other_of_no_model(
+    store: Store,
+) -> None:
+    with store.write(MODEL.uuid) as tx:
+        assert tx.next("", "lease", 7) == 7
+        tx.run("sequence_raise", scope="", name="clock", number=7)
+    with pytest.raises(StoreError, match="sequence_next"), store.write(MODEL.uuid) as tx:
+        tx.next("", "change")
+
+
 def test_readers_and_writers_of_the_whole_store_see_every_model(three: Store) -> None:
     for opened in (three.read(), three.write()):
         with opened as tx:

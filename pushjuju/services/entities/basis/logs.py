@@ -150,7 +150,7 @@ async def prune(store: Store, model: str, *, before: datetime, most_bytes: int) 
 
 async def _delete(store: Store, model: str, *, before: datetime | str, last: int) -> None:
     while True:
-        with store.write() as tx:
+        with store.write(model) as tx:
             if tx.run("log_prune", model=model, before=before, last=last, batch=_BATCH) < _BATCH:
                 return
         await asyncio.sleep(0)  # others of this process work, and commit, between two batches
