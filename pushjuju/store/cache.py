@@ -9,10 +9,11 @@ and a value derived from answers until one of them is invalid. Callers do not se
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.values import dataclass
+from pushjuju.store.journal import Note, Place, place_of
 from pushjuju.store.recent import Recent
 from pushjuju.store.statements import rows
 
@@ -25,46 +26,32 @@ MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
 # The columns that identify the rows of a table. A statement that declares parameters for these columns uses
-# only the rows with these values (`-- rows: unit(name)`); any other statement may use all rows.
+# only the rows with these values (`-- rows: unit(model, name)`); any other statement may use all rows.
 IDENTITY = {
-    "application": ("name",),
-    "charm_state": ("unit",),
+    "application": ("model", "name"),
+    "charm_state": ("model", "unit"),
     "decided": ("operation",),
-    "lease": ("application",),
-    "machine": ("id",),
-    "machine_firewall": ("machine",),
+    "lease": ("model", "application"),
+    "machine": ("model", "id"),
+    "machine_firewall": ("model", "machine"),
     "operation": ("id",),
-    "port": ("unit",),
-    "relation": ("id",),
-    "relation_bag": ("relation",),
-    "relation_scope": ("unit",),
-    "status": ("entity", "kind"),
-    "status_history": ("entity",),
-    "unit": ("name",),
+    "port": ("model", "unit"),
+    "relation": ("model", "id"),
+    "relation_bag": ("model", "relation"),
+    "relation_scope": ("model", "unit"),
+    "status": ("model", "entity", "kind"),
+    "status_history": ("model", "entity"),
+    "unit": ("model", "name"),
     "work": ("key",),
 }
 _MOMENTS = {("machine", "last_seen")}  # changes with each contact; no derived value depends on it
 MOST_NOTED = 65536  # rows whose last write is remembered
-_PURE = frozenset(
-    [
-        "avg",
-        "coalesce",
-        "count",
-        "hex",
-        "ifnull",
-        "instr",
-        "length",
-        "like",
-        "max",
-        "min",
-        "substr",
-        "sum",
-        "total",
-    ]
-)
+_PURE = frozenset([
+    "avg", "coalesce", "count", "hex", "ifnull", "instr", "length", "like", "max", "min", "substr", "sum",
+    "total",
+])  # fmt: skip
 
 
-Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
 Cells = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
@@ -73,6 +60,7 @@ class Effects:
     """The rows and columns that a statement reads and writes.
 
     Attributes:
+        statement: Its SQL.
         reads: The columns on which the answer depends: (table, column).
         writes: The columns that the statement changes, also through foreign keys: (table, column). The column
             "" means whole rows.
@@ -84,6 +72,7 @@ class Effects:
         loose: The tables in which the statement may change any row.
     """
 
+    statement: str
     reads: tuple[tuple[str, tuple[str, ...]], ...]
     writes: tuple[tuple[str, str], ...]
     kept: bool
@@ -96,7 +85,7 @@ class Effects:
         """Return the rows that the statement uses with these parameters, or None when it may use any row."""
         if self.row is None:
             return None
-        return _place(self.row[0], [params[name] for name in self.row[1]])
+        return place_of(self.row[0], [params[name] for name in self.row[1]])
 
 
 class Analyst:
@@ -131,6 +120,7 @@ class Analyst:
         row = rows().get(statement)
         changed = sorted({table for table, _ in writes})
         return Effects(
+            statement=statement,
             reads=tuple((table, tuple(sorted(names))) for table, names in sorted(columns.items())),
             writes=tuple(sorted(writes)),
             kept=pure and bool(columns) and not writes,
@@ -182,13 +172,6 @@ class Trail:
         return (own, *(footing for under in self.under.values() for footing in under))
 
 
-def _place(table: str, values: Collection[object]) -> Place | None:
-    """Return the place of rows with these values, or None for values that SQLite may compare differently."""
-    if all(isinstance(value, str) or type(value) is int for value in values):
-        return table, *map(str, values)  # SQLite may treat 5 and '5' as equal
-    return None
-
-
 class _Nothing(dict[str, None]):
     """Parameters for a statement that does not run: each is None."""
 
@@ -209,6 +192,7 @@ class Memo:
 
     def __init__(self, engine: Engine) -> None:
         self._connection = engine.connection
+        self._journal = engine.journal
         self._analyst = Analyst(engine.tables())
         self._effects: dict[str, Effects] = {}
         self._now = 0  # grows with each write
@@ -223,20 +207,27 @@ class Memo:
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
 
-    def begin(self, others: int) -> bool:
-        """Drop all answers, as the first step of a transaction, when other processes have written.
+    def begin(self, others: int) -> None:
+        """Drop the answers that other processes have changed, as the first step of a transaction.
 
         Args:
             others: `Engine.others` in the transaction.
-
-        Returns:
-            True when the answers are still there.
         """
-        same = others == self._others
-        if not same:
-            self._others = others
+        if others == self._others:
+            return
+        self._others = others
+        self._learn(self._journal.taken() if self._journal is not None else None)
+
+    def _learn(self, notes: Iterable[Note] | None) -> None:
+        """Note what others have written; None for everything."""
+        if notes is None:
             self.clear()
-        return same
+            return
+        for statement, place in notes:
+            if statement:
+                self._changed(self.effects(statement), place)
+            elif place is not None:
+                self._appeared(place[0], place if len(place) > 1 else None)
 
     def clear(self) -> None:
         """Drop every answer, after a rollback or after unknown changes of rows."""
@@ -300,19 +291,31 @@ class Memo:
 
     def wrote(self, effects: Effects, params: Mapping[str, Any]) -> None:
         """Record what a statement changes with these parameters."""
+        place = effects.place(params)
+        if self._journal is not None and effects.writes:
+            self._journal.note(effects.statement, place)
+        self._changed(effects, place)
+
+    def _changed(self, effects: Effects, place: Place | None) -> None:
         self._now = now = self._now + 1
         for item in effects.writes:
             self._written[item] = self._touched[item[0]] = now
         for table in effects.loose:
             self._loose[table] = now
         if effects.row is not None and effects.writes:
-            self._note_row(effects.row[0], effects.place(params))
+            self._note_row(effects.row[0], place)
 
     def inserted(self, table: str, values: Mapping[str, Any]) -> None:
         """Record that a table has a new row with these values."""
+        place = place_of(table, [values.get(column) for column in IDENTITY.get(table, ())])
+        if self._journal is not None:
+            self._journal.note("", place or (table,))
+        self._appeared(table, place)
+
+    def _appeared(self, table: str, place: Place | None) -> None:
         self._now = now = self._now + 1
         self._written[table, ""] = self._touched[table] = now
-        self._note_row(table, _place(table, [values.get(column) for column in IDENTITY.get(table, ())]))
+        self._note_row(table, place)
 
     def _note_row(self, table: str, place: Place | None) -> None:
         if len(self._rows) >= MOST_NOTED:

@@ -96,7 +96,8 @@ class Store:
         found = self._memo.concluded(key) if self._memo is not None else None
         if self._memo is None or found is None or self.engine.is_open:
             return found
-        return found if self._memo.begin(self.engine.others()) else None
+        self._memo.begin(self.engine.others())
+        return self._memo.concluded(key)
 
     def throw_away(self) -> None:
         """Write without waiting for the disk, to a copy that is deleted at the end of the process."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pushjuju.core.errors import StoreError
+    from pushjuju.store.journal import Journal
 
 
 class Row(Protocol):
@@ -110,10 +111,12 @@ class Engine(Protocol):
         connection: Runs statements.
         is_open: True within a transaction.
         locks_models: True when transactions of different models may be open at once.
+        journal: What other connections have written; None when an engine knows only that they have.
     """
 
     path: Path
     locks_models: bool
+    journal: Journal | None
 
     @property
     def place(self) -> Path | str:

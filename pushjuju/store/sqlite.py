@@ -22,6 +22,7 @@ from pushjuju.store.schema import check_ours, migrate
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import OpenStore
+    from pushjuju.store.journal import Journal
 
 PAGES_KIB = 65536  # of memory for pages of the file, in a process that caches rows
 
@@ -39,6 +40,7 @@ class SqliteEngine:
     """
 
     locks_models = False  # SQLite has one writer at a time
+    journal: Journal | None = None
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = self.place = path

@@ -70,10 +70,11 @@ class Phase:
 class Simulation:
     """A model of stacks on played machines."""
 
-    def __init__(self, root: Path, size: int) -> None:
-        self.charms = Charms(root / "charms")
-        self.world = TestController.build(root, self.charms)
-        self.world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
+    def __init__(self, world: TestController, size: int) -> None:
+        self.charms = world.charms
+        self.world = world
+        if isinstance(world.ctx.store.place, Path):
+            world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
         self.cloud = WireCloud()
         self.size = size
         self.phases: list[Phase] = []
@@ -181,7 +182,7 @@ def run(size: int, profile: str = "") -> dict[str, Any]:
     """Simulate a model of some size; return its figures."""
     root = Path(tempfile.mkdtemp(prefix="pushjuju-simulated-"))
     try:
-        made = Simulation(root, size)
+        made = Simulation(TestController.build(root, Charms(root / "charms")), size)
         made.measure("an empty model")
         base = made.phases.pop().rss
         begin = time.process_time()

@@ -22,8 +22,8 @@ MEMORY = Path("/dev/shm")
 # the server ends when no process of the tests has the pipe open any more, also after a `kill -9`
 KEEPER = """
 (
-  "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c full_page_writes=off \
-    -c synchronous_commit=off -c shared_buffers=16MB -c max_connections=40 >"$2/log" 2>&1 &
+  "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c shared_buffers=16MB -c max_connections=40 $3 \
+    >"$2/log" 2>&1 &
   cat "$2/users"
   rm "$2/users"
   kill -INT $!
@@ -32,23 +32,27 @@ KEEPER = """
 ) </dev/null >/dev/null 2>&1 &
 """
 
+# for tests, which cut no power
+FORGETFUL = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off"
+
 
 class NoServerError(Exception):
     """PostgreSQL cannot run here; the message says why."""
 
 
 @contextmanager
-def running(run: Path) -> Iterator[str]:
+def running(run: Path, *, durable: bool = False) -> Iterator[str]:
     """Yield the folder of the server's socket, while the server runs.
 
     Args:
         run: A folder that all processes of the run of the tests share; the first process starts the server.
+        durable: Keep the data on a disk and wait for the disk, as a server in use does.
     """
     with (run / "postgres.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         place = run / "postgres"
         if (users := _use(place)) is None:
-            folder, users = _started()
+            folder, users = _started(durable=durable)
             place.unlink(missing_ok=True)
             place.symlink_to(folder)
     try:
@@ -74,23 +78,26 @@ def _ready(folder: Path) -> bool:
     return not subprocess.run(asked, check=False).returncode
 
 
-def _started() -> tuple[Path, int]:
+def _started(*, durable: bool) -> tuple[Path, int]:
     """Start a server with an empty cluster; return its folder, and an open end of its pipe."""
-    programs = _programs()
-    folder = Path(tempfile.mkdtemp(prefix="pushjuju-postgres-", dir=MEMORY if MEMORY.is_dir() else None))
+    programs, options = _programs(), "" if durable else FORGETFUL
+    place = MEMORY if MEMORY.is_dir() and not durable else None
+    folder = Path(tempfile.mkdtemp(prefix="pushjuju-postgres-", dir=place))
     os.mkfifo(folder / "users")
     as_owner: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True}
     if not os.geteuid():  # PostgreSQL refuses root
         name = _owner()
         shutil.chown(folder, name)
         as_owner |= {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
-    options = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=pushjuju"]
-    made = subprocess.run([programs / "initdb", *options, "-D", folder / "data"], check=False, **as_owner)
-    if made.returncode:
+    made = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=pushjuju"]
+    done = subprocess.run([programs / "initdb", *made, "-D", folder / "data"], check=False, **as_owner)
+    if done.returncode:
         shutil.rmtree(folder)
-        raise NoServerError(f"initdb failed: {made.stderr.strip()}")
+        raise NoServerError(f"initdb failed: {done.stderr.strip()}")
     users = os.open(folder / "users", os.O_RDWR)
-    subprocess.run(["setsid", "sh", "-c", KEEPER, "keeper", programs, folder], check=True, **as_owner)
+    subprocess.run(
+        ["setsid", "sh", "-c", KEEPER, "keeper", programs, folder, options], check=True, **as_owner
+    )
     comes(lambda: _ready(folder), f"see {folder}/log")
     return folder, users
 

@@ -108,7 +108,14 @@ def cut_connection(_: Machine, sshd: Sshd) -> None:
 
 def children_of_listener(sshd: Sshd) -> list[int]:
     """Return sshd's own session processes, not what runs in them."""
-    return [pid for pid in sshd.sessions() if "sshd" in Path(f"/proc/{pid}/comm").read_text()]
+    return [pid for pid in sshd.sessions() if "sshd" in name_of(pid)]
+
+
+def name_of(pid: int) -> str:
+    """Return the name of a process, or "" when it has ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text()
+    return ""
 
 
 FAULTS = pytest.mark.parametrize("fault", [kill_attach, kill_server, kill_both, cut_connection])

@@ -6,6 +6,7 @@ Store, services and uniter are real; only SSH and the machines are simulated.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.application import new_application, new_charm
 from pushjuju.services.requests.controller import new_controllers
+from pushjuju.services.requests.controller.new_controllers import Database
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.datadir import DataDir
@@ -43,8 +45,9 @@ from tests.world.machine import PlayedMachine
 
 def _open(datadir: DataDir, clock: FakeClock) -> Context:
     controller = datadir.controller("home")
-    store = Store.open(controller.store_path)
-    store._connection.execute("PRAGMA synchronous = OFF")  # no test cuts the power
+    store = Store.open(controller.store_place)
+    if isinstance(store.place, Path):
+        store._connection.execute("PRAGMA synchronous = OFF")  # no test cuts the power
     return Context(datadir=datadir, controller=controller, store=store, clock=clock, random=Random(7))
 
 
@@ -62,10 +65,10 @@ class TestController:
         self.gone: list[PlayedMachine] = []  # played machines that are stopped
 
     @classmethod
-    def build(cls, root: Path, charms: Charms) -> Self:
+    def build(cls, root: Path, charms: Charms, database: Database | None = None) -> Self:
         """Make a controller `home` for the local cloud, with the model `shop`."""
         clock, datadir = FakeClock(), DataDir(root / "data")
-        new_controllers.bootstrap(datadir, "local", "home", now=clock.now())
+        new_controllers.bootstrap(datadir, "local", "home", now=clock.now(), database=database)
         ctx = _open(datadir, clock)
         own = models.resolve(ctx, models.CONTROLLER)
         with ctx.write(own.uuid) as tx:  # tests count the rows of `shop`
@@ -79,11 +82,11 @@ class TestController:
         return cls.at(root, charms)
 
     @classmethod
-    def at(cls, root: Path, charms: Charms) -> TestController:
-        """Open the controller `home` with the model `shop` of a folder."""
+    def at(cls, root: Path, charms: Charms, model: str = "shop") -> TestController:
+        """Open the controller `home` of a folder, with one of its models."""
         clock = FakeClock()
         ctx = _open(DataDir(root / "data"), clock)
-        return cls(ctx, clock, charms, models.resolve(ctx, "shop"))
+        return cls(ctx, clock, charms, models.resolve(ctx, model))
 
     def focus(self) -> None:
         """Make the model current, which commands without `-m` need."""
@@ -186,10 +189,10 @@ class TestController:
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return the content of the store, without the journal of changes: table -> rows."""
-        connection = self.ctx.store._connection
-        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'change'"
-        names = connection.execute(query).fetchall()
-        return {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for (name,) in names}
+        names = re.findall(r"CREATE TABLE \"?(\w+)", "\n".join(self.ctx.store.engine.tables()))
+        with self.ctx.store.read() as tx:
+            rows = {name: tx._connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+        return {name: [dict(row) for row in found] for name, found in rows.items() if name != "change"}
 
     def dump(self) -> dict[str, Any]:
         """Return the content of the store and of the blobs folder."""

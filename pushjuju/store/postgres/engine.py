@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.store.journal import MOST_NEWS, Journal
 from pushjuju.store.postgres import address, schema
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
@@ -35,10 +36,11 @@ _LIMITS = (
 )
 _FIRST_STEPS = {True: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", False: "BEGIN"}
 # What others have written since the last look. Transactions that were open then have numbers from :since on.
-_LOOK = """SELECT present.since, written.n FROM (
+_LOOK = """SELECT present.since, written.n, written.what FROM (
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS since) AS present
-LEFT JOIN written ON written.xid >= (:since)::xid8 AND written.process <> :process"""
-_WROTE = "INSERT INTO written (process, model) VALUES (:process, :model)"
+LEFT JOIN written ON written.xid >= (:since)::xid8 AND written.process <> :process
+LIMIT :most"""
+_WROTE = "INSERT INTO written (process, model, what) VALUES (:process, :model, :what)"
 _FORGET = "DELETE FROM written WHERE made < now() - interval '10 minutes'"
 _FLUSH = ("BEGIN", "SELECT pg_logical_emit_message(true, 'pushjuju', '')::text", "COMMIT")
 _FORGET_EACH = 1000  # commits
@@ -67,6 +69,7 @@ class PostgresEngine:
         self._later = False
         self._caches = False
         self._model = ""
+        self.journal = Journal()
         self._process = secrets.randbits(62)
         self._others = 0  # grows with each look that finds writes of others
         self._commits = 0
@@ -105,6 +108,7 @@ class PostgresEngine:
 
     def begin(self, *, reads: bool, model: str = "", later: bool = False) -> int:
         self._reads, self._later, self._model = reads, later, model
+        self.journal.begin()
         if self._link.closed:
             self._connect_again()
         run = self.connection.execute
@@ -154,15 +158,22 @@ class PostgresEngine:
 
     def commit(self) -> None:
         if not self._reads:
-            self._commits += 1
-            self.connection.execute(_WROTE, {"process": self._process, "model": self._model})
-            if self._commits % _FORGET_EACH == 0:
-                self.connection.execute(_FORGET)
+            self._tell_others()
         self.connection.execute("COMMIT")
         self.connection.catch_up()
         self.is_open = False
         if self._later:
             self.is_durable = False
+
+    def _tell_others(self) -> None:
+        """Write the notes of this transaction; a process that caches nothing has none."""
+        what = self.journal.text() if self._caches else None
+        if what == "":
+            return
+        self._commits += 1
+        self.connection.execute(_WROTE, {"process": self._process, "model": self._model, "what": what})
+        if self._commits % _FORGET_EACH == 0:
+            self.connection.execute(_FORGET)
 
     def rollback(self) -> None:
         if not self.is_open:
@@ -204,12 +215,17 @@ class PostgresEngine:
 
     def _look(self) -> None:
         """Find out whether others have written since the last look."""
-        rows = self.connection.execute(_LOOK, {"since": self._since, "process": self._process}).fetchall()
-        found = {row["n"] for row in rows} - {None}
+        asked = {"since": self._since, "process": self._process, "most": MOST_NEWS + 1}
+        rows = self.connection.execute(_LOOK, asked).fetchall()
+        found = {row["n"]: row["what"] for row in rows if row["n"] is not None}
         now = time.monotonic()
-        if found - self._seen or now - self._looked > _KNOWN_S:
+        news = [what for number, what in found.items() if number not in self._seen]
+        if len(found) > MOST_NEWS or now - self._looked > _KNOWN_S:
+            news = [None]  # there are more notes, or older ones are gone
+        if news:
             self._others += 1
-        self._since, self._seen, self._looked = rows[0]["since"], found, now
+            self.journal.hear(news)
+        self._since, self._seen, self._looked = rows[0]["since"], set(found), now
 
     def others(self) -> int:
         if not self.is_open:

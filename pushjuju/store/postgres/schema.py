@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # The journal of writes: other processes learn from it that what they have cached may have changed.
 # xid: rows of transactions that were open at a look come with the next look.
+# what: `store.journal`; NULL when the process caches nothing and so does not know.
 OWN = """
 CREATE TABLE schema_version (version BIGINT NOT NULL);
 CREATE TABLE written (
@@ -29,7 +30,8 @@ CREATE TABLE written (
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   made TIMESTAMPTZ NOT NULL DEFAULT now(),
   process BIGINT NOT NULL,
-  model TEXT COLLATE "C" NOT NULL
+  model TEXT COLLATE "C" NOT NULL,
+  what TEXT COLLATE "C"
 );
 CREATE INDEX written_by_transaction ON written (xid);
 CREATE INDEX written_by_time ON written (made)

@@ -1,5 +1,5 @@
 -- name: application_get
--- rows: application(name)
+-- rows: application(model, name)
 SELECT * FROM application WHERE model = :model AND name = :name
 
 -- name: application_dying
@@ -9,36 +9,36 @@ SELECT name FROM application WHERE model = :model AND life <> 'alive' ORDER BY n
 SELECT * FROM application WHERE model = :model ORDER BY name
 
 -- name: application_set_charm
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET charm_url = :charm_url, charm_modified = charm_modified + 1, force_charm = :force
 WHERE model = :model AND name = :name
 
 -- name: application_force_charm
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET force_charm = 1 WHERE model = :model AND name = :name
 
 -- name: application_set_life
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET life = :life WHERE model = :model AND name = :name
 
 -- name: application_set_trust
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET trust = :trust WHERE model = :model AND name = :name
 
 -- name: application_set_version
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET workload_version = :version WHERE model = :model AND name = :name
 
 -- name: application_set_constraints
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET constraints = :constraints WHERE model = :model AND name = :name
 
 -- name: application_set_base
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET base = :base WHERE model = :model AND name = :name
 
 -- name: application_delete
--- rows: application(name)
+-- rows: application(model, name)
 DELETE FROM application WHERE model = :model AND name = :name
 
 -- name: setting_list
@@ -77,22 +77,22 @@ ON CONFLICT (model, application, key) DO UPDATE SET value = :value
 DELETE FROM leader_setting WHERE model = :model AND application = :application AND key = :key
 
 -- name: leader_settings_bump
--- rows: application(application)
+-- rows: application(model, application)
 UPDATE application SET leader_settings_version = leader_settings_version + 1
 WHERE model = :model AND name = :application
 
 -- name: lease_get
--- rows: lease(application)
+-- rows: lease(model, application)
 SELECT holder FROM lease WHERE model = :model AND application = :application
 
 -- name: lease_list
 SELECT application, holder FROM lease WHERE model = :model
 
 -- name: lease_take
--- rows: lease(application)
+-- rows: lease(model, application)
 INSERT INTO lease (model, application, holder, granted) VALUES (:model, :application, :holder, :granted)
 ON CONFLICT (model, application) DO NOTHING
 
 -- name: lease_revoke
--- rows: lease(application)
+-- rows: lease(model, application)
 DELETE FROM lease WHERE model = :model AND application = :application AND holder = :holder

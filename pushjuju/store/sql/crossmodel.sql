@@ -19,7 +19,7 @@ UPDATE offer SET application = :application, endpoints = :endpoints WHERE uuid =
 DELETE FROM offer WHERE uuid = :uuid
 
 -- name: application_set_offered
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET offered = 1 WHERE model = :model AND name = :name
 
 -- name: remote_application_get
@@ -59,7 +59,7 @@ SELECT * FROM relation WHERE offer = :offer AND offer <> '' ORDER BY id
 SELECT * FROM relation WHERE model = :model AND far_model <> '' ORDER BY id
 
 -- name: relation_link
--- rows: relation(id)
+-- rows: relation(model, id)
 UPDATE relation SET far_model = :far_model, far_relation = :far_relation, far_alias = :far_alias, offer = :offer
 WHERE model = :model AND id = :id
 

@@ -18,25 +18,25 @@ ON CONFLICT (model, application, endpoint) DO UPDATE SET spaces = :spaces, cidrs
 DELETE FROM exposed_endpoint WHERE model = :model AND application = :application AND endpoint = :endpoint
 
 -- name: application_set_exposed
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET exposed = :exposed WHERE model = :model AND name = :name
 
 -- name: machine_reach
 SELECT addresses, ssh FROM machine WHERE model = :model
 
 -- name: firewall_get
--- rows: machine_firewall(machine)
+-- rows: machine_firewall(model, machine)
 SELECT * FROM machine_firewall WHERE model = :model AND machine = :machine
 
 -- name: firewall_changes_of_all
 SELECT changes FROM model_firewall WHERE model = :model
 
 -- name: firewall_add
--- rows: machine_firewall(machine)
+-- rows: machine_firewall(model, machine)
 INSERT INTO machine_firewall (model, machine) VALUES (:model, :machine) ON CONFLICT (model, machine) DO NOTHING
 
 -- name: firewall_change
--- rows: machine_firewall(machine)
+-- rows: machine_firewall(model, machine)
 UPDATE machine_firewall SET changes = changes + 1 WHERE model = :model AND machine = :machine
 
 -- name: firewall_change_all
@@ -87,25 +87,25 @@ ON CONFLICT (key) DO UPDATE SET
   reason = :reason
 
 -- name: firewall_seen
--- rows: machine_firewall(machine)
+-- rows: machine_firewall(model, machine)
 UPDATE machine_firewall SET seen = :seen, problem = '' WHERE model = :model AND machine = :machine
 
 -- name: firewall_applied
--- rows: machine_firewall(machine)
+-- rows: machine_firewall(model, machine)
 UPDATE machine_firewall SET seen = :seen, applied = :applied, applied_at = :now, boot_id = :boot_id, problem = ''
 WHERE model = :model AND machine = :machine
 
 -- name: firewall_reached
--- rows: machine_firewall(machine)
+-- rows: machine_firewall(model, machine)
 UPDATE machine_firewall SET ssh_port = :ssh_port, peers = :peers WHERE model = :model AND machine = :machine
 
 -- name: firewall_problem
--- rows: machine_firewall(machine)
+-- rows: machine_firewall(model, machine)
 UPDATE machine_firewall SET problem = :problem, applied = '' WHERE model = :model AND machine = :machine
 
 -- name: firewall_problems
 SELECT machine, problem FROM machine_firewall WHERE model = :model AND problem <> '' ORDER BY machine
 
 -- name: firewall_delete
--- rows: machine_firewall(machine)
+-- rows: machine_firewall(model, machine)
 DELETE FROM machine_firewall WHERE model = :model AND machine = :machine

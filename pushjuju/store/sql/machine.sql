@@ -1,5 +1,5 @@
 -- name: machine_get
--- rows: machine(id)
+-- rows: machine(model, id)
 SELECT * FROM machine WHERE model = :model AND id = :id
 
 -- name: machine_list
@@ -10,61 +10,61 @@ SELECT * FROM machine WHERE model = :model ORDER BY id
 SELECT * FROM machine WHERE model = :model AND id > :host || '/' AND id < :host || '0'
 
 -- name: machine_set_life
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET life = :life WHERE model = :model AND id = :id
 
 -- name: machine_set_forced
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET forced = 1 WHERE model = :model AND id = :id
 
 -- name: machine_set_keep
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET keep_instance = :keep WHERE model = :model AND id = :id
 
 -- name: machine_set_instance
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET provider = :provider, instance_id = :instance_id, display_name = :display_name,
   hardware = :hardware, ssh = :ssh, base = :base, nonce = :nonce, attempts = 0
 WHERE model = :model AND id = :id
 
 -- name: machine_forget_instance
--- rows: machine(id)
+-- rows: machine(model, id)
 -- The cloud still has the instance, under the machine's id.
 UPDATE machine SET instance_id = '', display_name = '', hardware = '{}', ssh = '{}', unreachable_since = NULL,
   last_failed = NULL
 WHERE model = :model AND id = :id
 
 -- name: machine_set_facts
--- rows: machine(id)
+-- rows: machine(model, id)
 -- Does not set the addresses, since values derived from all machines' addresses are cached until one changes.
 UPDATE machine SET hostname = :hostname, boot_id = :boot_id, hardware = :hardware,
   last_seen = :now, unreachable_since = NULL, last_failed = NULL, look_again = 0
 WHERE model = :model AND id = :id
 
 -- name: machine_set_seen
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET last_seen = :last_seen WHERE model = :model AND id = :id
 
 -- name: machine_set_ssh
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET ssh = :ssh WHERE model = :model AND id = :id
 
 -- name: machine_set_attempts
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET attempts = :attempts WHERE model = :model AND id = :id
 
 -- name: machine_set_tried
--- rows: machine(id)
+-- rows: machine(model, id)
 -- `last_failed` alone, without `unreachable_since`: the machine has never answered.
 UPDATE machine SET attempts = :attempts, last_failed = :now WHERE model = :model AND id = :id
 
 -- name: machine_set_unreachable
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET unreachable_since = COALESCE(unreachable_since, :now), last_failed = :now
 WHERE model = :model AND id = :id
 
 -- name: machine_delete
--- rows: machine(id)
+-- rows: machine(model, id)
 DELETE FROM machine WHERE model = :model AND id = :id
 
 -- name: zone_get

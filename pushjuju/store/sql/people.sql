@@ -62,7 +62,7 @@ DELETE FROM access WHERE person = :person
 UPDATE machine SET keys_due = 1 WHERE model = :model AND life <> 'dead'
 
 -- name: keys_written
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET keys_due = 0 WHERE model = :model AND id = :id
 
 -- name: machine_ids

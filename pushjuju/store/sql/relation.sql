@@ -1,5 +1,5 @@
 -- name: relation_get
--- rows: relation(id)
+-- rows: relation(model, id)
 SELECT * FROM relation WHERE model = :model AND id = :id
 
 -- name: relation_by_key
@@ -13,15 +13,15 @@ SELECT * FROM relation WHERE model = :model AND id IN (
   SELECT relation FROM relation_endpoint WHERE model = :model AND application = :application) ORDER BY id
 
 -- name: relation_set_life
--- rows: relation(id)
+-- rows: relation(model, id)
 UPDATE relation SET life = :life WHERE model = :model AND id = :id
 
 -- name: relation_set_suspended
--- rows: relation(id)
+-- rows: relation(model, id)
 UPDATE relation SET suspended = :suspended, suspended_reason = :reason WHERE model = :model AND id = :id
 
 -- name: relation_delete
--- rows: relation(id)
+-- rows: relation(model, id)
 DELETE FROM relation WHERE model = :model AND id = :id
 
 -- name: relation_endpoints
@@ -73,31 +73,31 @@ SELECT 1 FROM relation_scope WHERE model = :model AND relation = :relation LIMIT
 SELECT * FROM relation_scope WHERE model = :model AND relation = :relation ORDER BY unit
 
 -- name: scope_of_unit
--- rows: relation_scope(unit)
+-- rows: relation_scope(model, unit)
 SELECT * FROM relation_scope WHERE model = :model AND unit = :unit ORDER BY relation
 
 -- name: scope_depart
--- rows: relation_scope(unit)
+-- rows: relation_scope(model, unit)
 UPDATE relation_scope SET departing = 1 WHERE model = :model AND unit = :unit
 
 -- name: scope_depart_one
--- rows: relation_scope(unit)
+-- rows: relation_scope(model, unit)
 UPDATE relation_scope SET departing = 1 WHERE model = :model AND relation = :relation AND unit = :unit
 
 -- name: scope_leave
--- rows: relation_scope(unit)
+-- rows: relation_scope(model, unit)
 DELETE FROM relation_scope WHERE model = :model AND relation = :relation AND unit = :unit
 
 -- name: bag_get
--- rows: relation_bag(relation)
+-- rows: relation_bag(model, relation)
 SELECT * FROM relation_bag WHERE model = :model AND relation = :relation AND entity = :entity
 
 -- name: bag_list
--- rows: relation_bag(relation)
+-- rows: relation_bag(model, relation)
 SELECT * FROM relation_bag WHERE model = :model AND relation = :relation ORDER BY entity
 
 -- name: bag_put
--- rows: relation_bag(relation)
+-- rows: relation_bag(model, relation)
 INSERT INTO relation_bag (model, relation, entity, version, data)
 VALUES (:model, :relation, :entity, 0, :data)
 ON CONFLICT (model, relation, entity) DO UPDATE SET version = relation_bag.version + 1, data = :data

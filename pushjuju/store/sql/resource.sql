@@ -18,7 +18,7 @@ UPDATE resource SET path = :path, description = :description
 WHERE model = :model AND application = :application AND name = :name
 
 -- name: resource_modified
--- rows: application(application)
+-- rows: application(model, application)
 UPDATE application SET charm_modified = charm_modified + 1 WHERE model = :model AND name = :application
 
 -- name: unit_resource_of_application

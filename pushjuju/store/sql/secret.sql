@@ -60,11 +60,11 @@ WHERE model = :model AND id = :id
 DELETE FROM secret WHERE model = :model AND id = :id
 
 -- name: secret_mark_application
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET secrets = 1 WHERE model = :model AND name = :name AND secrets = 0
 
 -- name: secret_mark_far
--- rows: application(name)
+-- rows: application(model, name)
 UPDATE application SET secrets = 2 WHERE model = :model AND name = :name AND secrets < 2
 
 -- name: secret_far_consumer_machines

@@ -32,21 +32,21 @@ WHERE e.model = :model ORDER BY e.relation, e.application, e.endpoint
 SELECT entity, status, message, data, since FROM status WHERE model = :model AND kind = 'relation'
 
 -- name: shown_machine
--- rows: machine(id)
+-- rows: machine(model, id)
 SELECT id, life, base, constraints, instance_id, display_name, hostname, hardware, addresses, ssh,
   unreachable_since, created
 FROM machine WHERE model = :model AND id = :id
 
 -- name: shown_application
--- rows: application(name)
+-- rows: application(model, name)
 SELECT name, charm_url, life, subordinate, base, exposed, workload_version FROM application
 WHERE model = :model AND name = :name
 
 -- name: shown_unit
--- rows: unit(name)
+-- rows: unit(model, name)
 SELECT name, application, machine, principal, life, charm_url FROM unit WHERE model = :model AND name = :name
 
 -- name: shown_ports_of
--- rows: port(unit)
+-- rows: port(model, unit)
 SELECT DISTINCT unit, protocol, from_port, to_port FROM port
 WHERE model = :model AND unit = :unit ORDER BY protocol, from_port, to_port

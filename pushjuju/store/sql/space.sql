@@ -36,9 +36,9 @@ UPDATE exposed_endpoint SET spaces = :spaces
 WHERE model = :model AND application = :application AND endpoint = :endpoint
 
 -- name: machine_see_again
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET look_again = 1 WHERE model = :model AND id = :id
 
 -- name: machine_set_addresses
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET addresses = :addresses WHERE model = :model AND id = :id

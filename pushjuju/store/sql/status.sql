@@ -1,5 +1,5 @@
 -- name: status_get
--- rows: status(entity, kind)
+-- rows: status(model, entity, kind)
 SELECT * FROM status WHERE model = :model AND kind = :kind AND entity = :entity
 
 -- name: status_list
@@ -27,28 +27,28 @@ WHERE u.model = :model AND u.application = :application
   AND s.model = u.model AND s.kind = 'juju-unit' AND s.entity = u.name AND s.status = 'error'
 
 -- name: status_set
--- rows: status(entity, kind)
+-- rows: status(model, entity, kind)
 INSERT INTO status (model, kind, entity, status, message, data, since)
 VALUES (:model, :kind, :entity, :status, :message, :data, :since)
 ON CONFLICT (model, kind, entity) DO UPDATE SET
   status = :status, message = :message, data = :data, since = :since
 
 -- name: status_delete
--- rows: status(entity, kind)
+-- rows: status(model, entity, kind)
 DELETE FROM status WHERE model = :model AND entity = :entity AND kind = :kind
 
 -- name: history_newest
--- rows: status_history(entity)
+-- rows: status_history(model, entity)
 SELECT id FROM status_history WHERE model = :model AND kind = :kind AND entity = :entity ORDER BY id DESC LIMIT 1
 
 -- name: history_add
--- rows: status_history(entity)
+-- rows: status_history(model, entity)
 INSERT INTO status_history (model, kind, entity, status, message, data, since)
 VALUES (:model, :kind, :entity, :status, :message, :data, :since)
 
 -- name: history_move
--- rows: status_history(entity)
-UPDATE status_history SET since = :since WHERE id = :id AND entity = :entity
+-- rows: status_history(model, entity)
+UPDATE status_history SET since = :since WHERE id = :id AND model = :model AND entity = :entity
 
 -- name: history_list
 -- `since || ''` keeps SQLite from an index on times, by which it would walk through the whole model's history.
@@ -59,7 +59,7 @@ SELECT * FROM (
 ) AS newest ORDER BY since, id
 
 -- name: history_delete
--- rows: status_history(entity)
+-- rows: status_history(model, entity)
 DELETE FROM status_history WHERE model = :model AND entity = :entity AND kind = :kind
 
 -- name: history_batch

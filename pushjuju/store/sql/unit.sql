@@ -1,9 +1,9 @@
 -- name: unit_get
--- rows: unit(name)
+-- rows: unit(model, name)
 SELECT * FROM unit WHERE model = :model AND name = :name
 
 -- name: unit_place
--- rows: unit(name)
+-- rows: unit(model, name)
 SELECT machine, application FROM unit WHERE model = :model AND name = :name
 
 -- name: unit_list
@@ -30,49 +30,49 @@ SELECT * FROM unit WHERE model = :model AND principal = :principal ORDER BY appl
 SELECT name, life FROM unit WHERE model = :model AND principal = :principal ORDER BY application, number
 
 -- name: unit_set_life
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET life = :life WHERE model = :model AND name = :name
 
 -- name: unit_set_forced
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET forced = 1 WHERE model = :model AND name = :name
 
 -- name: unit_set_charm
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET charm_url = :charm_url WHERE model = :model AND name = :name
 
 -- name: unit_set_charm_gone
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET charm_gone = :gone WHERE model = :model AND name = :name AND charm_gone <> :gone
 
 -- name: unit_set_resolved
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET resolved = :resolved WHERE model = :model AND name = :name
 
 -- name: unit_set_state
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET state = :state WHERE model = :model AND name = :name
 
 -- name: unit_set_decision
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET decision = :decision WHERE model = :model AND name = :name
 
 -- name: unit_set_state_and_decision
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET state = :state, decision = :decision WHERE model = :model AND name = :name
 
 -- name: unit_set_retry
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET retry_version = :version, retry_count = :count, retry_due = :due
 WHERE model = :model AND name = :name
 
 -- name: unit_set_update_status
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET update_status_version = :update_status_version, update_status_due = :update_status_due
 WHERE model = :model AND name = :name
 
 -- name: unit_update_status_now
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET update_status_due = :due WHERE model = :model AND name = :name
 
 -- name: units_with_update_status
@@ -89,33 +89,33 @@ WHERE model = :model AND life = 'alive' AND update_status_due IS NOT NULL
 UPDATE unit SET update_status_due = NULL WHERE model = :model
 
 -- name: unit_delete
--- rows: unit(name)
+-- rows: unit(model, name)
 DELETE FROM unit WHERE model = :model AND name = :name
 
 -- name: charm_state_list
--- rows: charm_state(unit)
+-- rows: charm_state(model, unit)
 SELECT key, value FROM charm_state WHERE model = :model AND unit = :unit ORDER BY key
 
 -- name: charm_state_get
--- rows: charm_state(unit)
+-- rows: charm_state(model, unit)
 SELECT value FROM charm_state WHERE model = :model AND unit = :unit AND key = :key
 
 -- name: charm_state_size
--- rows: charm_state(unit)
+-- rows: charm_state(model, unit)
 -- In bytes: two digits of `hex` are one byte.
 SELECT count(*) AS keys, coalesce(sum(length(hex(key)) / 2 + length(hex(value)) / 2), 0) AS bytes FROM charm_state WHERE model = :model AND unit = :unit
 
 -- name: charm_state_set
--- rows: charm_state(unit)
+-- rows: charm_state(model, unit)
 INSERT INTO charm_state (model, unit, key, value) VALUES (:model, :unit, :key, :value)
 ON CONFLICT (model, unit, key) DO UPDATE SET value = :value
 
 -- name: charm_state_delete
--- rows: charm_state(unit)
+-- rows: charm_state(model, unit)
 DELETE FROM charm_state WHERE model = :model AND unit = :unit AND key = :key
 
 -- name: port_of_unit
--- rows: port(unit)
+-- rows: port(model, unit)
 SELECT * FROM port WHERE model = :model AND unit = :unit ORDER BY protocol, from_port, to_port, endpoint
 
 -- name: port_on_machine
@@ -128,7 +128,7 @@ ORDER BY p.unit, p.protocol, p.from_port
 SELECT * FROM port WHERE model = :model ORDER BY unit, protocol, from_port, to_port, endpoint
 
 -- name: port_delete
--- rows: port(unit)
+-- rows: port(model, unit)
 DELETE FROM port WHERE model = :model AND unit = :unit AND endpoint = :endpoint AND protocol = :protocol
   AND from_port = :from_port AND to_port = :to_port
 

@@ -20,15 +20,15 @@ SELECT COALESCE(MAX(id), 0) FROM machine_upgrade_message WHERE model = :model AN
 DELETE FROM machine_upgrade_message WHERE model = :model AND machine = :machine
 
 -- name: machine_set_base
--- rows: machine(id)
+-- rows: machine(model, id)
 UPDATE machine SET base = :base WHERE model = :model AND id = :id
 
 -- name: unit_set_series
--- rows: unit(name)
+-- rows: unit(model, name)
 UPDATE unit SET series = :series, series_target = :target WHERE model = :model AND name = :name
 
 -- name: unit_freeze
--- rows: unit(name)
+-- rows: unit(model, name)
 -- A unit has no due times while a user upgrades its machine, so that no hook runs there.
 UPDATE unit SET update_status_due = NULL, retry_due = NULL, retry_count = 0
 WHERE model = :model AND name = :name

@@ -15,15 +15,16 @@ import pytest
 
 from pushjuju.core.errors import LeaseLost, NotValid, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.core.values import changed
+from pushjuju.services.entities.machine.machines import new_machine
 from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue, machine_key, model_of, touch
-from pushjuju.store.rows.records import RemoteApplication
-from pushjuju.store.tx import Tx
+from pushjuju.store.rows.records import Machine, RemoteApplication
+from pushjuju.store.tx import ModelTx, Tx
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes
-from tests.world.charms import Charms
+from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
@@ -33,6 +34,7 @@ from pushjuju.store.postgres.pipeline import Failed  # noqa: E402
 
 OTHER, THIRD = (MODEL.uuid.replace("1111", digits, 1) for digits in ("2222", "3333"))
 Open = Callable[[], Store]
+NOW = MODEL.created
 
 
 @pytest.fixture
@@ -145,6 +147,61 @@ def test_a_write_that_was_open_at_the_last_look_is_noticed(connect: Open) -> Non
             note(quick, "quick", OTHER)
         assert (noted(store), noted(store, OTHER)) == ("None", "quick")
     assert noted(store) == "slow"
+
+
+def life(store: Store) -> tuple[str, int]:
+    """Return the life of machine 0, and the number of statements about rows that the answer took."""
+    before = store.engine.connection.sent  # type: ignore[attr-defined]
+    with store.read() as tx:
+        found = tx.get(Machine, "machine_get", "no machine", model=MODEL.uuid, id="0").life
+    return found, store.engine.connection.sent - before - 3  # type: ignore[attr-defined] # begin, look, commit
+
+
+def test_writes_of_other_processes_to_other_rows_leave_what_is_cached(connect: Open) -> None:
+    store, other = connect(), connect()
+    store.remember()
+    other.remember()
+    with other.write() as tx:
+        for model in (MODEL.uuid, OTHER):
+            new_machine(ModelTx(tx, model, NOW), base=UBUNTU, constraints={})
+    assert life(store) == ("alive", 1)
+    with other.write(OTHER) as tx:  # a machine with the same number
+        tx.run("machine_set_life", model=OTHER, id="0", life="dying")
+    assert life(store) == ("alive", 0)
+    with other.write(MODEL.uuid) as tx:
+        tx.run("machine_set_life", model=MODEL.uuid, id="0", life="dying")
+    assert life(store) == ("dying", 1)
+
+
+def test_a_transaction_that_writes_nothing_tells_others_nothing(connect: Open) -> None:
+    store, other = connect(), connect()
+    other.remember()
+    before = store.version()
+    with other.write(OTHER):
+        pass
+    assert store.version() == before
+
+
+@pytest.mark.parametrize("what", [None, '["another release"]'], ids=["unknown", "of another release"])
+def test_writes_that_others_do_not_describe_drop_everything(connect: Open, url: str, what: str) -> None:
+    store = connect()
+    store.remember()
+    noted(store)
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("INSERT INTO pushjuju.model_config VALUES (%s, 'note', 'new')", [MODEL.uuid])
+        link.execute("INSERT INTO pushjuju.written (process, model, what) VALUES (1, '', %s)", [what])
+    assert noted(store) == "new"
+
+
+def test_who_has_missed_much_takes_everything_for_changed(connect: Open, url: str) -> None:
+    store = connect()
+    store.remember()
+    noted(store)
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("INSERT INTO pushjuju.model_config VALUES (%s, 'note', 'new')", [MODEL.uuid])
+        many = "INSERT INTO pushjuju.written (process, model, what) SELECT 1, '', 'never read' FROM %s"
+        link.execute((many % "generate_series(1, 1001)").encode())
+    assert noted(store) == "new"
 
 
 def test_transactions_of_different_models_run_beside_each_other(connect: Open) -> None:
@@ -319,7 +376,6 @@ def test_a_role_without_rights_is_told_how_to_get_them(url: str) -> None:
 # --- the queue --------------------------------------------------------------------------------------------
 
 KEYS = [machine_key(model, "0") for model in (MODEL.uuid, OTHER)]
-NOW = MODEL.created
 CLAIMS = """
 import sys
 from datetime import datetime

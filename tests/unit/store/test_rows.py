@@ -76,8 +76,14 @@ def test_every_statement_declares_the_rows_that_its_conditions_select(analyst: A
 @pytest.mark.parametrize(
     ("statement", "row"),
     [
-        ("SELECT life FROM unit WHERE model = :model AND name = :unit ORDER BY name", ("unit", ("unit",))),
-        ("SELECT data FROM status WHERE kind = :k AND entity = :e LIMIT 1", ("status", ("e", "k"))),
+        (
+            "SELECT life FROM unit WHERE model = :model AND name = :unit ORDER BY name",
+            ("unit", ("model", "unit")),
+        ),
+        (
+            "SELECT data FROM status WHERE model = :m AND kind = :k AND entity = :e LIMIT 1",
+            ("status", ("m", "e", "k")),
+        ),
         ("SELECT data FROM status WHERE kind = 'workload' AND entity = :e", None),
         ("SELECT life FROM unit WHERE model = :model AND name = :a OR life = :b", None),
         ("SELECT life FROM unit WHERE model = :model AND NOT name = :name", None),
@@ -85,10 +91,10 @@ def test_every_statement_declares_the_rows_that_its_conditions_select(analyst: A
         ("SELECT life FROM unit WHERE (life = :life AND name = :name)", None),
         ("SELECT life FROM unit WHERE name = :name AND machine IN (SELECT id FROM machine)", None),
         ("SELECT u.life FROM unit u CROSS JOIN machine m WHERE u.name = :name", None),
-        ("UPDATE unit SET life = :life WHERE model = :model AND name = :name", ("unit", ("name",))),
+        ("UPDATE unit SET life = :life WHERE model = :model AND name = :name", ("unit", ("model", "name"))),
         ("UPDATE unit SET life = :life, name = :new WHERE model = :model AND name = :name", None),
         ("UPDATE unit SET life = :name WHERE model = :model", None),
-        ("DELETE FROM lease WHERE model = :model AND application = :name", ("lease", ("name",))),
+        ("DELETE FROM lease WHERE model = :model AND application = :name", ("lease", ("model", "name"))),
         ("DELETE FROM lease WHERE model = :model AND holder = :name", None),
         ("INSERT INTO work (key, due) VALUES (:key, :due)", ("work", ("key",))),
         ("INSERT INTO work (key, due) VALUES (:key, :due) ON CONFLICT (key) DO NOTHING", ("work", ("key",))),

@@ -20,7 +20,7 @@ OTHER, THIRD = (MODEL.uuid.replace("1111", digits, 1) for digits in ("2222", "33
 WRITES = ("INSERT", "UPDATE", "DELETE")
 # writing statements that name a row by its own key, which belongs to one model
 BY_KEY = {
-    "access_forget", "cleanup_defer", "cleanup_delete", "encryption_key_add", "history_move", "offer_delete",
+    "access_forget", "cleanup_defer", "cleanup_delete", "encryption_key_add", "offer_delete",
     "offer_update", "operation_commit", "operation_drop", "operation_promote", "operation_set_events",
     "secret_trash_delete", "work_claim", "work_delete", "work_delete_prefix",
     "work_finish", "work_heartbeat", "work_only_routine", "work_take_due", "work_touch",

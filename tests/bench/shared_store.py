@@ -1,0 +1,114 @@
+"""Processes with a model each on one store: `python -m tests.bench.shared_store --machines 100`.
+
+Prints JSON: hooks a second while the processes deploy, each on its played machines, and the processor time of
+a hook.
+PostgreSQL waits for its disk as a server in use does, SQLite too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from pushjuju.services.requests.controller.new_controllers import Database
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
+from tests.bench.figures import ROOT
+from tests.bench.simulated import Simulation
+from tests.postgres import databases, server
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+
+CASES = (("file", 1), ("file", 2), ("PostgreSQL", 1), ("PostgreSQL", 2), ("PostgreSQL", 4))
+
+
+@contextmanager
+def controller(kind: str, processes: int, host: str) -> Iterator[Path]:
+    """Yield the folder of a new controller with a model for each process: `shop0`, `shop1`, ..."""
+    root = Path(tempfile.mkdtemp(prefix="pushjuju-shared-"))
+    try:
+        with databases.database(host) as url:
+            database = Database(url=url, insecure=True) if kind != "file" else None
+            with closing(TestController.build(root, Charms(root / "charms"), database).ctx) as ctx:
+                for number in range(processes):
+                    add_model(ctx, AddModelOptions(name=f"shop{number}"))
+            yield root
+    finally:
+        shutil.rmtree(root)
+
+
+def deploying(root: Path, processes: int, machines: int) -> dict[str, float]:
+    """Let processes deploy at the same time; return what they did together."""
+    argv = [sys.executable, "-m", "tests.bench.shared_store", "--machines", str(machines)]
+    words = [[*argv, "--root", str(root), "--model", f"shop{number}"] for number in range(processes)]
+    pipes: dict[str, Any] = {"cwd": ROOT, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = [subprocess.Popen(each, **pipes) for each in words]
+    for process in running:
+        assert said(process.stdout) == "ready\n"
+    begin = time.perf_counter()
+    for process in running:
+        print("begin", file=process.stdin, flush=True)
+    phases = [json.loads(said(process.stdout)) for process in running]
+    wall = time.perf_counter() - begin
+    assert not any(process.wait(timeout=60) for process in running)
+    hooks = sum(phase["hooks"] for phase in phases)
+    cpu = sum(phase["cpu"] for phase in phases)
+    return {"hooks": hooks, "wall": wall, "hooks/s": hooks / wall, "cpu ms/hook": cpu / hooks * 1000}
+
+
+def said(stream: IO[str] | None) -> str:
+    """Return the next line of a process."""
+    assert stream is not None
+    return stream.readline()
+
+
+def deploy(root: Path, model: str, machines: int) -> None:
+    """Ask for the model of a process, wait for the others, deploy, and tell the figures."""
+    made = Simulation(TestController.at(root, Charms(root / f"charms-{model}"), model), machines)
+    with closing(made.world.ctx):
+        made.deploy()
+        print("ready", flush=True)
+        assert sys.stdin.readline() == "begin\n"
+        print(json.dumps(asdict(made.measure("deploy to idle"))), flush=True)
+
+
+def measured(machines: int, rounds: int) -> dict[str, list[dict[str, float]]]:
+    """Return the figures of each case, the cases by turns."""
+    found: dict[str, list[dict[str, float]]] = {}
+    run = Path(tempfile.mkdtemp(prefix="pushjuju-shared-"))
+    try:
+        with server.running(run, durable=True) as host:
+            for kind, processes in CASES * rounds:
+                with controller(kind, processes, host) as root:
+                    figures = deploying(root, processes, machines)
+                found.setdefault(f"{kind}, processes: {processes}", []).append(figures)
+    finally:
+        shutil.rmtree(run)
+    return found
+
+
+def main() -> None:
+    """Run it from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--machines", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--root", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--model", default="", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.root:
+        deploy(asked.root, asked.model, asked.machines)
+    else:
+        print(json.dumps(measured(asked.machines, asked.rounds), indent=1))
+
+
+if __name__ == "__main__":
+    main()
