@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,7 @@ import pluggy
 from pushjuju import __version__
 from pushjuju.plugins import builtin, hookspecs
 from pushjuju.plugins.info import PluginInfo, Say
-from pushjuju.plugins.scan import find_entry_points
+from pushjuju.plugins.scan import find_entry_points, search_key
 
 
 def _manager(project: str) -> pluggy.PluginManager:
@@ -112,6 +112,22 @@ class Loaded:
         self.manager.check_pending()
         callers = self.manager.get_hookcallers(plugin) or []
         return tuple(sorted(caller.name for caller in callers))
+
+
+_shared: dict[Hashable, Loaded] = {}
+_SETTINGS = ("PUSHJUJU_DISABLE_PLUGINS", "PUSHJUJU_TRACE_PLUGINS")
+
+
+def shared(environ: Mapping[str, str], warn: Say, trace: Say) -> Loaded:
+    """Return plugins that all hosts with these settings share, as loading takes 10 ms and more.
+
+    They are loaded again after a change of the folders in which packages with plugins are searched.
+    """
+    key = (*(environ.get(name, "") for name in _SETTINGS), warn, trace, *search_key(sys.path))
+    if key not in _shared:
+        _shared.clear()
+        _shared[key] = Loaded(environ, warn, trace, None)
+    return _shared[key]
 
 
 def _load_value(value: str) -> object:

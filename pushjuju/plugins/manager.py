@@ -249,9 +249,13 @@ class PluginHost:
 
     def _host(self) -> Loaded:
         if self._loaded is None:
-            from pushjuju.plugins.loading import Loaded  # imports pluggy, which many commands need not
+            from pushjuju.plugins import loading  # imports pluggy, which many commands need not
 
-            self._loaded = Loaded(self._environ, self._warn, self._trace, self._path)
+            if (self._warn, self._trace, self._path) == (_to_nobody, _to_stderr, None):
+                # a server makes a host for each request
+                self._loaded = loading.shared(self._environ, self._warn, self._trace)
+            else:
+                self._loaded = loading.Loaded(self._environ, self._warn, self._trace, self._path)
         return self._loaded
 
     def _answers(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:

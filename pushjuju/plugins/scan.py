@@ -36,18 +36,23 @@ def find_entry_points(group: str, path: Sequence[str], cache: Path | None = None
         path: Directories, as in `sys.path`.
         cache: A file that stores the result until a directory changes; None for no cache.
     """
-    folders = [folder or os.curdir for folder in dict.fromkeys(path)]
-    key: list[object] = [group, *([folder, _mtime(folder)] for folder in folders)]
+    found_in = search_key(path)
+    key: list[object] = [group, *map(list, found_in)]
     kept = _read_cache(cache, key)
     if kept is not None:
         return kept
     found: dict[str, EntryPoint] = {}
-    for folder in folders:
+    for folder, _ in found_in:
         for item in _in_folder(folder, group):
             found.setdefault(item.name, item)
     answer = list(found.values())
     _write_cache(cache, key, answer)
     return answer
+
+
+def search_key(path: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Return the directories of a path and the times of their last changes."""
+    return tuple((folder or os.curdir, _mtime(folder or os.curdir)) for folder in dict.fromkeys(path))
 
 
 def _mtime(folder: str) -> int:

@@ -184,13 +184,14 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
     """Return a user whose proof was checked, and note the time of the login.
 
     Raises:
-        ApiError: The model does not exist, or the user has no access to the controller or model.
+        ApiError: The user has no access to the controller or model. Only a superuser is told that a model
+            does not exist: for others, such a model reads like one that they may not see.
     """
     with ctx.store.read() as tx:
         level = users.effective_level(tx, name, Kind.CONTROLLER)
         login = passwords.login_of(tx, name)
         found = tx.find(Model, "model_by_uuid", uuid=model) if model else None
-        if model and found is None:
+        if model and found is None and level == users.LEVELS[Kind.CONTROLLER][-1]:
             raise errors.ApiError(f'unknown model: "{model}"', errors.MODEL_NOT_FOUND)
         access = model_access.level(tx, name, found) if found else ""
     if not (access if model else level):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from pushjuju.core.errors import NotValid
+
 NEVER = "0001-01-01T00:00:00Z"
 
 
@@ -15,3 +17,18 @@ def text(moment: datetime) -> str:
 def stored(since: str) -> str:
     """Return a time of the store in the form of the wire, which is the form of the store."""
     return since
+
+
+def read(text: str) -> datetime:
+    """Read a time of the wire.
+
+    Raises:
+        NotValid: The text is not a time with its zone.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise NotValid(f'"{text[:40]}" is not a valid time in RFC3339 format')
+    return found

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import log_selection
 from pushjuju.services.views.listings.log_selection import Record, Selection
-from pushjuju.web import errors, messages
+from pushjuju.web import errors, messages, times
 from pushjuju.web.call import reach
 from pushjuju.web.endpoints.streams import Stream, opened, served
 from pushjuju.web.subscriptions import Wanted
@@ -228,12 +228,9 @@ def _flag(query: MultiMapping[str], name: str) -> bool:
 
 def _time(text: str) -> str:
     try:
-        found = from_iso(text) if text else None
-    except ValueError:
-        raise _invalid(f'start time "{text}" is not a valid time in RFC3339 format') from None
-    if found is not None and found.tzinfo is None:
-        raise _invalid(f'start time "{text}" is not a valid time in RFC3339 format')
-    return to_iso(found) if found else ""
+        return to_iso(times.read(text)) if text else ""
+    except NotValid as error:
+        raise _invalid(f"start time {error.message}") from None
 
 
 def _invalid(text: str) -> errors.ApiError:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.statuses import HistoryEntry
@@ -110,7 +109,7 @@ class Client(Facade):
     def _since(self, wanted: HistoryFilter) -> datetime | None:
         if wanted.delta:
             return self.ctx.clock.now() - timedelta(seconds=min(wanted.delta / 1e9, _LONGEST_S))
-        return from_iso(wanted.date) if wanted.date else None
+        return times.read(wanted.date) if wanted.date else None
 
     @method(Needs.WRITE, until=7)
     def find_tools(self) -> FindToolsResult:

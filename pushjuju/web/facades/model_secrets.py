@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -112,7 +111,7 @@ def _content(params: ContentParams) -> Content | None:
     try:
         for value in params.data.values():
             base64.b64decode(value, validate=True)
-    except binascii.Error:
+    except ValueError:
         raise NotValid("the content of a secret is not valid base64") from None
     return Content(params.data) if params.data else None
 

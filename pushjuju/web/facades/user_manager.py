@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
 
-from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views.listings import users as listing
 from pushjuju.web import errors, tags, times
@@ -110,6 +110,8 @@ class UserManager(Facade):
 
     def _add(self, item: AddUserParams) -> AddUserResult:
         try:
+            if item.password:
+                passwords.check(item.password)
             users.add(self.ctx, item.username, item.display_name)
             if item.password:
                 passwords.set_password(self.ctx, item.username, item.password)
@@ -148,11 +150,16 @@ class UserManager(Facade):
     @method(Needs.LOGIN, changes=True)
     def set_password(self, params: EntityPasswords) -> ErrorResults:
         """Set passwords: the caller's own, or those of all users for a superuser."""
-        return {"results": [each(self._set_password, item) for item in params.changes]}
+        done: set[str] = set()
+        return {"results": [each(self._set_password, item, done) for item in params.changes]}
 
-    def _set_password(self, item: EntityPassword) -> None:
+    def _set_password(self, item: EntityPassword, done: set[str]) -> None:
+        """Set a password; once for a user, as each hash takes a thread of the server for a while."""
         name = tags.user(item.tag)
         require_self(self.ctx, name)
+        if name in done:
+            raise NotValid(f"the request sets the password of user {name} twice")
+        done.add(name)
         passwords.set_password(self.ctx, name, item.password)
 
     @method(Needs.SUPERUSER, changes=True)

@@ -286,3 +286,18 @@ def test_listing_types_loads_no_provider(site: Site) -> None:
     assert "pushjuju.plugins.providers.local" in done.stdout.split()
     assert "pushjuju.plugins.providers.local.provider" not in done.stdout.split()
     assert not any(name.startswith("pushjuju.plugins.hooks.") for name in done.stdout.split())
+
+
+def test_hosts_with_equal_settings_load_the_plugins_once() -> None:
+    assert PluginHost(environ={})._host() is PluginHost(environ={"LANG": "C"})._host()
+    other = PluginHost(environ={"PUSHJUJU_DISABLE_PLUGINS": "all"})._host()
+    assert other is not PluginHost(environ={})._host()
+
+
+def test_plugins_are_loaded_again_when_a_package_was_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    before = PluginHost(environ={})._host()
+    (tmp_path / "more-1.0.dist-info").mkdir()
+    assert PluginHost(environ={})._host() is not before

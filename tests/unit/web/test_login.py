@@ -248,3 +248,14 @@ def test_a_password_costs_as_much_for_a_user_who_is_not_there() -> None:
             passwords.matches("rose", hash_of)
         spent.append(time.process_time() - begun)
     assert 0.5 < spent[0] / spent[1] < 2
+
+
+async def test_only_a_superuser_learns_that_a_model_is_not_there(
+    served: ApiWorld, house: TestController
+) -> None:
+    served.add_user("kim")
+    for model in (house.model, UNKNOWN, "not-a-uuid"):
+        async with served.connect(model) as client:
+            with pytest.raises(ApiFailed, match=r"^permission denied$") as refused:
+                await client.login("kim")
+            assert refused.value.code == "unauthorized access"

@@ -22,14 +22,19 @@ def set_password(ctx: Context, name: str, password: str) -> None:
         NotFound: The user does not exist.
         NotValid: The password is empty or too long.
     """
-    _check(password)
+    check(password)
     kept = hashed(password)
     with ctx.change_controller() as tx:
         users.require(tx, name)
         tx.run("user_login_set_password", name=name, password=kept)
 
 
-def _check(password: str) -> None:
+def check(password: str) -> None:
+    """Check that a user may have a password.
+
+    Raises:
+        NotValid: The password is empty or too long.
+    """
     if not password:
         raise NotValid("cannot set an empty password")
     if len(password) > LONGEST:
@@ -64,7 +69,7 @@ def register(ctx: Context, name: str, key: bytes, password: str) -> None:
         NotPermitted: The key is not the user's secret key, or was used before.
         NotValid: The password is empty or too long.
     """
-    _check(password)
+    check(password)
     kept = hashed(password)
     with ctx.change_controller() as tx:
         if key_of(login_of(tx, name)) != key:

@@ -77,7 +77,7 @@ class Showing(Facade):
             return {"result": "", "error": errors.told(missing)}
         return {"result": found}
 
-    @method(Needs.READ, name="GetCharmURLOrigin")
+    @method(Needs.WRITE, name="GetCharmURLOrigin")
     def get_charm_url_origin(self, params: shapes.ApplicationGet) -> dict[str, object]:
         """Return the charm of an application, and where the charm comes from."""
         return application_documents.charm_origin(self.ctx, self.model, params.application)

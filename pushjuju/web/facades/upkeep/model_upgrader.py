@@ -41,7 +41,7 @@ class ModelUpgrader(Facade):
             return {"chosen-version": _NONE, "error": {"message": text, "code": "not found"}}
         return {"chosen-version": JUJU_VERSION}
 
-    @method(Needs.LOGIN)
+    @method(Needs.SUPERUSER)
     def abort_model_upgrade(self, params: ModelParam) -> None:
         """Do nothing: no upgrade is ever under way."""
         reach(self.ctx, tags.model_to_reach(params.model_tag), "admin")

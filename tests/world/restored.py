@@ -1,0 +1,31 @@
+"""A store that returns to how it was after each call that has changed it."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+
+class Restored:
+    """Sees whether anybody has written to a store, and undoes what was written."""
+
+    def __init__(self, path: Path) -> None:
+        self._store = sqlite3.connect(path, timeout=10, isolation_level=None)
+        self._copy = sqlite3.connect(":memory:")
+        self.keep()
+
+    def keep(self) -> None:
+        """Take the present content as the one to return to."""
+        self._store.backup(self._copy)
+        self._seen = self._version()
+
+    def _version(self) -> int:
+        return int(self._store.execute("PRAGMA data_version").fetchone()[0])
+
+    def undo(self) -> bool:
+        """Return True when somebody has written since; bring the kept content back."""
+        if self._version() == self._seen:
+            return False
+        self._copy.backup(self._store)
+        self._seen = self._version()
+        return True
