@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import NotPermitted, PushjujuError
 from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.services.entities.basis import blocks, users
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.model import model_access
+from pushjuju.services.entities.model import jump_hosts, model_access
 from pushjuju.services.entities.relation import offers
 from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
@@ -68,6 +68,22 @@ def require_self(ctx: Context, user: str) -> None:
     """
     if user != ctx.user:
         require_superuser(ctx)
+
+
+def require_way(ctx: Context, keys: Collection[str]) -> None:
+    """Check that only a superuser changes the way to the machines of a model.
+
+    The controller logs in at a jump host with its own key: at its own host, or at a machine of another model,
+    from which it would reach addresses that a client may not name itself.
+
+    Raises:
+        NotPermitted: The caller is no superuser, and a key names the jump host.
+    """
+    if jump_hosts.KEY in keys and not is_superuser(ctx):
+        raise NotPermitted(
+            f"only a superuser can change {jump_hosts.KEY} over the API",
+            hint=f"On the host of the controller: pushjuju model-config {jump_hosts.KEY}=...",
+        )
 
 
 def require_unblocked(ctx: Context, model: str, act: str) -> None:

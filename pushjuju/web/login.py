@@ -184,8 +184,8 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
     """Return a user whose proof was checked, and note the time of the login.
 
     Raises:
-        ApiError: The user has no access to the controller or model. Only a superuser is told that a model
-            does not exist: for others, such a model reads like one that they may not see.
+        ApiError: The user has no access to the controller or model. Only a superuser learns that a model
+            does not exist; the error for other users is the same as for missing access.
     """
     with ctx.store.read() as tx:
         level = users.effective_level(tx, name, Kind.CONTROLLER)

@@ -13,6 +13,7 @@ from pushjuju.services.requests.model.model_config import ModelConfigOptions
 from pushjuju.services.views.listings import settings
 from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
+from pushjuju.web.call import require_way
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import StringResult
 from pushjuju.web.shapes.constraints import Value, known
@@ -71,11 +72,14 @@ class ModelConfig(Facade):
     def model_set(self, params: ModelSet) -> None:
         """Change settings."""
         values = {key: value for key, value in checked(params.config).items() if key not in _FIXED}
+        now = model_config.effective(self.ctx, self._model())
+        require_way(self.ctx, {key for key in values if key not in now or values[key] != now[key]["value"]})
         model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(values=values))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def model_unset(self, params: ModelUnset) -> None:
         """Reset settings to their defaults."""
+        require_way(self.ctx, params.keys)
         model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(reset=params.keys))
 
     @method(Needs.READ)

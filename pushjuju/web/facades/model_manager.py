@@ -19,6 +19,7 @@ from pushjuju.web.call import (
     require_add_model,
     require_self,
     require_superuser,
+    require_way,
 )
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
@@ -47,6 +48,7 @@ class ModelManager(Defaults):
         require_self(self.ctx, owner)
         cloud = tags.cloud(params.cloud_tag) if params.cloud_tag else ""
         require_add_model(self.ctx, cloud)
+        require_way(self.ctx, params.config)
         credential = credential_key(self.ctx, params.credential)[1] if params.credential else ""
         options = AddModelOptions(
             name=params.name,

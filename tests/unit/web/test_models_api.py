@@ -116,3 +116,29 @@ async def test_published_keys_are_imported(served: ApiWorld, house: TestControll
         params = {"user": "admin", "ssh-keys": ["xx:kim"]}
         found = await client.ask("KeyManager", 1, "ImportKeys", params)
         assert "expected gh:<user> or lp:<user>" in found["results"][0]["error"]["message"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "root@localhost:22", "169.254.169.254", "gate.example.com"])
+async def test_only_a_superuser_sets_the_way_to_the_machines_of_a_model(
+    served: ApiWorld, house: TestController, host: str
+) -> None:
+    served.add_user("kim")
+    with served.ctx.store.write() as tx:
+        access.grant(tx, "kim", "admin", access.Kind.MODEL, house.model)
+        access.grant(tx, "kim", "add-model", access.Kind.CLOUD, "local")
+    config, refusal = {"config": {"ssh-jump-host": host}}, "only a superuser can change ssh-jump-host"
+    async with served.entered(house.model) as client:
+        await client.ask("ModelConfig", 3, "ModelSet", config)
+    async with served.entered(house.model, "kim") as client:
+        with pytest.raises(ApiFailed, match=refusal):
+            await client.ask("ModelConfig", 3, "ModelSet", {"config": {"ssh-jump-host": "10.0.0.9"}})
+        with pytest.raises(ApiFailed, match=refusal):
+            await client.ask("ModelConfig", 3, "ModelUnset", {"keys": ["ssh-jump-host"]})
+        same = {"config": {"ssh-jump-host": host, "extra": "x"}}  # clients send back what they have read
+        assert await client.ask("ModelConfig", 3, "ModelSet", same) == {}
+        assert (await client.ask("ModelConfig", 3, "ModelGet"))["config"]["ssh-jump-host"]["value"] == host
+    async with served.entered("", "kim") as client:
+        with pytest.raises(ApiFailed, match=refusal) as refused:
+            await client.ask("ModelManager", 9, "CreateModel", {"name": "attic", **config})
+        assert refused.value.code == "unauthorized access"
+        assert (await client.ask("ModelManager", 9, "CreateModel", {"name": "attic"}))["name"] == "attic"
