@@ -138,7 +138,7 @@ class Driver:
             idle_exit_s: Return after so many seconds without work; None means never.
         """
         idle = 0.0
-        self._serving = True
+        self._serving = self.runtime.serves = True
         self.ctx.store.check()
         self._check_keys()
         try:

@@ -1,10 +1,19 @@
-"""Events of progress that workers emit; the caller of the workers shows them."""
+"""What workers report of their work: events of progress, which users see, and steps, which traces have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Self
 
 from pushjuju.core.values import dataclass
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.rows.records import Machine
+    from pushjuju.uniter.commit import Committed
+    from pushjuju.uniter.dispatch import Dispatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,3 +42,27 @@ Tell = Callable[[Event], None]
 
 def silent(event: Event) -> None:
     """Ignore an event."""
+
+
+class Observer:
+    """Gets the steps of the work; this class ignores them."""
+
+    def of(self, ctx: Context) -> Self:  # noqa: ARG002 - for traces
+        """Return the observer of the work on a controller."""
+        return self
+
+    def contact(self, machine: Machine, *, reused: bool, serves: bool) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Return a context manager around the contact with a machine.
+
+        Args:
+            reused: True when the session with the machine is open already.
+            serves: True in a process that works until somebody stops it, not for one command.
+        """
+        return nullcontext()
+
+    def operation(self, dispatch: Dispatch, result: Mapping[str, Any], done: Committed) -> None:
+        """Get an operation whose result is committed, within a contact."""
+
+
+OBSERVER: ContextVar[Observer] = ContextVar("observer", default=Observer())  # noqa: B039 - no state
+"""The observer of the command that this process runs."""

@@ -37,7 +37,7 @@ from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import ROUTINE, Claim, model_of
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.workers import clouds, live
-from pushjuju.workers.events import Event, Tell, silent
+from pushjuju.workers.events import OBSERVER, Event, Tell, silent
 from pushjuju.workers.hosts import HostLink
 from pushjuju.workers.reach import ScriptRunner, key_alias, reach
 from pushjuju.workers.timeouts import within
@@ -69,6 +69,8 @@ class Runtime:
         ctx: The context through which a worker reads and writes; refuses writes when the lease has ended.
         base_ctx: The context of the process, which depends on no lease.
         watched: True when a user watches: machines send the last line that a long hook printed.
+        serves: True when the process works until somebody stops it.
+        observer: Gets the contacts with machines and the operations on them, for traces.
         routine_until: Time after which due update-status hooks are left to other processes; None means that
             the next claim runs them.
     """
@@ -84,6 +86,8 @@ class Runtime:
     ) -> None:
         self.ctx = self.base_ctx = ctx
         self.watched = watched
+        self.serves = False
+        self.observer = OBSERVER.get().of(ctx)
         self.routine_until: datetime | None = None
         self._leases = (0, 0)
         self._claim: Claim | None = None

@@ -47,11 +47,13 @@ class PlayedHome:
     Attributes:
         folder: The home directory, with the data directory `data`.
         does: Returns what a hook does, from the frame that starts the hook: keys of its result.
+        env: Further environment variables.
     """
 
     def __init__(self, folder: Path, does: Hook = lambda frame: {}) -> None:
         self.folder = folder
         self.does = does
+        self.env: Mapping[str, str] = {}
         self.ctx: Any = None
         self.clock = FakeClock()
         self.played_machines: dict[str, PlayedMachine] = _Machines(self)
@@ -61,7 +63,7 @@ class PlayedHome:
         """Run a command line."""
         self.clock.advance(STEP_S)
         with self._played():
-            return call(self.folder, *argv)
+            return call(self.folder, *argv, env=self.env)
 
     @contextmanager
     def _played(self) -> Iterator[None]:

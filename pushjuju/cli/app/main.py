@@ -21,6 +21,7 @@ from pushjuju.cli.terminal.output import Output
 from pushjuju.cli.work import suggest
 from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
 from pushjuju.services.entities.basis.places import told_by
+from pushjuju.workers import traced
 
 INTERRUPTED = 130
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of stdout, without a file name
@@ -28,6 +29,11 @@ _FULL = {
     errno.ENOSPC: "`df -h` shows which disk is full: free some space there, then run the command again",
     errno.EDQUOT: "free some of your quota, then run the command again",
 }
+_FOR_TRACES = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "PUSHJUJU_TRACE_FILE",
+)
 _RESUME = (
     "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
     "'{program} update-status' continues it, '{program} status' shows it."
@@ -77,12 +83,25 @@ def run(
     cli = Cli(console=console, output=Output(console), program=name)
     try:
         with told_by(console.info):
-            return _guarded(list(argv), cli)
+            return _traced(list(argv), cli)
     finally:
         for service in cli.extra.values():
             close = getattr(service, "close", None)
             if close is not None:
                 close()
+
+
+def _traced(argv: list[str], cli: Cli) -> int:
+    """Run the command line; send a trace when the environment names a place for traces."""
+    wanted = any(cli.env.get(name) for name in _FOR_TRACES)
+    traces = traced.open_traces(cli.env, cli.console.warn) if wanted else None
+    if traces is None:
+        return _guarded(argv, cli)
+    cli.console.env = traces.environment
+    with traces.recording():
+        status = _guarded(argv, cli)
+        traces.ended(cli.word, status)
+        return status
 
 
 def _guarded(argv: list[str], cli: Cli) -> int:

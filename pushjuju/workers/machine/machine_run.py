@@ -485,6 +485,7 @@ class MachineRun:
             await asyncio.sleep(0)  # lets other tasks run
         foreseen = self._foreseen.get(dispatch.unit)
         done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests, foreseen=foreseen)
+        self.runtime.observer.operation(dispatch, result, done)
         if done.decided is not None:
             self.decided[dispatch.unit] = done.decided
         self._committed.append((dispatch.id, str(dispatch.frame.get("request", "")), done.error))

@@ -158,6 +158,11 @@ class MachineWorker:
 
     async def _use(self, machine: Machine) -> None:
         """Reach the machine and do everything that is due on it."""
+        reused, serves = self.runtime.is_attached(machine), self.runtime.serves
+        with self.runtime.observer.contact(machine, reused=reused, serves=serves):
+            await self._do_all(machine)
+
+    async def _do_all(self, machine: Machine) -> None:
         machine_run = await self._attach(machine)
         if machine.keys_due:
             await keywriter.write(self.runtime, machine, machine_run.session)

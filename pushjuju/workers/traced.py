@@ -1,0 +1,184 @@
+"""Makes a trace of a command and of its work on machines.
+
+Spans have names, numbers and times alone: no arguments, no configuration, no relation data, no text that a
+machine sent.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote
+
+from pushjuju import __version__
+from pushjuju.core.errors import NotValid
+from pushjuju.workers import otlp, spans
+from pushjuju.workers.events import OBSERVER, Observer
+from pushjuju.workers.spans import Span, Value
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.rows.records import Machine
+    from pushjuju.uniter.commit import Committed
+    from pushjuju.uniter.dispatch import Dispatch
+
+_PARENT = "TRACEPARENT"
+_BIG = 2**31
+_LATEST = 1e11  # seconds since 1970 that a machine may name
+_OF_ENDPOINT = re.compile(r"^.+-(?=(?:relation|storage)-[a-z]+$)")
+_contact: ContextVar[Span | None] = ContextVar("contact", default=None)
+
+
+class Traces(Observer):
+    """The spans of a command and of its work.
+
+    Attributes:
+        environment: The variables for the background process, whose spans then belong to the command.
+    """
+
+    def __init__(self, env: Mapping[str, str], to: otlp.Target, warn: Callable[[str], None]) -> None:
+        self._env, self._warn, self._warned = env, warn, False
+        self._resource = _resource(env)
+        self._sender = otlp.Sender(to, lambda batch: spans.request(self._resource, batch))
+        origin = spans.read_header(env.get(_PARENT, ""))
+        self._command = Span(name="pushjuju", place=spans.place_below(origin, env), parent=origin)
+        self.environment = {**env, _PARENT: self._command.place.header}
+
+    def of(self, ctx: Context) -> Self:
+        """Note the controller on which the process works."""
+        self._resource["service.instance.id"] = str(ctx.controller.settings().get("uuid", ""))
+        return self
+
+    @contextmanager
+    def contact(self, machine: Machine, *, reused: bool, serves: bool) -> Iterator[None]:
+        """Make a span of a contact; in a process that serves, each contact begins a trace of its own."""
+        command = self._command.place
+        span = Span(
+            name="contact",
+            kind=spans.CLIENT,
+            place=spans.place_below(None if serves else command, self._env),
+            parent=None if serves else command,
+            link=(self._command.parent or command) if serves else None,
+        )
+        span.attributes = {
+            "server.address": str(machine.ssh.get("host", "")),
+            "server.port": int(machine.ssh.get("port") or 22),
+            "network.transport": "tcp",
+            "pushjuju.model.uuid": machine.model,
+            "pushjuju.machine": machine.id,
+            "pushjuju.contact.reused": reused,
+        }
+        token = _contact.set(span)
+        try:
+            with self._timed(span):
+                yield
+        finally:
+            _contact.reset(token)
+
+    @contextmanager
+    def _timed(self, span: Span) -> Iterator[None]:
+        since = time.monotonic_ns()
+        try:
+            yield
+        except BaseException as error:
+            span.error = str(getattr(error, "code", "") or type(error).__name__)
+            raise
+        finally:
+            span.ended = span.begun + time.monotonic_ns() - since
+            self._put(span)
+
+    def operation(self, dispatch: Dispatch, result: Mapping[str, Any], done: Committed) -> None:
+        """Make a span of an operation whose result is committed."""
+        contact = _contact.get()
+        if contact is None:
+            return
+        span = Span(name=_name(dispatch), place=spans.place_below(contact.place, self._env))
+        span.parent, code = contact.place, result.get("exit")
+        span.begun, span.ended = _moments(contact, result, time.time_ns())
+        span.error = "killed" if done.killed else "" if done.ok else "failed"
+        span.attributes = {
+            "pushjuju.model.uuid": contact.attributes["pushjuju.model.uuid"],
+            "pushjuju.machine": contact.attributes["pushjuju.machine"],
+            "pushjuju.unit": dispatch.unit,
+            "pushjuju.operation.id": dispatch.id,
+            "pushjuju.hook": str(dispatch.frame.get("hook", "")),
+            "pushjuju.charm.url": str(dispatch.frame.get("url", "")),
+            "process.exit.code": code if isinstance(code, int) and abs(code) < _BIG else "",
+        }
+        self._put(span)
+
+    def _put(self, span: Span) -> None:
+        if span.place.sampled:
+            self._sender.put(span)
+        if self._sender.error and not self._warned:
+            self._warned = True
+            self._warn(f"traces are not sent: {self._sender.error}")
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Observe the work of a block; afterwards, send the last spans and warn of lost ones."""
+        token = OBSERVER.set(self)
+        try:
+            with self._timed(self._command):
+                yield
+        finally:
+            OBSERVER.reset(token)
+            self._sender.close()
+            if self._sender.lost:
+                self._warn(f"traces: {self._sender.lost} spans are lost: {self._sender.error or 'too many'}")
+
+    def ended(self, word: str, status: int) -> None:
+        """Note the name of the command and how it ended; arguments may hold secrets and are left out."""
+        self._command.name = f"pushjuju {word}".rstrip()
+        self._command.error = str(status) if status else ""
+        self._command.attributes = {
+            "process.executable.name": "pushjuju",
+            "process.pid": os.getpid(),
+            "process.exit.code": status,
+            "pushjuju.command": word,
+        }
+
+
+def open_traces(env: Mapping[str, str], warn: Callable[[str], None]) -> Traces | None:
+    """Return the traces of a command, or None when the environment switches them off or has a mistake."""
+    try:
+        to = otlp.target(env)
+        return Traces(env, to, warn) if to is not None else None
+    except NotValid as error:
+        warn(f"traces are off: {error.message}")
+        return None
+
+
+def _resource(env: Mapping[str, str]) -> dict[str, Value]:
+    pairs = (item.partition("=") for item in env.get("OTEL_RESOURCE_ATTRIBUTES", "").split(","))
+    given = {name.strip(): unquote(value.strip()) for name, equals, value in pairs if equals}
+    name = env.get("OTEL_SERVICE_NAME") or given.get("service.name") or "pushjuju"
+    return {**given, "service.name": name, "service.version": __version__}
+
+
+def _name(dispatch: Dispatch) -> str:
+    """Return the name of a span; there are few names, so a hook's is without endpoint and storage."""
+    kind = dispatch.frame.get("kind", "operation")
+    if kind == "hook":
+        return f"hook {_OF_ENDPOINT.sub('', dispatch.title)}"
+    return f"action {dispatch.title}" if kind == "action" else kind
+
+
+def _moments(contact: Span, result: Mapping[str, Any], now: int) -> tuple[int, int]:
+    """Return when an operation began and ended, by the clock of this computer.
+
+    The machine's clock may be wrong. The result that came fastest shows by how much: each operation ended
+    before its result arrived.
+    """
+    times = [result.get(name) for name in ("started", "ended")]
+    if not all(isinstance(item, int | float) and 0 < item < _LATEST for item in times):
+        return now, now
+    started, ended = (int(item * 10**9) for item in times if item is not None)
+    contact.ahead = now - ended if contact.ahead is None else min(contact.ahead, now - ended)
+    over = max(ended + contact.ahead, contact.begun)
+    return max(over - max(ended - started, 0), 0), over

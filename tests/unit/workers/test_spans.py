@@ -1,0 +1,289 @@
+"""Traces: what is in spans, where they go, and that the work never waits for them."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import NotValid
+from pushjuju.workers import background, otlp, serving, spans
+from pushjuju.workers.spans import Place, Span
+from tests.world.charm_trees import charm_tree
+from tests.world.played_home import PlayedHome
+from tests.world.span_receiver import SpanReceiver, span_receiver, values
+
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+HEADER = f"00-{TRACE}-{PARENT}-01"
+SECRET = "telltale-3f9c"
+
+
+@pytest.fixture
+def collector() -> Iterator[SpanReceiver]:
+    with span_receiver() as found:
+        yield found
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> PlayedHome:
+    """A home with a model and the charm `web`."""
+    text = "name: web\nsummary: s\ndescription: d\nseries: [noble]\npeers: {ring: {interface: ring}}\n"
+    files = {
+        "config.yaml": "options: {title: {type: string}}\n",
+        "actions.yaml": "back-up: {params: {password: {type: string}}}\n",
+    }
+    charm_tree(tmp_path / "web", files, text)
+    made = PlayedHome(tmp_path)
+    ran(made, "bootstrap", "local", "home", "--add-model", "shop")
+    return made
+
+
+def ran(home: PlayedHome, *words: str, status: int = 0) -> str:
+    ended = home(*words)
+    assert ended.status == status, ended.err
+    return ended.err
+
+
+def deploy(home: PlayedHome, *more: str) -> str:
+    return ran(home, "deploy", str(home.folder / "web"), "--config", f"title={SECRET}", *more)
+
+
+def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, collector: SpanReceiver) -> None:
+    home.env = {**collector.env, "TRACEPARENT": HEADER}
+    deploy(home)
+    (command,), (contact,) = collector.named("pushjuju deploy"), collector.named("contact")
+    assert {span["traceId"] for span in collector.spans} == {TRACE}
+    assert (command["parentSpanId"], contact["parentSpanId"]) == (PARENT, command["spanId"])
+    hooks = [span for span in collector.spans if span["name"].startswith("hook ")]
+    names = [span["name"].removeprefix("hook ") for span in hooks]
+    assert names == ["install", "relation-created", "leader-elected", "config-changed", "start"]
+    assert {span["parentSpanId"] for span in hooks} == {contact["spanId"]}
+    assert collector.paths == ["/v1/traces"]
+    shown = values(contact)
+    assert shown.pop("server.address") == home.played_machines["0"].address
+    assert shown == {
+        "server.port": 22, "network.transport": "tcp", "pushjuju.model.uuid": shown["pushjuju.model.uuid"],
+        "pushjuju.machine": "0", "pushjuju.contact.reused": False,
+    }  # fmt: skip
+    of_hook = values(hooks[1])
+    assert (of_hook["pushjuju.unit"], of_hook["pushjuju.hook"]) == ("web/0", "ring-relation-created")
+    assert values(command)["process.exit.code"] == 0
+    (resource,) = collector.resources
+    assert resource["service.name"] == "pushjuju"
+    assert resource["service.instance.id"] == home.ctx.controller.settings()["uuid"]
+    for span in collector.spans:
+        assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
+
+
+def test_spans_have_no_argument_no_value_and_no_text_of_a_machine(
+    home: PlayedHome, collector: SpanReceiver
+) -> None:
+    home.env = collector.env
+    home.does = lambda frame: {
+        "writes": {"relations": {"0": {"web/0": {"password": SECRET}}}} if frame["hook"] == "start" else {},
+        "message": SECRET,
+    }
+    deploy(home)
+    ran(home, "config", "web", f"title=other-{SECRET}")
+    ran(home, "run", "web/0", "back-up", f"password={SECRET}")
+    ran(home, "exec", "--unit", "web/0", f"echo {SECRET}")
+    ran(home, "add-secret", "key", f"value={SECRET}")
+    names = {span["name"] for span in collector.spans}
+    assert {"hook config-changed", "action back-up", "commands", "pushjuju add-secret"} <= names
+    assert SECRET.encode() not in b"".join(collector.bodies)
+
+
+def test_failures_are_marked_by_their_type(home: PlayedHome, collector: SpanReceiver) -> None:
+    home.env = collector.env
+    home.does = lambda frame: {"outcome": "failed", "exit": 3, "message": SECRET}
+    words = ("deploy", str(home.folder / "web"))
+    ran(home, *words, status=1)
+    (hook,), (command,) = collector.named("hook install"), collector.named("pushjuju deploy")
+    assert (values(hook)["error.type"], values(hook)["process.exit.code"]) == ("failed", 3)
+    assert hook["status"] == command["status"] == {"code": 2}
+    assert values(command)["error.type"] == "1"
+
+
+def test_hooks_have_the_machines_times_moved_to_the_clock_of_this_computer(
+    home: PlayedHome, collector: SpanReceiver
+) -> None:
+    times = {"install": (1000.0, 1000.2), "config-changed": (1000.3, 1000.4), "start": (-5.0, 5.0)}
+    home.env = collector.env
+    home.does = lambda frame: dict(zip(("started", "ended"), times.get(frame["hook"], (0, 0)), strict=True))
+    before = time.time_ns()
+    deploy(home)
+    after = time.time_ns()
+    moments = {}
+    for name in times:
+        (span,) = collector.named(f"hook {name}")
+        moments[name] = int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"])
+    lengths = {name: round((ended - begun) / 1e9, 3) for name, (begun, ended) in moments.items()}
+    assert lengths == {"install": 0.2, "config-changed": 0.1, "start": 0}
+    assert all(before <= ended <= after for _, ended in moments.values())
+
+
+def test_work_in_the_background_belongs_to_the_command_and_each_contact_begins_a_trace(
+    home: PlayedHome, collector: SpanReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Mapping[str, str]] = []
+    monkeypatch.setattr(background, "ensure", lambda _controller, _data, environ: given.append(environ))
+    monkeypatch.setattr(serving, "LINGER_S", 0.0)
+    home.env = collector.env
+    deploy(home, "--no-wait")
+    (command,) = collector.spans
+    home.env = given[0]
+    ran(home, "controller", "run", "--until-idle")
+    (process,), contacts = collector.named("pushjuju controller"), collector.named("contact")
+    assert process["parentSpanId"] == command["spanId"]
+    assert contacts
+    for contact in contacts:
+        assert contact["traceId"] != command["traceId"]
+        assert contact["links"] == [{"traceId": command["traceId"], "spanId": command["spanId"]}]
+    traces = {contact["traceId"] for contact in contacts}
+    assert {span["traceId"] for span in collector.spans if "hook" in span["name"]} <= traces
+
+
+def test_nothing_of_a_trace_is_sent_to_a_machine(home: PlayedHome, collector: SpanReceiver) -> None:
+    frames: list[Mapping[str, Any]] = []
+    home.env = {**collector.env, "TRACEPARENT": HEADER}
+    home.does = lambda frame: frames.append(frame) or {}  # type: ignore[func-returns-value]
+    deploy(home)
+    assert frames
+    assert "TRACEPARENT" not in str(frames)
+    assert TRACE not in str(frames)
+
+
+def test_a_collector_that_is_down_costs_one_warning(home: PlayedHome) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{free.getsockname()[1]}"
+        home.env = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://name:{SECRET}@{place}"}
+        told = deploy(home)
+    (line,) = [line for line in told.splitlines() if "WARNING" in line]
+    assert line == f"WARNING traces: 8 spans are lost: http://{place}: Connection refused"
+
+
+def test_a_collector_that_does_not_answer_is_left_after_a_short_time(
+    home: PlayedHome, collector: SpanReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(otlp, "END_S", 0.1)
+    collector.silent = True
+    home.env = collector.env
+    begun = time.monotonic()
+    assert "spans are lost" in deploy(home)
+    assert time.monotonic() - begun < 10
+
+
+def test_what_waits_is_limited_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otlp, "MOST", 3)
+    to = otlp.target({"PUSHJUJU_TRACE_FILE": "/nowhere/traces"})
+    assert to is not None
+    sender = otlp.Sender(to, lambda batch: spans.request({}, batch))
+    for _ in range(10):
+        sender.put(Span(name="x", place=spans.place_below(None, {})))
+    sender.close()
+    assert (sender.lost, sender.error) == (10, "/nowhere/traces: No such file or directory")
+
+
+@pytest.mark.parametrize(("status", "lost", "kept"), [(503, 0, 3), (302, 2, 1), (401, 2, 1)])
+def test_only_what_may_work_later_is_sent_again(
+    collector: SpanReceiver, monkeypatch: pytest.MonkeyPatch, status: int, lost: int, kept: int
+) -> None:
+    monkeypatch.setattr(otlp, "EVERY_S", 0.0)
+    collector.answers = [status]
+    to = otlp.target({**collector.env, "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20abc"})
+    assert to is not None
+    sender = otlp.Sender(to, lambda batch: spans.request({}, batch))
+    sender._waiting.append(Span(name="x", place=spans.place_below(None, {})))
+    sender.put(Span(name="x", place=spans.place_below(None, {})))
+    while not collector.paths:
+        time.sleep(0.001)
+    sender.put(Span(name="y", place=spans.place_below(None, {})))
+    sender.close()
+    assert (sender.lost, len(collector.spans)) == (lost, kept)
+    assert set(collector.paths) == {"/v1/traces"}, "a redirect is not followed"
+    assert {item["authorization"] for item in collector.headers} == {"Bearer abc"}
+
+
+def test_a_file_gets_a_line_for_each_request(home: PlayedHome) -> None:
+    file = home.folder / "traces.jsonl"
+    home.env = {"PUSHJUJU_TRACE_FILE": str(file)}
+    ran(home, "models")
+    ran(home, "status")
+    found = [json.loads(line)["resourceSpans"][0] for line in file.read_text().splitlines()]
+    names = [item["scopeSpans"][0]["spans"][0]["name"] for item in found]
+    assert names == ["pushjuju models", "pushjuju status"]
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("env", "why"),
+    [
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, 'PROTOCOL is "grpc", supported is http/json'),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4317"}, "is not an address like"),
+        ({"OTEL_EXPORTER_OTLP_TIMEOUT": "soon"}, "is not a number of milliseconds"),
+    ],
+)
+def test_a_mistake_in_the_environment_is_a_warning(home: PlayedHome, env: dict[str, str], why: str) -> None:
+    home.env = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", **env}
+    assert why in ran(home, "status")
+    with pytest.raises(NotValid, match="OTEL_EXPORTER_OTLP"):
+        otlp.target(home.env)
+
+
+def test_the_environment_switches_off_samples_and_names(home: PlayedHome, collector: SpanReceiver) -> None:
+    for off in (
+        {"OTEL_SDK_DISABLED": "true"},
+        {"OTEL_TRACES_SAMPLER": "always_off"},
+        {"TRACEPARENT": HEADER.removesuffix("01") + "00"},
+    ):
+        home.env = {**collector.env, **off}
+        ran(home, "status")
+    assert collector.bodies == []
+    named = {"OTEL_SERVICE_NAME": "lab", "OTEL_RESOURCE_ATTRIBUTES": "env=a%20b,service.name=x"}
+    home.env = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{collector.address}/own?x=1", **named}
+    ran(home, "status")
+    assert collector.paths == ["/own?x=1"]
+    assert {"service.name": "lab", "env": "a b"}.items() <= collector.resources[0].items()
+
+
+def test_samplers_keep_a_part_of_the_traces_and_whole_traces() -> None:
+    env = {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.5"}
+    roots = [spans.place_below(None, env) for _ in range(400)]
+    assert 100 < sum(root.sampled for root in roots) < 300
+    assert all(spans.place_below(root, env).sampled == root.sampled for root in roots)
+    assert spans.place_below(None, {**env, "OTEL_TRACES_SAMPLER_ARG": "much"}).sampled
+
+
+def test_headers_are_those_of_the_w3c() -> None:
+    found = spans.read_header(HEADER)
+    assert found == Place(trace=TRACE, span=PARENT)
+    assert found.header == HEADER
+    wrong = ("", "x", HEADER.upper(), f"ff{HEADER[2:]}", f"00-{'0' * 32}-{PARENT}-01", f"{HEADER}-more")
+    assert [spans.read_header(text) for text in wrong] == [None] * len(wrong)
+
+
+_OFF = """
+import io, sys, types
+from pushjuju.cli.lazy_imports import import_lazily
+main = import_lazily("pushjuju.cli.app.main")
+for words in (["bootstrap", "manual", "lab", "--add-model", "shop"], ["status"], ["update-status"]):
+    out = io.StringIO()
+    assert main.run(words, stdin=out, stdout=out, stderr=out, env={"PUSHJUJU_DATA": "data"}) == 0
+names = ("traced", "spans", "otlp", "driver")
+print(*[name for name in names if type(sys.modules.get(f"pushjuju.workers.{name}")) is types.ModuleType])
+"""
+
+
+def test_without_a_place_for_traces_nothing_of_them_is_executed(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _OFF], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.split() == ["driver"]
