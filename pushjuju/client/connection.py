@@ -37,6 +37,10 @@ class ModelGone(NotFound, message="there is no such model"):
     """The UUID of the connection's model is unknown to the controller."""
 
 
+class LoginDenied(NotPermitted, message="permission denied"):
+    """The user has no access to the connection's controller or model; or the model does not exist."""
+
+
 _KINDS: Mapping[str, type[PushjujuError]] = {
     "not found": NotFound,
     "model not found": ModelGone,
@@ -199,9 +203,8 @@ class Connection:
         text = f'controller "{account.name}" refuses the login of {account.user}: {message}'
         if message == "permission denied":
             hint = "ask an administrator of the controller for access: pushjuju grant"
-        else:
-            hint = f"pushjuju login -c {account.name}    asks for the password again"
-        return NotPermitted(text, hint=hint)
+            return LoginDenied(text, hint=hint)
+        return NotPermitted(text, hint=f"pushjuju login -c {account.name}    asks for the password again")
 
 
 def _register_again(account: Account) -> str:

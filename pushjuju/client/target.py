@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pushjuju.client import accounts
 from pushjuju.client.accounts import Account
-from pushjuju.client.connection import Connection, ModelGone
-from pushjuju.core.errors import NotFound
+from pushjuju.client.connection import Connection, LoginDenied, ModelGone
+from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.model import models as model_service
 from pushjuju.store.datadir import DataDir
@@ -71,17 +71,24 @@ class Target:
 
         Args:
             act: Connects to the model before it does anything else. The function is called a second time
-                when the controller does not know the remembered UUID.
+                when the model was made anew with another UUID. The controller refuses the old one then, like
+                a model without access.
 
         Raises:
             NotFound: There is no such model, or no current one.
+            NotPermitted: The user has no access to the model.
         """
         owner, name = self._named(self.wanted)
+        refused: PushjujuError | None = None
         if known := self.account.models.get(f"{owner}/{name}"):
-            with suppress(ModelGone):
+            try:
                 return act(ModelHere(name=name, owner=owner, uuid=known))
+            except (LoginDenied, ModelGone) as error:
+                refused = error
         with self.controller() as controller:
             model = self.resolve(controller, self.wanted)
+        if refused is not None and model.uuid == known:
+            raise refused
         accounts.remember(self.folder, self.account.name, model.qualified, model.uuid)
         return act(model)
 
