@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -63,10 +64,23 @@ def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:
     """
     found = Certificates(folder)
     private_dir(folder)
-    if not found.ca.exists():
+    if not _is_whole(found):
         _make_ca(found, now)
     if not _serves(found, (*SERVER_NAMES, *names), now):
         _make_server(found, (*SERVER_NAMES, *names), now)
+    return found
+
+
+def renew_ca(folder: Path, now: datetime) -> Certificates:
+    """Make a new CA, and a server certificate with the names of the present one; return both.
+
+    When the process is killed in between, `ready` completes the renewal.
+    """
+    found = Certificates(folder)
+    private_dir(folder)
+    names = _names(_read(found.server)) if found.server.exists() else set()
+    _make_ca(found, now)
+    _make_server(found, {*SERVER_NAMES, *names}, now)
     return found
 
 
@@ -100,7 +114,7 @@ def _context() -> ssl.SSLContext:
 
 def fingerprint(found: Certificates) -> str:
     """Return the SHA-256 of the CA's certificate, in the form that users compare."""
-    digest = x509.load_pem_x509_certificate(found.ca.read_bytes()).fingerprint(hashes.SHA256())
+    digest = _read(found.ca).fingerprint(hashes.SHA256())
     return digest.hex(":").upper()
 
 
@@ -127,9 +141,7 @@ def _make_ca(found: Certificates, now: datetime) -> None:
 
 
 def _make_server(found: Certificates, names: Iterable[str], now: datetime) -> None:
-    ca = x509.load_pem_x509_certificate(found.ca.read_bytes())
-    ca_key = serialization.load_pem_private_key(found.ca_key.read_bytes(), None)
-    assert isinstance(ca_key, ec.EllipticCurvePrivateKey), "the CA is made here"
+    ca, ca_key = _read(found.ca), _read_key(found.ca_key)
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Juju")])
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key())
@@ -161,6 +173,37 @@ def _builder(
     )
 
 
+def _names(made: x509.Certificate) -> set[str]:
+    """Return the names and addresses that a server certificate serves."""
+    found = made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return {str(item.value) for item in found}
+
+
+def _read(path: Path) -> x509.Certificate:
+    return x509.load_pem_x509_certificate(path.read_bytes())
+
+
+def _read_key(path: Path) -> ec.EllipticCurvePrivateKey:
+    key = serialization.load_pem_private_key(path.read_bytes(), None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey), "the CA is made here"
+    return key
+
+
+def _is_whole(found: Certificates) -> bool:
+    """Return True when the CA is there and the key is the CA's: a renewal may have been cut in between."""
+    if not found.ca.exists():
+        return False
+    return _read_key(found.ca_key).public_key() == _read(found.ca).public_key()
+
+
+def _is_signed(made: x509.Certificate, ca: x509.Certificate) -> bool:
+    try:
+        made.verify_directly_issued_by(ca)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
 def _general(name: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
@@ -172,10 +215,10 @@ def _serves(found: Certificates, names: Iterable[str], now: datetime) -> bool:
     """Return True when this CA signed the server certificate, which is young enough and has all names."""
     if not (found.server.exists() and found.server_key.exists()):
         return False
-    made = x509.load_pem_x509_certificate(found.server.read_bytes())
+    made = _read(found.server)
     known = set(made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
     renewed = made.not_valid_after_utc - (made.not_valid_after_utc - made.not_valid_before_utc) / 3
-    return now < renewed and known.issuperset(map(_general, names))
+    return now < renewed and _is_signed(made, _read(found.ca)) and known.issuperset(map(_general, names))
 
 
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:

@@ -252,7 +252,7 @@ async def _health(_request: web.Request) -> web.Response:
 async def _connect(request: web.Request) -> web.StreamResponse:
     """Serve a websocket; Login refuses a model that does not exist."""
     api, peer = request.app[_API], request.remote or ""
-    require_room(api, request)
+    await require_room(api, request)
     socket = Socket(limits.LARGEST_MESSAGE)
     await socket.open(request)
     model = request.match_info.get("model", "")

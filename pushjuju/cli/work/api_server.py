@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.web import client_files
+from pushjuju.web import certificates, client_files
 from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.server import Address, Server
 from pushjuju.workers import background
@@ -84,3 +85,13 @@ class ApiServing:
     def write_client_files(self, folder: Path, user: str) -> None:
         """Write the files that Juju's clients need to find the controller; the user gets a new password."""
         client_files.write(self._ctx, folder, self._listen, user)
+
+    def renew_ca(self) -> None:
+        """Make a new CA, and say what gets the CA's certificate by hand."""
+        made = certificates.renew_ca(self._ctx.controller.root / "api", SystemClock().now())
+        say = self._cli.console.info
+        say(f"The new CA of {self._ctx.controller.name} has the fingerprint {certificates.fingerprint(made)}")
+        say("Restart the server, then hand out the certificate: clients refuse the server until then.")
+        say(f"  python-libjuju and Terraform with a copy of the CA: {made.ca}")
+        say("  other clients of Juju: new files of `pushjuju api client-config <folder>`")
+        say("  pushjuju on other computers: `pushjuju login <host>`, and compare the fingerprint")

@@ -70,7 +70,7 @@ async def opened(api: Api, request: web.Request, largest: int) -> Socket:
     Raises:
         HTTPException: There are too many connections, or a web page of another origin opens the websocket.
     """
-    require_room(api, request)
+    await require_room(api, request)
     socket = Socket(largest, limits.PING_S)
     await socket.open(request)
     return socket

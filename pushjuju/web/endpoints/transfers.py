@@ -16,14 +16,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 from aiohttp import web
 
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.audit import Caller
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import controller_config, models
 from pushjuju.web import errors, macaroons, messages, tags
 from pushjuju.web.audit import Speaker
 from pushjuju.web.call import reach, require_unblocked
@@ -146,7 +145,7 @@ class Transfers:
         return Received(path=path, sha256=short.hexdigest(), sha384=long.hexdigest())
 
 
-def require_room(api: Api, request: web.Request) -> None:
+async def require_room(api: Api, request: web.Request) -> None:
     """Check that a websocket may be opened.
 
     Raises:
@@ -154,10 +153,21 @@ def require_room(api: Api, request: web.Request) -> None:
             too many connections.
     """
     origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+    if origin is not None and not await _may_connect(api, origin, request.headers.get("Host", "")):
         raise web.HTTPForbidden(text="this origin may not connect\n")
     if not api.has_room(request.remote or ""):
         raise web.HTTPServiceUnavailable(text="too many connections\n")
+
+
+async def _may_connect(api: Api, origin: str, host: str) -> bool:
+    """Return True for a page of this server, or of an origin that the controller allows now."""
+    if host and origin.partition("://")[2] == host:
+        return True
+    return await api.pool.run(lambda ctx: origin in _allowed(ctx))
+
+
+def _allowed(ctx: Context) -> frozenset[str]:
+    return controller_config.parse_origins(str(ctx.controller.config().get(controller_config.ORIGINS, "")))
 
 
 def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: int = 400) -> web.Response:

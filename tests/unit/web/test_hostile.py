@@ -11,7 +11,9 @@ from typing import Any
 import aiohttp
 import pytest
 
+from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.requests.controller import controller_config as change_config
 from pushjuju.web import limits, messages
 from tests.world.api import PASSWORD, ApiClient, ApiFailed, ApiWorld, basic
 from tests.world.charms import Charms
@@ -135,6 +137,36 @@ async def test_a_page_of_another_origin_may_not_connect(served: ApiWorld) -> Non
     assert refused.value.status == 403
     async with served.connect(Origin=f"https://{served.endpoint}") as client:
         await client.login()
+
+
+@pytest.mark.parametrize("origin", ["null", "https://[", "", "https://", "https://home.example.evil.example"])
+async def test_an_odd_origin_may_not_connect(served: ApiWorld, origin: str) -> None:
+    change_config.change(served.ctx, {"api-allowed-origins": "https://home.example"})
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+        async with served.connect(Origin=origin):
+            pass
+    assert refused.value.status == 403
+
+
+async def test_pages_of_an_allowed_origin_may_connect_at_once(
+    served: ApiWorld, house: TestController
+) -> None:
+    allowed = {"api-allowed-origins": "https://juju.example, HTTP://[::1]:8080"}
+    async with served.entered() as client:
+        await client.ask("Controller", 11, "ConfigSet", {"config": allowed})
+    for origin in ("https://juju.example", "http://[::1]:8080"):
+        async with served.connect(house.model, Origin=origin) as client:
+            await client.login()
+    for origin in ("http://juju.example", "https://juju.example:8443", "https://x.juju.example"):
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            async with served.connect(Origin=origin):
+                pass
+
+
+@pytest.mark.parametrize("text", ["*", "juju.example", "https://juju.example/", "https://a b", "https://"])
+def test_what_is_no_origin_is_refused(house: TestController, text: str) -> None:
+    with pytest.raises(NotValid, match="is not an origin"):
+        change_config.change(house.ctx, {"api-allowed-origins": f"https://x.example,{text}"})
 
 
 async def test_keys_have_no_case_and_null_is_absent(served: ApiWorld) -> None:

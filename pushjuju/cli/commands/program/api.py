@@ -1,4 +1,4 @@
-"""The command api: serves the API of a controller, or writes the files of Juju's clients."""
+"""The command api: serves the API of a controller, writes the files of Juju's clients, renews the CA."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ApiFlags(ServingFlags):
 
 @command(
     "api",
-    usage="[client-config <folder>]",
+    usage="[client-config <folder> | renew-ca]",
     summary="Serves Juju's API, so that Juju's clients work this controller.",
     at_most=2,
     flags=flags.CONTROLLER,
@@ -34,18 +34,23 @@ class ApiFlags(ServingFlags):
     "`controller run --api` does both in one process. The server ends with Ctrl-C or SIGTERM. A\n"
     "user logs in with the password that change-user-password sets.\n\n"
     "`api client-config` writes the files that Juju's clients need into a new folder, the value for\n"
-    "JUJU_DATA, with a new password for the user. Give it the same --listen as the server.",
+    "JUJU_DATA, with a new password for the user. Give it the same --listen as the server.\n\n"
+    "`api renew-ca` makes a new CA of the controller, for a CA that is ten years old or whose key others\n"
+    "may have, and says which clients need the new certificate. Logins with macaroons end.",
     examples="    pushjuju api --listen 192.0.2.7\n"
     "    pushjuju api client-config ~/.local/share/juju --listen 192.0.2.7\n",
     see_also=("controller", "change-user-password", "add-user", "grant"),
 )
 def api(cli: Cli, args: tuple[str, ...], asked: ApiFlags) -> None:
-    """Serve the API, or write the files of clients."""
-    if args and (args[0] != "client-config" or len(args) != 2):
-        raise UsageError("api takes no arguments, or client-config and a folder")
+    """Serve the API, write the files of clients, or make a new CA."""
+    if (args[:1], len(args)) not in (((), 0), (("client-config",), 2), (("renew-ca",), 1)):
+        raise UsageError("api takes no arguments, client-config and a folder, or renew-ca")
     asked.check()
     ctx = session.open_controller(cli, asked.controller)
     serving = serve_api.serving()(cli, ctx, asked.listen, asked, WebCommands(root_group()).run)
+    if args == ("renew-ca",):
+        serving.renew_ca()
+        return
     if args:
         folder = Path(args[1]).expanduser()
         serving.write_client_files(folder, asked.user)

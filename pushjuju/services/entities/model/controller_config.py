@@ -26,7 +26,7 @@ from pushjuju.services.entities.basis.context import Context
 class Setting:
     """A configuration key: type, default (or None), and whether users may change it after bootstrap.
 
-    Types: `bool`, `int`, `string`, `duration`, `size`.
+    Types: `bool`, `int`, `string`, `duration`, `size`, `origins`.
     """
 
     type: str
@@ -34,12 +34,14 @@ class Setting:
     changes: bool = True
 
 
+ORIGINS = "api-allowed-origins"
 SETTINGS: Mapping[str, Setting] = {
     "agent-logfile-max-backups": Setting("int", 2),
     "agent-logfile-max-size": Setting("size", "100M"),
     "agent-ratelimit-max": Setting("int", 10),
     "agent-ratelimit-rate": Setting("duration", "250ms"),
     "allow-model-access": Setting("bool", None, changes=False),
+    ORIGINS: Setting("origins"),  # of web pages that may open websockets; not a key of Juju
     "api-port": Setting("int", None, changes=False),
     "api-port-open-delay": Setting("duration"),
     "application-resource-download-limit": Setting("int", 0),
@@ -96,6 +98,7 @@ SETTINGS: Mapping[str, Setting] = {
     "state-port": Setting("int", None, changes=False),
     "system-ssh-keys": Setting("string", None, changes=False),
 }
+_ORIGIN = re.compile(r"https?://([a-z0-9_.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _STATE_SIZES = ("max-charm-state-size", "max-agent-state-size")
 SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
 
@@ -128,9 +131,24 @@ def parse_value(key: str, value: Any) -> Any:
             parse_duration(text)
         if setting.type == "size":
             parse_size(text)
+        if setting.type == "origins":
+            parse_origins(text)
     except (NotValid, ValueError) as error:
         raise NotValid(f"invalid {key} in configuration: {error}") from None
     return text
+
+
+def parse_origins(text: str) -> frozenset[str]:
+    """Return the origins of a list that is separated by commas, as browsers write them.
+
+    Raises:
+        NotValid: A part is not `https://HOST[:PORT]` or `http://HOST[:PORT]`.
+    """
+    found = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
+    for item in sorted(found):
+        if not _ORIGIN.fullmatch(item):
+            raise NotValid(f'"{item}" is not an origin: expected https://HOST[:PORT]')
+    return found
 
 
 def parse_values(values: Mapping[str, Any]) -> dict[str, object]:

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 import yaml
+from cryptography import x509
 
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
@@ -125,6 +126,34 @@ def test_the_files_of_clients_are_for_their_owner_alone(folder: Path, tmp_path: 
     about = yaml.safe_load((home / "controllers.yaml").read_text())["controllers"]["home"]
     assert about["api-endpoints"] == ["127.0.0.1:17171"]
     assert about["ca-cert"].startswith("-----BEGIN CERTIFICATE-----")
+
+
+def test_a_new_ca_replaces_the_old_one_and_tells_who_needs_the_certificate(folder: Path) -> None:
+    root, now = folder / "controllers" / "home" / "api", SystemClock().now()
+    old = certificates.ready(root, ["juju.example.com"], now).ca.read_text()
+    with started(folder, "api", "renew-ca") as process:
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+    made = certificates.Certificates(root)
+    assert made.ca.read_text() != old
+    for text in (certificates.fingerprint(made), str(made.ca), "client-config", "pushjuju login"):
+        assert text in said
+    server = made.server.read_text()
+    certificates.ready(root, ["juju.example.com"], now)
+    assert made.server.read_text() == server  # it has the names of the former, and the new CA has signed it
+
+
+@pytest.mark.parametrize("former", ["ca-key.pem", "ca.pem", "server.pem"])
+def test_a_renewal_that_was_cut_is_completed_at_the_next_start(folder: Path, former: str) -> None:
+    root, now = folder / "controllers" / "home" / "api", SystemClock().now()
+    certificates.ready(root, [], now)
+    left = (root / former).read_text()
+    certificates.renew_ca(root, now)
+    (root / former).write_text(left)
+    found = certificates.ready(root, [], now)
+    ca, server = (x509.load_pem_x509_certificate(path.read_bytes()) for path in (found.ca, found.server))
+    server.verify_directly_issued_by(ca)
+    certificates.server_context(found)
 
 
 @pytest.mark.parametrize("text", ["", "user@host", "host/path", "host:port"])
