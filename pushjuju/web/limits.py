@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
 LARGEST_BEFORE_LOGIN = 64 * 1024
+LARGEST_HEADERS = 16 * 1024  # of an HTTP request, all together
 LARGEST_READ_AT_ONCE = 256 * 1024  # larger messages are parsed in a thread
 LOGIN_WITHIN_S = 10.0  # from the begin of a connection, whatever the client sends meanwhile
 REQUEST_WITHIN_S = 15.0  # until the head of an HTTP request is complete

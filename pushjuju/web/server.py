@@ -118,8 +118,8 @@ class Server:
         self.fingerprint = certificates.fingerprint(found)
         self.api.logins.macaroons = LoginMacaroons(certificates.derived_key(found), self._ctx.clock.now)
         self._runner = web.AppRunner(
-            application(self.api, self._commands, self._names), max_line_size=8192, max_field_size=16384,
-            keepalive_timeout=limits.REQUEST_WITHIN_S,
+            application(self.api, self._commands, self._names), max_line_size=8192,
+            max_field_size=limits.LARGEST_HEADERS, keepalive_timeout=limits.REQUEST_WITHIN_S,
             access_log=None, shutdown_timeout=limits.END_WITHIN_S,
         )  # fmt: skip
         await self._runner.setup()
@@ -211,7 +211,7 @@ def application(
     Args:
         names: Returns the names by which browsers may reach the server.
     """
-    made = web.Application(client_max_size=0, middlewares=[_methods])
+    made = web.Application(client_max_size=0, middlewares=[_headers, _methods])
     made[_API] = api
     made.router.add_get("/health", _health)
     for path in ("/", "/api", "/model/{model}/api"):
@@ -229,6 +229,15 @@ def application(
         made.add_routes(part.routes())
     made.add_subapp(ROOT.rstrip("/"), Site(api, names, secure=True).application())
     return made
+
+
+@web.middleware
+async def _headers(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse a request whose headers are too large together; aiohttp limits each header."""
+    size = sum(len(name) + len(value) for name, value in request.raw_headers)
+    if size > limits.LARGEST_HEADERS:
+        raise web.HTTPRequestHeaderFieldsTooLarge(text="the headers are too large\n")
+    return await handler(request)
 
 
 @web.middleware

@@ -82,3 +82,11 @@ async def test_answers_of_many_connections_are_not_mixed_up(served: ApiWorld, ho
             assert not tags
 
     await asyncio.gather(*(talk(number) for number in range(10)))
+
+
+async def test_headers_that_are_too_large_together_are_refused(served: ApiWorld) -> None:
+    headers = "".join(f"X-{number}: {'a' * 4000}\r\n" for number in range(5))
+    found = await answered(served, f"GET /health HTTP/1.1\r\nHost: x\r\n{headers}\r\n")
+    assert found.startswith(b"HTTP/1.1 431 ")
+    found = await answered(served, f"GET /health HTTP/1.1\r\nHost: x\r\n{headers[:12_000]}\r\n\r\n")
+    assert found.startswith(b"HTTP/1.1 200 ")
