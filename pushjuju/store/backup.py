@@ -21,7 +21,7 @@ from pushjuju.store.faults import explain_error, is_full
 from pushjuju.store.files import full, unchanging
 from pushjuju.store.files.private import explained, sync_dir
 from pushjuju.store.queue import lease_at_least
-from pushjuju.store.schema import schema_version
+from pushjuju.store.schema import MOVED, mark_moved, schema_version
 from pushjuju.store.tx import Tx
 
 _BUSY_S = 30.0
@@ -53,11 +53,12 @@ def _source(path: Path) -> Iterator[sqlite3.Connection]:
         yield source
 
 
-def copy_store(place: Path | str, target: Path) -> None:
+def copy_store(place: Path | str, target: Path, *, compare: bool = False) -> None:
     """Copy a store into a file, as the store is at one moment; the copy is durable when this returns.
 
     Args:
         place: The file, or the address of a database.
+        compare: Compare all rows of a database with the copy.
 
     Raises:
         StoreError: The store cannot be read, or the copy cannot be written; no part of the copy is left.
@@ -68,7 +69,7 @@ def copy_store(place: Path | str, target: Path) -> None:
         with explained(target):
             new.unlink(missing_ok=True)
             os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        _fill(new, place)
+        _fill(new, place, compare=compare)
         check_copy(new)
         with explained(target):
             _sync(new)
@@ -82,10 +83,10 @@ def copy_store(place: Path | str, target: Path) -> None:
         new.unlink(missing_ok=True)
 
 
-def _fill(new: Path, place: Path | str) -> None:
+def _fill(new: Path, place: Path | str, *, compare: bool) -> None:
     """Write the content of a store into an empty file."""
     if isinstance(place, str):
-        databases.to_file(place, new)
+        databases.to_file(place, new, compare=compare)
         return
     with _source(place) as source, _opened(new, "rw") as copy:
         source.backup(copy)  # all pages in one step: a consistent copy while others write
@@ -160,15 +161,63 @@ def put_in_place(copy: Path, path: Path, before: Path) -> Path | None:
         connection.execute("PRAGMA journal_mode = DELETE")
     with explained(path):
         _sync(new)
-        kept = False
-        for end in ("-wal", "-shm", ""):
-            old = path.with_name(path.name + end)
-            if old.exists():
-                old.replace(before.with_name(before.name + end))
-                kept = True
+        kept = set_aside(path, before)
         new.replace(path)
         sync_dir(path.parent)
     return before if kept else None
+
+
+def set_aside(path: Path, kept: Path) -> bool:
+    """Rename a store with SQLite's files beside it, if it exists; return True when it did."""
+    found = False
+    for end in ("-wal", "-shm", ""):
+        old = path.with_name(path.name + end)
+        if old.exists():
+            old.replace(kept.with_name(kept.name + end))
+            found = True
+    return found
+
+
+def place_of_moved(path: Path) -> str:
+    """Return the address to which the rows of a file have moved, or "" when they are in the file."""
+    with _opened(path) as connection:
+        if schema_version(connection) != MOVED:
+            return ""
+        place: str = connection.execute("SELECT place FROM moved").fetchone()[0]
+        return place
+
+
+def move_to_database(path: Path, url: str, uuid: str) -> None:
+    """Copy a store into a database, and let nobody write to the file any more.
+
+    Killed before the end, the store is still in the file, and a second call begins again.
+
+    Args:
+        uuid: Of the controller.
+    """
+    store = Store.open(path)
+    try:
+        with store.write():  # nobody writes until the file is marked
+            databases.moves().arrive(path, url, uuid)
+            mark_moved(store._connection, url)
+    finally:
+        store.close()
+
+
+def move_to_file(url: str, new: Path, stamp: str) -> None:
+    """Copy a store from a database into a file, and let nobody write to the database any more.
+
+    Args:
+        stamp: A new name for this move, by which `has_left` of the database knows it.
+    """
+    store, moves = Store.open(url), databases.moves()
+    try:
+        with store.write():
+            moves.be_patient(store._connection)
+            copy_store(url, new, compare=True)
+            moves.leave(store._connection, stamp)
+    finally:
+        store.close()
 
 
 def take_back(store: Store, source: Path, before: Path) -> None:

@@ -28,9 +28,13 @@ def require_safe(url: str) -> None:
     address.require_safe(address.parsed(url))
 
 
-def to_file(url: str, path: Path) -> None:
-    """Write the rows of a store, as they are at one moment, into a file without tables."""
-    _module("transfer").to_file(_module("address").parsed(url), path)
+def to_file(url: str, path: Path, *, compare: bool = False) -> None:
+    """Write the rows of a store, as they are at one moment, into a file without tables.
+
+    Args:
+        compare: Compare all rows with the rows that were written.
+    """
+    _module("transfer").to_file(_module("address").parsed(url), path, compare=compare)
 
 
 def from_file(path: Path, url: str) -> None:
@@ -41,6 +45,21 @@ def from_file(path: Path, url: str) -> None:
 def forget(url: str) -> None:
     """Delete all that a removed controller has in its database."""
     _module("transfer").forget(_module("address").parsed(url))
+
+
+def shown(url: str) -> str:
+    """Return the address of a store for people, without options.
+
+    Raises:
+        NotValid: The address is malformed, or has a password.
+    """
+    text: str = _module("address").parsed(url).shown
+    return text
+
+
+def moves() -> Any:
+    """Return the module with the steps of a move."""
+    return _module("moves")
 
 
 def _module(name: str) -> Any:

@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from pushjuju.core.errors import StoreDamaged, StoreTooNew
+from pushjuju.core.errors import StoreDamaged, StoreGone, StoreTooNew
 from pushjuju.store.faults import FROM_COPY
 from pushjuju.store.statements import migrations
 
+MOVED = 1_000_000  # number of the schema of a file whose rows have moved to another place
 TABLES = ("model", "application", "unit", "machine", "operation", "status", "sequence", "work")
 
 
@@ -21,6 +22,7 @@ def schema_version(connection: sqlite3.Connection) -> int:
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     newest = migrations()[-1][0]
     version = schema_version(connection)
+    require_here(connection, path, version)
     if version > newest:
         raise StoreTooNew(
             f"the store {path} has schema {version}; this pushjuju knows up to {newest}",
@@ -29,6 +31,32 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     for number, script in migrations():
         if number > version:
             _apply(connection, number, script)
+
+
+def require_here(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Check that the rows of a file have not moved to another place.
+
+    Args:
+        version: The number of the file's schema.
+
+    Raises:
+        StoreGone: They have moved.
+    """
+    if version != MOVED:
+        return
+    place = connection.execute("SELECT place FROM moved").fetchone()[0]
+    raise StoreGone(
+        f"the store {path} has moved to {place}",
+        hint=f"run the command again; if the error stays, the move was interrupted: pushjuju controller move "
+        f"--to '{place}' completes the move",
+    )
+
+
+def mark_moved(connection: sqlite3.Connection, place: str) -> None:
+    """Mark in the open transaction that the rows of a file have moved to another place."""
+    connection.execute("CREATE TABLE moved (place TEXT)")
+    connection.execute("INSERT INTO moved VALUES (?)", [place])
+    connection.execute(f"PRAGMA user_version = {MOVED:d}")
 
 
 def check_ours(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:

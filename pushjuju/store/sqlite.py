@@ -18,7 +18,7 @@ from pushjuju.store.faults import FROM_COPY, explain_error, is_full, is_of_the_f
 from pushjuju.store.files import full, unchanging
 from pushjuju.store.files.private import explained, locked
 from pushjuju.store.files.waits import TOLD_AFTER_S, patiently
-from pushjuju.store.schema import check_ours, migrate
+from pushjuju.store.schema import check_ours, migrate, require_here, schema_version
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import OpenStore
@@ -49,6 +49,7 @@ class SqliteEngine:
         self._unchanging = False  # True on a read-only disk
         self._copy_of: tuple[full.Stamp, StoreError] | None = None  # set when the disk is full
         self._copies = 0
+        self._others = -1
         self._file = _identity(path)
 
     @classmethod
@@ -155,14 +156,21 @@ class SqliteEngine:
     def _lock(self, *, reads: bool) -> int:
         self.connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
         try:
-            if self._caches:
-                return self.others()
-            if reads:
-                self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-        except sqlite3.Error:
+            if self._caches or not reads:
+                return self._look()
+            self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except (sqlite3.Error, StoreError):
             self.rollback()
             raise
         return 0
+
+    def _look(self) -> int:
+        """Return `others`; after a write of another process, check that the store is still in this file."""
+        others = self.others()
+        if others != self._others:
+            require_here(self.connection, self.path, schema_version(self.connection))
+            self._others = others
+        return others if self._caches else 0
 
     def commit(self) -> None:
         self.connection.execute("COMMIT")

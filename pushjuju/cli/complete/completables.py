@@ -108,7 +108,7 @@ SWITCHES = frozenset((
     "--description", "--version",
 ))  # fmt: skip
 FIXED: Mapping[str, str] = {
-    "shell": "bash zsh fish", "driver": "run processes drain renew-key",
+    "shell": "bash zsh fish", "driver": "run processes drain move renew-key",
     "waited": "application machine model unit",
     "level": "TRACE DEBUG INFO WARNING ERROR", "none": "", "commands": "all destroy-model remove-object",
     "backendtype": "vault", "storagetype": "rootfs tmpfs loop local", "cloudlevel": "add-model admin",

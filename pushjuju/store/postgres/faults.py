@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from pushjuju.core.errors import StoreBusy, StoreError
+from pushjuju.core.errors import StoreBusy, StoreError, StoreGone
 from pushjuju.store.postgres.pipeline import Failed
 
 _AGAIN = "wait for the other pushjuju to end, then run the command again"
 _WAITED = ("55P03", "57014", "40P01", "40001", "25P03")  # locks, limits of time, deadlocks
+_NO_TABLE = "42P01"
 _NOT_OF_THE_STORE = ("22", "23", "42")  # values, constraints and texts of a statement
 
 
 def is_of_the_store(error: BaseException) -> bool:
     """Return True when the server is the cause (away, full, busy), not the statement."""
-    return isinstance(error, Failed) and (not error.state or error.state[:2] not in _NOT_OF_THE_STORE)
+    if not isinstance(error, Failed):
+        return False
+    return error.state in ("", _NO_TABLE) or error.state[:2] not in _NOT_OF_THE_STORE
 
 
 def explain_error(error: Failed, place: str) -> StoreError:
@@ -22,6 +25,8 @@ def explain_error(error: Failed, place: str) -> StoreError:
         place: The store as users know it, without a password.
     """
     state, text = error.state, str(error)
+    if state == _NO_TABLE:
+        return StoreGone(f"the store {place} is gone: its controller was removed or moved", detail=text)
     if state in _WAITED:
         return StoreBusy(f"the store {place} is held by another process", detail=text, hint=_AGAIN)
     if state == "53300":

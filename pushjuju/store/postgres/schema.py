@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import StoreDamaged, StoreTooNew
+from pushjuju.core.errors import StoreDamaged, StoreGone, StoreTooNew
 from pushjuju.store.postgres.address import SCHEMA
 from pushjuju.store.schema import statements_of
 from pushjuju.store.statements import migrations
@@ -20,6 +20,7 @@ from pushjuju.store.statements import migrations
 if TYPE_CHECKING:
     import psycopg
 
+MOVED = f"{SCHEMA}_moved_"  # begins the name of the schema of a store that has moved to a file
 # The journal of writes: other processes learn from it that what they have cached may have changed.
 # xid: rows of transactions that were open at a look come with the next look.
 # what: `store.journal`; NULL when the process caches nothing and so does not know.
@@ -63,16 +64,20 @@ def newest() -> int:
     return migrations()[-1][0]
 
 
-def prepare(link: psycopg.Connection[Any], place: str, *, create: bool) -> None:
+def prepare(link: psycopg.Connection[Any], place: str, *, create: bool, name: str = SCHEMA) -> None:
     """Choose the schema of the store, and bring it up to date.
+
+    Args:
+        name: The schema; another one than SCHEMA while the store moves.
 
     Raises:
         StoreDamaged: There is no store.
+        StoreGone: The store has moved to a file.
         StoreTooNew: A newer pushjuju made the store.
     """
     if create:
-        link.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-    link.execute(f"SET search_path = {SCHEMA}")
+        link.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
+    link.execute(f"SET search_path = {name}")
     if (version := _version(link)) == newest():
         return
     if version > newest():
@@ -81,10 +86,19 @@ def prepare(link: psycopg.Connection[Any], place: str, *, create: bool) -> None:
             hint="upgrade pushjuju: pip install --upgrade pushjuju",
         )
     if not (version or create):
+        _require_here(link, place)
         raise StoreDamaged(f"the database {place} has no store of pushjuju")
     with link.transaction():
         link.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{SCHEMA} schema"])
         _migrate(link, _version(link))
+
+
+def _require_here(link: psycopg.Connection[Any], place: str) -> None:
+    if link.execute("SELECT 1 FROM pg_namespace WHERE starts_with(nspname, %s)", [MOVED]).fetchone():
+        raise StoreGone(
+            f"the store {place} has moved to a file",
+            hint="pushjuju controller move --to file    completes a move that was interrupted",
+        )
 
 
 def _version(link: psycopg.Connection[Any]) -> int:

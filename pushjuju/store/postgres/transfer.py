@@ -5,8 +5,9 @@ Both directions copy every row of one moment. So one format, the file, serves fo
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -17,17 +18,20 @@ from psycopg import sql
 
 from pushjuju.core.errors import NotValid, StoreError
 from pushjuju.store.postgres import address, schema
-from pushjuju.store.schema import migrate
+from pushjuju.store.schema import migrate, schema_version
 
 _LAST = "change"  # the triggers of other tables write it
 _ROWS_AT_ONCE = 1000
 
 
-def to_file(place: address.Place, path: Path) -> None:
+def to_file(place: address.Place, path: Path, *, compare: bool = False) -> None:
     """Write the rows of a store into a file without tables.
 
+    Args:
+        compare: Compare all rows with the rows that were written.
+
     Raises:
-        StoreError: The server does not answer, or the store was made by another release.
+        StoreError: The server does not answer, the store was made by another release, or the rows differ.
     """
     with _opened(place) as link, closing(sqlite3.connect(path, isolation_level=None)) as file:
         migrate(file, path)
@@ -37,6 +41,8 @@ def to_file(place: address.Place, path: Path) -> None:
             link.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             for table, columns in _tables(file):
                 _read(link, file, table, columns)
+                if compare:
+                    _require_same(link, file, table, columns)
         file.execute("COMMIT")
         file.execute("PRAGMA journal_mode = DELETE")
 
@@ -52,18 +58,22 @@ def _read(
         file.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", cursor)  # noqa: S608
 
 
-def from_file(path: Path, place: address.Place) -> None:
+def from_file(path: Path, place: address.Place, *, name: str = address.SCHEMA, compare: bool = False) -> None:
     """Replace all rows of a store by those of a file, in one transaction.
+
+    Args:
+        name: The schema of the store.
+        compare: Compare all rows with the rows that were written.
 
     Raises:
         NotValid: The file was made by another release.
-        StoreError: The server does not answer.
+        StoreError: The server does not answer, or the rows differ.
     """
     with (
-        _opened(place) as link,
+        _opened(place, name) as link,
         closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file,
     ):
-        if int(file.execute("PRAGMA user_version").fetchone()[0]) != schema.newest():
+        if schema_version(file) != schema.newest():
             raise NotValid(f"the store {path} has the schema of another release")
         tables = list(_tables(file))
         with link.transaction():
@@ -74,6 +84,8 @@ def from_file(path: Path, place: address.Place) -> None:
                     link.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
                 _write(link, file, table, columns)
             _number_on(link)
+            for table, columns in tables if compare else ():
+                _require_same(link, file, table, columns)
 
 
 def forget(place: address.Place) -> None:
@@ -89,6 +101,32 @@ def _write(
     with link.cursor() as cursor, cursor.copy(asked) as copy:
         for row in file.execute(f"SELECT {', '.join(columns)} FROM {table}"):  # noqa: S608
             copy.write_row([_text(value) for value in row])
+
+
+def _require_same(
+    link: psycopg.Connection[Any], file: sqlite3.Connection, table: str, columns: Sequence[str]
+) -> None:
+    """Compare the rows of a table on both sides, in any order.
+
+    Raises:
+        StoreError: They differ.
+    """
+    here = _digest(file.execute(f"SELECT {', '.join(columns)} FROM {table}"))  # noqa: S608
+    with link.cursor(f"of_{table}") as cursor:
+        cursor.itersize = _ROWS_AT_ONCE
+        cursor.execute(sql.SQL("SELECT {} FROM {}").format(_named(columns), sql.Identifier(table)))
+        there = _digest(cursor)
+    if here != there:
+        raise StoreError(f"the copy differs from the store in table {table}: {here[0]} and {there[0]} rows")
+
+
+def _digest(rows: Iterable[Sequence[Any]]) -> tuple[int, int]:
+    """Return the number of rows, and a digest that does not depend on their order."""
+    count = total = 0
+    for row in rows:
+        said = repr([_text(value) for value in row]).encode()
+        count, total = count + 1, total + int.from_bytes(hashlib.sha256(said).digest())
+    return count, total
 
 
 def _text(value: Any) -> Any:
@@ -123,7 +161,7 @@ def _tables(file: sqlite3.Connection) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 @contextmanager
-def _opened(place: address.Place) -> Iterator[psycopg.Connection[Any]]:
+def _opened(place: address.Place, name: str = address.SCHEMA) -> Iterator[psycopg.Connection[Any]]:
     """Connect to the store for a while.
 
     Raises:
@@ -131,7 +169,7 @@ def _opened(place: address.Place) -> Iterator[psycopg.Connection[Any]]:
     """
     link = address.connected(place)
     try:
-        schema.prepare(link, place.shown, create=False)
+        schema.prepare(link, place.shown, create=False, name=name)
         yield link
     except psycopg.Error as error:
         raise StoreError(f"the store {place.shown} cannot be copied", detail=str(error).strip()) from error

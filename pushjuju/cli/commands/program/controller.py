@@ -18,7 +18,7 @@ from pushjuju.cli.work import session
 from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
-from pushjuju.services.requests.controller import drain
+from pushjuju.services.requests.controller import controllers, drain, moving
 from pushjuju.services.requests.secret import keys
 from pushjuju.services.views.listings import processes
 from pushjuju.workers import serving
@@ -34,6 +34,8 @@ class ControllerFlags(ServingFlags):
 
     until_idle: bool = flags.switch("until-idle", "run: end when nothing has been due for a while")
     api: str = flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]")
+    to: str = flags.text("to", "move: postgresql://[ROLE@]HOST[:PORT]/DATABASE, or file")
+    insecure_store: bool = flags.switch("insecure-store", "move: allow a network connection without TLS")
     forget_old: bool = flags.switch("forget-old", "renew-key: delete the old keys from the file")
 
 
@@ -41,15 +43,16 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "run": ("until_idle", "api", "cert", "key", "log_format", "web_cli"),
     "processes": ("format", "output"),
     "drain": (),
+    "move": ("to", "insecure_store"),
     "renew-key": ("forget_old",),
 }
 
 
 @command(
     "controller",
-    usage="run|processes|drain HOST|renew-key",
+    usage="run|processes|drain HOST|move --to ADDRESS|renew-key",
     summary="Runs a controller process: `controller run` works all that comes due, until it is stopped.",
-    at_least=(1, "no subcommand specified: controller run|processes|drain|renew-key"),
+    at_least=(1, "no subcommand specified: controller run|processes|drain|move|renew-key"),
     at_most=2,
     formats=("tabular", "yaml", "json"),
     flags=flags.CONTROLLER,
@@ -60,6 +63,10 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "`controller processes` lists the processes that work for the controller. `controller drain` asks\n"
     "those on a host, or the one with this name, to give back their work and to end. Hooks that run go\n"
     "on, on their machines.\n\n"
+    "`controller move` moves the store into an empty database of PostgreSQL, or back into a file.\n"
+    "Processes that work end with an error, and find the store in its new place when they start again.\n"
+    "All rows are compared before the old store is given up; it stays as a copy. The same command\n"
+    "completes a move that was interrupted.\n\n"
     "`controller renew-key` makes a new key and encrypts all secrets of the store with the new key. The\n"
     "old key stays in the file, for older copies of the store, unless --forget-old is given.",
     see_also=("api", "update-status"),
@@ -84,6 +91,8 @@ def _act(cli: Cli, word: str, asked: ControllerFlags, names: Sequence[str]) -> N
         _processes(cli, asked.controller)
     elif word == "drain":
         _drain(cli, asked.controller, *names)
+    elif word == "move":
+        _move(cli, asked)
     else:
         _renew_key(cli, asked.controller, forget=asked.forget_old)
 
@@ -133,3 +142,14 @@ def _table(listed: Sequence[Mapping[str, Any]]) -> str:
 def _drain(cli: Cli, controller: str, name: str) -> None:
     for process in drain.drain(session.open_controller(cli, controller), name):
         cli.console.info(f"Process {process} gives back its work and ends")
+
+
+def _move(cli: Cli, asked: ControllerFlags) -> None:
+    if not asked.to:
+        raise UsageError("say where to: controller move --to postgresql://HOST/DATABASE, or --to file")
+    folder = session.data_dir(cli)
+    name = controllers.current(folder, asked.controller or None, cli.env)
+    moved = moving.move(folder, name, asked.to, now=cli.clock.now(), insecure=asked.insecure_store)
+    moving.note(session.open_controller(cli, name), moved)
+    cli.console.info(f'The store of controller "{name}" is now {moved.place}')
+    cli.console.info(f"The store as it was is kept: {moved.kept}")

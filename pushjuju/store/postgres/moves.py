@@ -1,0 +1,107 @@
+"""Moves of a store into a database and back into a file: the schemas that exist meanwhile.
+
+A store that arrives has a schema with another name until it is complete. The schema of a store that has moved
+to a file is renamed, so that no other process can write there any more, and stays as an old copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import sql
+
+from pushjuju.core.errors import Conflict, StoreError
+from pushjuju.store.postgres import address, schema, transfer
+
+if TYPE_CHECKING:
+    from pushjuju.store.engine import Connection
+
+_ARRIVING = f"{address.SCHEMA}_arriving_"
+# a copy of a large store takes longer than other transactions may
+_PATIENCE = ("SET LOCAL idle_in_transaction_session_timeout = 0", "SET LOCAL statement_timeout = 0")
+
+
+def arrive(path: Path, url: str, uuid: str) -> None:
+    """Copy a file that nobody writes into a new schema, and compare all rows.
+
+    Args:
+        uuid: Of the controller; what an interrupted move of the same controller has left is deleted.
+
+    Raises:
+        Conflict: The database has a store already.
+        StoreError: The server does not answer, or the rows differ.
+    """
+    place, name = address.parsed(url), _arriving(uuid)
+    with _linked(place) as link:
+        if _exists(link, address.SCHEMA):
+            raise Conflict(
+                f"the database {place.shown} has the store of a controller already",
+                hint="createdb makes another database for this controller",
+            )
+        link.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
+        schema.prepare(link, place.shown, create=True, name=name)
+    transfer.from_file(path, place, name=name, compare=True)
+
+
+def settle(url: str, uuid: str) -> None:
+    """Make what `arrive` has copied the store of the database; called again, do nothing.
+
+    Raises:
+        StoreError: The copy is not there, or the server does not answer.
+    """
+    place = address.parsed(url)
+    with _linked(place) as link:
+        if _exists(link, _arriving(uuid)):
+            _rename(link.execute, _arriving(uuid), address.SCHEMA)
+        elif not _exists(link, address.SCHEMA):
+            raise StoreError(f"the database {place.shown} does not have the store that has moved")
+
+
+def leave(connection: Connection, stamp: str) -> None:
+    """Rename the schema in the open transaction of the whole store; later writes of others fail.
+
+    Args:
+        stamp: A new name for this move: letters, digits and underscores.
+    """
+    moved = f"{schema.MOVED}{stamp}"
+    _rename(lambda query: connection.execute(query.as_string(None)), address.SCHEMA, moved)
+    connection.execute(f"SET LOCAL search_path = {moved}")
+
+
+def be_patient(connection: Connection) -> None:
+    """Let the open transaction take as long as a copy takes."""
+    for statement in _PATIENCE:
+        connection.execute(statement)
+
+
+def has_left(url: str, stamp: str) -> bool:
+    """Return True when the transaction of `leave` was committed."""
+    with _linked(address.parsed(url)) as link:
+        return _exists(link, f"{schema.MOVED}{stamp}")
+
+
+def _arriving(uuid: str) -> str:
+    return _ARRIVING + uuid.replace("-", "")
+
+
+def _exists(link: psycopg.Connection[Any], name: str) -> bool:
+    return link.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [name]).fetchone() is not None
+
+
+def _rename(run: Any, name: str, other: str) -> None:
+    run(sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(sql.Identifier(name), sql.Identifier(other)))
+
+
+@contextmanager
+def _linked(place: address.Place) -> Iterator[psycopg.Connection[Any]]:
+    link = address.connected(place)
+    try:
+        yield link
+    except psycopg.Error as error:
+        raise StoreError(f"the database {place.shown} cannot be used", detail=str(error).strip()) from error
+    finally:
+        link.close()
