@@ -9,16 +9,16 @@ and a value derived from answers until one of them is invalid. Callers do not se
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.values import dataclass
-from pushjuju.store.journal import Note, Place, place_of
 from pushjuju.store.recent import Recent
 from pushjuju.store.statements import rows
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
+    from pushjuju.store.journal import Note
 
 MOST_KEPT = 8192  # answers, each of about a kilobyte; four times as many brought a large fleet no gain
 MOST_CONCLUDED = 32768  # values of `conclude`, each of about a kilobyte, which replace dozens of answers each
@@ -52,6 +52,7 @@ _PURE = frozenset([
 ])  # fmt: skip
 
 
+Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
 Cells = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
@@ -85,7 +86,7 @@ class Effects:
         """Return the rows that the statement uses with these parameters, or None when it may use any row."""
         if self.row is None:
             return None
-        return place_of(self.row[0], [params[name] for name in self.row[1]])
+        return _place(self.row[0], [params[name] for name in self.row[1]])
 
 
 class Analyst:
@@ -170,6 +171,13 @@ class Trail:
                 tables.setdefault(table, {})[columns, place] = None
         own: Footing = tuple((table, tuple(parts)) for table, parts in tables.items())
         return (own, *(footing for under in self.under.values() for footing in under))
+
+
+def _place(table: str, values: Collection[object]) -> Place | None:
+    """Return the place of rows with these values, or None for values that SQLite may compare differently."""
+    if all(isinstance(value, str) or type(value) is int for value in values):
+        return table, *map(str, values)  # SQLite may treat 5 and '5' as equal
+    return None
 
 
 class _Nothing(dict[str, None]):
@@ -307,7 +315,7 @@ class Memo:
 
     def inserted(self, table: str, values: Mapping[str, Any]) -> None:
         """Record that a table has a new row with these values."""
-        place = place_of(table, [values.get(column) for column in IDENTITY.get(table, ())])
+        place = _place(table, [values.get(column) for column in IDENTITY.get(table, ())])
         if self._journal is not None:
             self._journal.note("", place or (table,))
         self._appeared(table, place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import cache
 
 from pushjuju.store.statements import queries, rows
@@ -16,13 +16,6 @@ from pushjuju.store.statements import queries, rows
 Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
 Note = tuple[str, Place | None]  # a statement, or "" for a new row; the changed rows, None for any
 MOST_NEWS = 1000  # transactions; who has missed more takes everything for changed
-
-
-def place_of(table: str, values: Collection[object]) -> Place | None:
-    """Return the place of rows with these values, or None for values that SQLite may compare differently."""
-    if all(isinstance(value, str) or type(value) is int for value in values):
-        return table, *map(str, values)  # SQLite may treat 5 and '5' as equal
-    return None
 
 
 class Journal:

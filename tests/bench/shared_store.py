@@ -73,7 +73,8 @@ def said(stream: IO[str] | None) -> str:
 
 def deploy(root: Path, model: str, machines: int) -> None:
     """Ask for the model of a process, wait for the others, deploy, and tell the figures."""
-    made = Simulation(TestController.at(root, Charms(root / f"charms-{model}"), model), machines)
+    world = TestController.at(root, Charms(root / f"charms-{model}"), model)
+    made = Simulation(root, machines, world)
     with closing(made.world.ctx):
         made.deploy()
         print("ready", flush=True)

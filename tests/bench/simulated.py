@@ -70,9 +70,9 @@ class Phase:
 class Simulation:
     """A model of stacks on played machines."""
 
-    def __init__(self, world: TestController, size: int) -> None:
+    def __init__(self, root: Path, size: int, world: TestController | None = None) -> None:
+        self.world = world = world or TestController.build(root, Charms(root / "charms"))
         self.charms = world.charms
-        self.world = world
         if isinstance(world.ctx.store.place, Path):
             world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
         self.cloud = WireCloud()
@@ -182,7 +182,7 @@ def run(size: int, profile: str = "") -> dict[str, Any]:
     """Simulate a model of some size; return its figures."""
     root = Path(tempfile.mkdtemp(prefix="pushjuju-simulated-"))
     try:
-        made = Simulation(TestController.build(root, Charms(root / "charms")), size)
+        made = Simulation(root, size)
         made.measure("an empty model")
         base = made.phases.pop().rss
         begin = time.process_time()

@@ -17,7 +17,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import Claim
 from pushjuju.store.rows.records import Machine
-from pushjuju.workers.events import Event
+from pushjuju.workers.events import Event, Observer
 from pushjuju.workers.machine.machine_run import MachineRun
 from pushjuju.workers.machine.machine_worker import MachineWorker
 from pushjuju.workers.machine.running_operations import RunningOperations
@@ -39,6 +39,8 @@ class SteppedRuntime:
     """What the machine workers share."""
 
     session_type: type[SteppedSession] = SteppedSession
+    serves = False
+    observer = Observer()
     asked: Any = Runtime.asked  # pushjuju itself removes what is left of a claim
     generation: Any = Runtime.generation
     note_routine: Any = Runtime.note_routine
