@@ -10,15 +10,17 @@ import contextlib
 import errno
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pushjuju.core.errors import StoreDamaged
+from pushjuju.core.errors import NotFound, StoreDamaged
 from pushjuju.store import databases
 from pushjuju.store.db import Store
 from pushjuju.store.faults import explain_error, is_full
 from pushjuju.store.files import full, unchanging
+from pushjuju.store.files.blobs import FOLDER as BLOBS
+from pushjuju.store.files.blobs import Blobs
 from pushjuju.store.files.private import explained, sync_dir
 from pushjuju.store.queue import lease_at_least
 from pushjuju.store.schema import MOVED, mark_moved, schema_version
@@ -195,10 +197,14 @@ def move_to_database(path: Path, url: str, uuid: str) -> None:
     Args:
         uuid: Of the controller.
     """
-    store = Store.open(path)
+    store, moves = Store.open(path), databases.moves()
+    moves.prepare(url, uuid)
+    here, there = Blobs(path.parent / BLOBS), moves.blobs(url, uuid, path.parent / BLOBS)
     try:
-        with store.write():  # nobody writes until the file is marked
-            databases.moves().arrive(path, url, uuid)
+        _send_all(store, here, there)
+        with store.write() as tx:  # nobody writes until the file is marked
+            _send_each(blob_names(tx), here, there)  # those that are new since
+            moves.arrive(path, url, uuid)
             mark_moved(store._connection, url)
     finally:
         store.close()
@@ -211,13 +217,42 @@ def move_to_file(url: str, new: Path, stamp: str) -> None:
         stamp: A new name for this move, by which `has_left` of the database knows it.
     """
     store, moves = Store.open(url), databases.moves()
+    blobs = databases.blobs(url, new.parent / BLOBS)
     try:
-        with store.write():
+        with store.read() as tx:
+            names = blob_names(tx)
+        _fetch_each(names, blobs)
+        with store.write() as tx:
             moves.be_patient(store._connection)
+            _fetch_each(blob_names(tx), blobs)  # those that are new since
             copy_store(url, new, compare=True)
             moves.leave(store._connection, stamp)
     finally:
         store.close()
+
+
+def blob_names(tx: Tx) -> list[str]:
+    """Return the SHA-256 of the archives and resources that a store names, sorted."""
+    return sorted({row["sha256"] for row in tx.rows("blob_names") if row["sha256"]})
+
+
+def _send_all(store: Store, here: Blobs, there: Blobs) -> None:
+    """Copy the blobs that a store names from one place to another."""
+    with store.read() as tx:
+        names = blob_names(tx)
+    _send_each(names, here, there)
+
+
+def _send_each(names: Iterable[str], here: Blobs, there: Blobs) -> None:
+    for name in names:
+        if (path := here.find(name)) is not None:  # a missing archive is missing in both places
+            there.keep(path, name)
+
+
+def _fetch_each(names: Iterable[str], blobs: Blobs) -> None:
+    for name in names:
+        with contextlib.suppress(NotFound):
+            blobs.path(name)
 
 
 def take_back(store: Store, source: Path, before: Path) -> None:

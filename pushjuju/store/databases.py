@@ -10,6 +10,7 @@ from pushjuju.core.errors import StoreError
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
+    from pushjuju.store.files.blobs import Blobs
 
 
 def opened(url: str, *, create: bool = False) -> Engine:
@@ -45,6 +46,16 @@ def from_file(path: Path, url: str) -> None:
 def forget(url: str) -> None:
     """Delete all that a removed controller has in its database."""
     _module("transfer").forget(_module("address").parsed(url))
+
+
+def blobs(url: str, root: Path) -> Blobs:
+    """Return the charm archives and resources of a store.
+
+    Args:
+        root: The folder in which this host keeps copies of what it has used.
+    """
+    found: Blobs = _module("blobs").DatabaseBlobs(_module("address").parsed(url), root)
+    return found
 
 
 def shown(url: str) -> str:

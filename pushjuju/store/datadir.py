@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.core import ids
 from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound
 from pushjuju.core.problems import Subject
+from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
 from pushjuju.store.files.blobs import Blobs
 from pushjuju.store.files.places import MAIN
@@ -53,6 +54,9 @@ class ControllerDir:
     @property
     def blobs(self) -> Blobs:
         """Charm archives and resources."""
+        place = self.store_place
+        if isinstance(place, str):
+            return databases.blobs(place, self.root / "blobs")
         return Blobs(self.root / "blobs")
 
     @property

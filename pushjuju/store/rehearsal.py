@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
-from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.core.errors import NotFound, StoreDamaged, StoreError
 from pushjuju.core.values import dataclass
 from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CLOUDS, CREDENTIALS, KEY_FILE
@@ -84,6 +84,8 @@ def copy_datadir(source: DataDir, target: Path) -> DataDir:
 def _copy_controller(source: ControllerDir, target: Path) -> None:
     for folder in ("blobs", "ssh", "known_hosts", "machines", "log"):
         private_dir(target / folder)
+    if isinstance(source.store_place, str):
+        _fetch_blobs(source)
     for path in sorted((source.root / "blobs").glob("??/*")):
         private_dir(target / "blobs" / path.parent.name)
         (target / "blobs" / path.parent.name / path.name).symlink_to(path)
@@ -100,6 +102,14 @@ def _copy_controller(source: ControllerDir, target: Path) -> None:
     if isinstance(place, str) or place.exists():
         _copy_store(place, target / source.store_path.name)
     shutil.copyfile(source.root / "controller.toml", target / "controller.toml")
+
+
+def _fetch_blobs(source: ControllerDir) -> None:
+    """Copy the archives that other hosts have added to the folder of this host."""
+    blobs = source.blobs
+    for name in blobs.names():
+        with suppress(NotFound):  # a process has deleted it
+            blobs.path(name)
 
 
 def _copy_store(path: Path | str, target: Path) -> None:

@@ -101,6 +101,8 @@ def record(
         with contextlib.ExitStack() as stack:
             for step, found in _files(order):
                 uploads[step] = stack.enter_context(_copies(ctx, order, step, found))
+            for packed in order.packed.values():
+                ctx.controller.blobs.prepare(packed.path, packed.sha256)
             with ctx.change(model) as tx:
                 models.require_alive(tx)
                 if check:

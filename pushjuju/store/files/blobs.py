@@ -16,7 +16,8 @@ from pushjuju.core.ids import new_hash
 from pushjuju.core.values import dataclass
 from pushjuju.store.files.private import explained, private_dir, sync_dir, temporary
 
-_CHUNK = 1 << 20  # bytes that are read at once
+CHUNK = 1 << 20  # bytes that are read at once
+FOLDER = "blobs"
 _NEW = ".new-"
 _OLD_S = 60.0  # seconds; a living process locks its new copy sooner
 
@@ -54,7 +55,7 @@ class Blobs:
         return path
 
     def find(self, sha256: str) -> Path | None:
-        """Return the path of a blob, or None when the blob is not stored."""
+        """Return the path of a blob, or None when the blob is not stored on this host."""
         path = self.root / sha256[:2] / sha256
         return path if path.exists() else None
 
@@ -106,16 +107,26 @@ class Blobs:
             sync_dir(self.root)
         return copy.sha256
 
+    def prepare(self, source: Path, sha256: str) -> None:
+        """Do beforehand what takes long in `add`, which a transaction calls later."""
+
+    def keep(self, path: Path, sha256: str) -> None:
+        """Make a file of this folder a blob of the store that the folder belongs to."""
+
     def delete(self, sha256: str) -> None:
         """Delete a blob, if it exists."""
         (self.root / sha256[:2] / sha256).unlink(missing_ok=True)
+
+    def names(self) -> list[str]:
+        """Return the SHA-256 of all blobs, sorted."""
+        return sorted(path.name for path in self.root.glob("??/*"))
 
 
 def _copied(stream: BinaryIO, target: Any) -> Staged:
     """Copy a stream to a temporary file, which is durable when this returns."""
     name, fingerprint, size = new_hash("sha256"), new_hash("sha384"), 0
     fcntl.flock(target, fcntl.LOCK_EX)
-    while chunk := stream.read(_CHUNK):
+    while chunk := stream.read(CHUNK):
         name.update(chunk)
         fingerprint.update(chunk)
         size += len(chunk)

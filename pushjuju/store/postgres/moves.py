@@ -16,6 +16,7 @@ from psycopg import sql
 
 from pushjuju.core.errors import Conflict, StoreError
 from pushjuju.store.postgres import address, schema, transfer
+from pushjuju.store.postgres.blobs import DatabaseBlobs
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Connection
@@ -25,15 +26,15 @@ _ARRIVING = f"{address.SCHEMA}_arriving_"
 _PATIENCE = ("SET LOCAL idle_in_transaction_session_timeout = 0", "SET LOCAL statement_timeout = 0")
 
 
-def arrive(path: Path, url: str, uuid: str) -> None:
-    """Copy a file that nobody writes into a new schema, and compare all rows.
+def prepare(url: str, uuid: str) -> None:
+    """Make a new schema for a store that arrives.
 
     Args:
         uuid: Of the controller; what an interrupted move of the same controller has left is deleted.
 
     Raises:
         Conflict: The database has a store already.
-        StoreError: The server does not answer, or the rows differ.
+        StoreError: The server does not answer.
     """
     place, name = address.parsed(url), _arriving(uuid)
     with _linked(place) as link:
@@ -44,7 +45,20 @@ def arrive(path: Path, url: str, uuid: str) -> None:
             )
         link.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
         schema.prepare(link, place.shown, create=True, name=name)
-    transfer.from_file(path, place, name=name, compare=True)
+
+
+def blobs(url: str, uuid: str, root: Path) -> DatabaseBlobs:
+    """Return the blobs of a store that arrives; the folder is that of the controller."""
+    return DatabaseBlobs(address.parsed(url), root, _arriving(uuid))
+
+
+def arrive(path: Path, url: str, uuid: str) -> None:
+    """Copy a file that nobody writes into the schema that `prepare` has made, and compare all rows.
+
+    Raises:
+        StoreError: The server does not answer, or the rows differ.
+    """
+    transfer.from_file(path, address.parsed(url), name=_arriving(uuid), compare=True)
 
 
 def settle(url: str, uuid: str) -> None:

@@ -51,6 +51,7 @@ _WORDS = (
     (r"\bTEXT\b", 'TEXT COLLATE "C"'),  # the order of text in SQLite
     (r"\s*\bWITHOUT ROWID\b", ""),
 )
+_PIECES = "ALTER TABLE blob_chunk ALTER data SET STORAGE EXTERNAL"  # archives are compressed already
 _TRIGGER_WORD = re.compile(r"(\s|--.*\n)*CREATE TRIGGER")
 _TRIGGER = re.compile(
     r"CREATE TRIGGER (?P<name>\w+) (?P<event>AFTER .*?) ON (?P<table>\w+)"
@@ -151,6 +152,8 @@ def translated(statement: str) -> Iterator[str]:
     for word, other in _WORDS:
         statement = re.sub(word, other, statement)
     yield statement
+    if "CREATE TABLE blob_chunk" in statement:
+        yield _PIECES
 
 
 def _trigger(sql: str) -> Iterator[str]:

@@ -20,6 +20,12 @@ from pushjuju.core.errors import NotValid, StoreError
 from pushjuju.store.postgres import address, schema
 from pushjuju.store.schema import migrate, schema_version
 
+OF_HOSTS = (
+    "blob",
+    "blob_chunk",
+    "host_key",
+    "vault",
+)  # files beside a store in a file: they go their own way
 _LAST = "change"  # the triggers of other tables write it
 _ROWS_AT_ONCE = 1000
 
@@ -152,7 +158,7 @@ def _named(columns: Sequence[str]) -> sql.Composed:
 def _tables(file: sqlite3.Connection) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the tables with their columns, each after those that it refers to, and `change` last."""
     names = [row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    ours = [name for name in names if not name.startswith("sqlite_") and name != _LAST]
+    ours = [name for name in names if not name.startswith("sqlite_") and name not in (_LAST, *OF_HOSTS)]
     graph = {
         name: {row[2] for row in file.execute(f"PRAGMA foreign_key_list({name})")} - {name} for name in ours
     }

@@ -193,7 +193,8 @@ async def _or_forced(runtime: Runtime, model: Model, clear: Callable[[], Awaitab
 
 def _drop_blobs(ctx: Context) -> None:
     """Delete archives and resources that no model uses any more."""
-    for path in ctx.controller.blobs.root.glob("??/*"):
+    blobs = ctx.controller.blobs
+    for name in blobs.names():
         with ctx.store.write() as tx:
-            if not tx.scalar("blob_uses", sha256=path.name):
-                ctx.controller.blobs.delete(path.name)
+            if not tx.scalar("blob_uses", sha256=name):
+                blobs.delete(name)

@@ -11,12 +11,14 @@ import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from pushjuju.core.errors import LeaseLost, NotFound, NotValid, PushjujuError
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.application import resources, units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.supply import store_resources
+from pushjuju.store.files.blobs import Blobs
 from pushjuju.store.rows.records import Resource
 from pushjuju.workers.live import LiveAnswer
 
@@ -44,6 +46,17 @@ async def answer(
     return 0, json.dumps(told).encode(), b""
 
 
+async def at_hand(blobs: Blobs, sha256: str) -> Path:
+    """Return the path of a blob, which may have to be fetched from a database first.
+
+    Raises:
+        NotFound: The blob is not stored.
+    """
+    if (found := blobs.find(sha256)) is not None:
+        return found
+    return await asyncio.to_thread(blobs.path, sha256)
+
+
 async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str, argv: list[str]) -> Resource:
     if len(argv) not in (2, 3) or argv[0] != "--" or (len(argv) == 3 and argv[2] not in (FETCH, AGAIN)):
         raise NotValid("resource-get takes the name of a resource")
@@ -54,7 +67,7 @@ async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str,
         if argv[2] == AGAIN:
             session.forget_blob(found.sha256)
         try:
-            await session.put_blob(found.sha256, ctx.controller.blobs.path(found.sha256))
+            await session.put_blob(found.sha256, await at_hand(ctx.controller.blobs, found.sha256))
         except (NotFound, FileNotFoundError):
             if _look(ctx, model, unit, argv[1]).sha256 != found.sha256:
                 continue  # another file was attached meanwhile

@@ -428,9 +428,8 @@ class MachineRun:
         if dispatch.blob:
             blobs = self.ctx.controller.blobs
             like = blobs.find(dispatch.like) if dispatch.like else None
-            await self.session.put_blob(
-                dispatch.blob, blobs.path(dispatch.blob), (dispatch.like, like) if like else None
-            )
+            blob = await deliver.at_hand(blobs, dispatch.blob)
+            await self.session.put_blob(dispatch.blob, blob, (dispatch.like, like) if like else None)
             self.runtime.checkpoint("charm-pushed")
         try:
             following = await self._take_in(dispatch, await self._run(dispatch, plan))

@@ -54,13 +54,15 @@ def store(path: Path, clock: FakeClock) -> Iterator[Store]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of two MiB of its own."""
+    """A file system of 2.5 MiB of its own."""
     if os.geteuid():
         pytest.skip("mounting a small disk needs root")
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", folder], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=2560k,mode=0700", "tmpfs", folder],
+        capture_output=True,
+        check=False,
     )
     if mounted.returncode:
         pytest.skip("this system forbids mounting a tmpfs: " + mounted.stderr.decode().strip())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from pushjuju.services.requests.controller import moving
 from pushjuju.store import backup, databases
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
+from pushjuju.store.files.blobs import Blobs
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
 
@@ -77,6 +79,26 @@ def test_a_store_moves_into_a_database_and_back(
     assert rows(folder) == before
     move(postgres_url)  # the old schema does not stand in the way
     assert rows(folder) == before
+
+
+def test_archives_move_with_the_store(
+    folder: DataDir, packs: Charms, move: Callable[[str], moving.Moved], postgres_url: str
+) -> None:
+    """They are in the database then, and the folder of this host is a cache; and back."""
+    world = TestController.at(folder.root.parent, packs)
+    world.deploy("web")
+    with closing(world.ctx), world.ctx.store.read() as tx:
+        names = backup.blob_names(tx)
+    home, whole = folder.controller("home"), {}
+    for name in names:
+        whole[name] = home.blobs.path(name).read_bytes()
+    assert whole
+    for to in (postgres_url, "file"):
+        move(to)
+        if to != "file":
+            shutil.rmtree(home.root / "blobs")
+            assert home.blobs.names() == names
+    assert {name: Blobs(home.root / "blobs").path(name).read_bytes() for name in names} == whole
 
 
 def test_who_has_the_store_open_is_told(

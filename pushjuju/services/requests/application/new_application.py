@@ -113,6 +113,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
     """
     check(request)
     declared = request.packed.charm.meta.resources
+    ctx.controller.blobs.prepare(request.packed.path, request.packed.sha256)
     try:
         with (
             resources.uploads(ctx.controller.blobs, declared, request.resources) as files,

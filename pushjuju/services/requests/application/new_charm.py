@@ -82,6 +82,7 @@ def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
         NotValid: The new charm does not fit; nothing is changed.
     """
     declared = request.packed.charm.meta.resources
+    ctx.controller.blobs.prepare(request.packed.path, request.packed.sha256)
     try:
         with (
             resources.uploads(ctx.controller.blobs, declared, request.resources) as files,

@@ -37,6 +37,7 @@ def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -
         raise NotValid("the charm is not an archive")
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         packed = pack(archive, Path(folder) / "charm", origin="", needs_hooks=False)
+        ctx.controller.blobs.prepare(packed.path, packed.sha256)
         with ctx.change(model) as tx:
             models.require_alive(tx)
             return new_application.add_charm(ctx, tx, packed, series=series)[0]

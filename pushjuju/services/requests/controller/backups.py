@@ -166,7 +166,7 @@ def _archives(copy: Path) -> list[str]:
     store = Store.open(copy)
     try:
         with store.read() as tx:
-            return sorted({row["sha256"] for row in tx.rows("blob_names") if row["sha256"]})
+            return backup.blob_names(tx)
     finally:
         store.close()
 
