@@ -3,8 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
 from pushjuju.core.values import dataclass
+
+
+class HostKeys(Protocol):
+    """The host keys of a model's machines."""
+
+    def find(self, name: str, *, word: str = "") -> list[str]:
+        """Return the keys known under a name; with `word`, only those with this comment."""
+        ...
+
+    def add(self, name: str, key: str) -> None:
+        """Add a key; other processes may add keys at the same time."""
+
+    def accept(self, name: str, key: str) -> list[str]:
+        """Add the first key of a machine; return the keys that are known under the name then."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Delete the keys of a name, whose machine was removed or has a new key that the user accepts."""
+
+    def how_to_forget(self, name: str) -> str:
+        """Return the command that deletes the keys of a name."""
+        ...
+
+    def how_to_accept(self, name: str, key: str) -> str:
+        """Return the command that accepts a key instead of the provider's."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +44,7 @@ class MachineTarget:
         user: Login, or None for that of ``~/.ssh/config``, else the local user's. ``sudo -n`` makes it root.
         jump: The jump host, or None.
         identity_files: Private keys offered in addition to the agent's and the configured ones.
-        known_hosts: The model's file of host keys; the first contact adds the machine's key.
+        known_hosts: The model's host keys, or their file; the first contact adds the machine's key.
         host_keys: Public keys known from the provider (``ssh-ed25519 AAAA...``); no other key is then
             accepted.
         host_key_alias: Name in ``known_hosts`` in place of an address that may change.
@@ -30,7 +57,7 @@ class MachineTarget:
     user: str | None = None
     jump: MachineTarget | None = None
     identity_files: tuple[Path, ...] = ()
-    known_hosts: Path | None = None
+    known_hosts: Path | HostKeys | None = None
     host_keys: tuple[str, ...] = ()
     host_key_alias: str | None = None
     connect_timeout: float = 20.0

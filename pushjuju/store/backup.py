@@ -21,7 +21,8 @@ from pushjuju.store.faults import explain_error, is_full
 from pushjuju.store.files import full, unchanging
 from pushjuju.store.files.blobs import FOLDER as BLOBS
 from pushjuju.store.files.blobs import Blobs
-from pushjuju.store.files.private import explained, sync_dir
+from pushjuju.store.files.known_hosts import FOLDER, HostKey, entries, texts
+from pushjuju.store.files.private import explained, private_dir, replace_text, sync_dir
 from pushjuju.store.queue import lease_at_least
 from pushjuju.store.schema import MOVED, mark_moved, schema_version
 from pushjuju.store.tx import Tx
@@ -204,6 +205,7 @@ def move_to_database(path: Path, url: str, uuid: str) -> None:
         _send_all(store, here, there)
         with store.write() as tx:  # nobody writes until the file is marked
             _send_each(blob_names(tx), here, there)  # those that are new since
+            moves.keep_host_keys(url, uuid, _host_keys(path.parent))
             moves.arrive(path, url, uuid)
             mark_moved(store._connection, url)
     finally:
@@ -226,6 +228,7 @@ def move_to_file(url: str, new: Path, stamp: str) -> None:
             moves.be_patient(store._connection)
             _fetch_each(blob_names(tx), blobs)  # those that are new since
             copy_store(url, new, compare=True)
+            _write_host_keys(tx, new.parent)
             moves.leave(store._connection, stamp)
     finally:
         store.close()
@@ -247,6 +250,19 @@ def _send_each(names: Iterable[str], here: Blobs, there: Blobs) -> None:
     for name in names:
         if (path := here.find(name)) is not None:  # a missing archive is missing in both places
             there.keep(path, name)
+
+
+def _host_keys(root: Path) -> Iterator[tuple[str, HostKey]]:
+    """Yield the host keys in the files of a controller, each with the UUID of its model."""
+    for path in sorted((root / FOLDER).glob("*")):
+        for key in entries(path.read_text("utf-8")):
+            yield path.name, key
+
+
+def _write_host_keys(tx: Tx, root: Path) -> None:
+    private_dir(root / FOLDER)
+    for model, text in texts(tx.rows("host_key_all")).items():
+        replace_text(root / FOLDER / model, text)
 
 
 def _fetch_each(names: Iterable[str], blobs: Blobs) -> None:

@@ -16,8 +16,9 @@ from pushjuju.core.names import machine_tag, parent_machine
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.runner.ssh.transport import Connector
-from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.target import HostKeys, MachineTarget
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import host_keys
 from pushjuju.services.entities.model import jump_hosts
 from pushjuju.store.rows.records import Machine
 
@@ -38,7 +39,7 @@ def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> 
         ssh: {host, port, user, host_keys, jump, identities}.
         config: True to use the user's own SSH configuration and agent, too.
     """
-    known_hosts = ctx.controller.known_hosts(model)
+    known_hosts = _known_hosts(ctx, model)
     with ctx.read(model) as tx:
         hops = jump_hosts.to(tx, ssh)
     return MachineTarget(
@@ -51,6 +52,16 @@ def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> 
         host_keys=tuple(ssh.get("host_keys") or ()),
         use_ssh_config=config,
     )
+
+
+def host_keys_of(ctx: Context, model: str) -> HostKeys:
+    """Return the host keys of a model."""
+    return host_keys.of(ctx, model)
+
+
+def _known_hosts(ctx: Context, model: str) -> Path | HostKeys:
+    place = ctx.store.place
+    return ctx.controller.known_hosts(model) if isinstance(place, Path) else host_keys_of(ctx, model)
 
 
 def key_alias(machine: Machine) -> str | None:
@@ -74,7 +85,7 @@ def _way(ctx: Context, model: str, hops: Sequence[Hop]) -> MachineTarget | None:
             user=hop.user or None,
             jump=way,
             identity_files=(ctx.controller.private_key,),
-            known_hosts=ctx.controller.known_hosts(model),
+            known_hosts=_known_hosts(ctx, model),
         )
     return way
 

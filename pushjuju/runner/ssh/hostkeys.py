@@ -9,6 +9,7 @@ import base64
 import fcntl
 import hashlib
 import os
+import shlex
 from pathlib import Path
 
 from pushjuju.core.values import dataclass
@@ -65,15 +66,24 @@ class HostKeyFile:
 
     def add(self, name: str, key: str) -> None:
         """Add a key; other processes may add keys at the same time."""
+        self._add(name, normal(key), only_first=False)
+
+    def accept(self, name: str, key: str) -> list[str]:
+        """Add the first key of a machine; return the keys that are known under the name then."""
+        return self._add(name, normal(key), only_first=True)
+
+    def _add(self, name: str, key: str, *, only_first: bool) -> list[str]:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(fd, "a+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            if normal(key) in self.find(name):
-                return
-            file.write(f"{name} {normal(key)}\n")
+            known = self.find(name)
+            if key in known or (known and only_first):
+                return known
+            file.write(f"{name} {key}\n")
             file.flush()
             os.fsync(file.fileno())
+        return [*known, key]
 
     def remove(self, name: str) -> None:
         """Delete the keys of a name, whose machine was removed or has a new key that the user accepts."""
@@ -86,3 +96,11 @@ class HostKeyFile:
             file.seek(0)
             file.truncate()
             file.write("".join(keep))
+
+    def how_to_forget(self, name: str) -> str:
+        """Return the command that deletes the keys of a name."""
+        return f"ssh-keygen -f {self.path} -R '{name}'"
+
+    def how_to_accept(self, name: str, key: str) -> str:
+        """Return the command that accepts a key instead of the provider's."""
+        return f"echo '{name} {key} {ACCEPTED}' >> {shlex.quote(str(self.path))}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from pushjuju.runner.ssh import packets
 from pushjuju.runner.ssh.hostkeys import ACCEPTED, HostKeyFile, entry_name, fingerprint, normal
 from pushjuju.runner.ssh.library import asyncssh
 from pushjuju.runner.ssh.oneflight import log_in_at_once
-from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.target import HostKeys, MachineTarget
 
 Act = Callable[[Any], None]
 
@@ -36,7 +35,8 @@ class HostKeyCheck:
     def __init__(self, target: MachineTarget, host: str, port: int) -> None:
         self.target = target
         self.name = target.host_key_alias or entry_name(host, port)
-        self.file = HostKeyFile(target.known_hosts) if target.known_hosts else None
+        known = target.known_hosts
+        self.file: HostKeys | None = HostKeyFile(known) if isinstance(known, Path) else known
         self.known = [normal(key) for key in target.host_keys]
         if self.file:
             self.known += self.file.find(self.name, word=ACCEPTED if self.known else "")
@@ -51,7 +51,10 @@ class HostKeyCheck:
             self.refused = key
             return False
         if self.file:
-            self.file.add(self.name, key)
+            self.known = self.file.accept(self.name, key)  # another process may have been faster
+        if self.known and key not in self.known:
+            self.refused = key
+            return False
         return True
 
     def error(self) -> HostKeyChanged:
@@ -60,10 +63,9 @@ class HostKeyCheck:
         known = ", ".join(fingerprint(key) for key in self.known)
         hint = "Check with the machine's owner; the key came from the provider."
         if self.file and self.target.host_keys:
-            path = shlex.quote(str(self.file.path))
-            hint = f"If it is the right machine: echo '{self.name} {self.refused} {ACCEPTED}' >> {path}"
+            hint = f"If it is the right machine: {self.file.how_to_accept(self.name, self.refused)}"
         elif self.file:
-            hint = f"If the machine was reinstalled: ssh-keygen -f {self.file.path} -R '{self.name}'"
+            hint = f"If the machine was reinstalled: {self.file.how_to_forget(self.name)}"
         return HostKeyChanged(
             f"host key of {self.target} changed: expected {known}, got {shown}",
             detail="Another host may answer in the machine's place, or the machine was reinstalled.",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.values.hooks import hook_names
@@ -14,7 +16,7 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.machine import host_keys, machines
 from pushjuju.services.entities.model import jump_hosts
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import ModelTx
@@ -63,3 +65,8 @@ def tasks_of(ctx: Context, model: str, unit: str) -> tuple[list[str], list[str]]
         found = units.get(tx, unit)
         charm = applications.current_charm(tx, applications.get(tx, found.application))
     return sorted(hook_names(charm.meta)), sorted(charm.actions)
+
+
+def known_hosts(ctx: Context, model: str) -> AbstractContextManager[Path]:
+    """Return what yields a known_hosts file for OpenSSH, and keeps the keys that OpenSSH accepts."""
+    return host_keys.as_file(ctx, model)

@@ -6,7 +6,7 @@ to a file is renamed, so that no other process can write there any more, and sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from pushjuju.store.postgres.blobs import DatabaseBlobs
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Connection
+    from pushjuju.store.files.known_hosts import HostKey
 
 _ARRIVING = f"{address.SCHEMA}_arriving_"
 # a copy of a large store takes longer than other transactions may
@@ -50,6 +51,19 @@ def prepare(url: str, uuid: str) -> None:
 def blobs(url: str, uuid: str, root: Path) -> DatabaseBlobs:
     """Return the blobs of a store that arrives; the folder is that of the controller."""
     return DatabaseBlobs(address.parsed(url), root, _arriving(uuid))
+
+
+def keep_host_keys(url: str, uuid: str, found: Iterable[tuple[str, HostKey]]) -> None:
+    """Put host keys into the schema that `prepare` has made.
+
+    Args:
+        found: Each with the UUID of its model.
+    """
+    put = "INSERT INTO host_key (model, name, key, accepted) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+    with _linked(address.parsed(url)) as link:
+        link.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(_arriving(uuid))))
+        with link.cursor() as cursor:
+            cursor.executemany(put, [(model, key.name, key.key, int(key.accepted)) for model, key in found])
 
 
 def arrive(path: Path, url: str, uuid: str) -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pushjuju.runner.ssh.hostkeys import HostKeyFile, entry_name
+from pushjuju.runner.ssh.hostkeys import entry_name
+from pushjuju.runner.target import HostKeys
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine
-from pushjuju.workers.reach import key_alias
+from pushjuju.workers.reach import host_keys_of, key_alias
 
 DEFAULT_PORT = 22
 
 
-def file_of(ctx: Context, machine: Machine) -> tuple[HostKeyFile, str]:
-    """Return the model's known_hosts file and the name of a machine in it."""
+def file_of(ctx: Context, machine: Machine) -> tuple[HostKeys, str]:
+    """Return the model's host keys and the name of a machine among them."""
     name = key_alias(machine) or entry_name(
         str(machine.ssh.get("host", "")), int(machine.ssh.get("port") or DEFAULT_PORT)
     )
-    return HostKeyFile(ctx.controller.known_hosts(machine.model)), name
+    return host_keys_of(ctx, machine.model), name
 
 
 def remember(ctx: Context, machine: Machine) -> None:

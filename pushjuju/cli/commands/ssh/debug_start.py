@@ -40,10 +40,11 @@ def start_debugging(cli: Cli, args: tuple[str, ...], flags: DebugFlags, *, kind:
     script = debug_session.script(name, args[1:], kind=kind, at=at, machine=machine.id, program=cli.program)
     words = ["ssh", "-t", "-t", target.alias, debug_session.command(script)]
     # the user waits for hooks to debug, so a background process works on the model during the session
-    run_program(
-        known_hosts_of(opened), words, [target], check_host_keys=not flags.no_host_key_checks,
-        meanwhile=lambda: drive.background(cli, opened.ctx),
-    )  # fmt: skip
+    with known_hosts_of(opened) as known_hosts:
+        run_program(
+            known_hosts, words, [target], check_host_keys=not flags.no_host_key_checks,
+            meanwhile=lambda: drive.background(cli, opened.ctx),
+        )  # fmt: skip
 
 
 def _unit_of(opened: sessions.Session, text: str) -> str:

@@ -30,7 +30,8 @@ def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool
     listed = [_scp_word(cli, opened, arg, targets, proxy=way) for arg in args]
     # a machine cannot log in to another with our keys: scp copies between two machines through this computer
     words = ["scp", *(["-3"] if len(targets) > 1 and "-3" not in args else []), *listed]
-    run_program(known_hosts_of(opened), words, targets, check_host_keys=not no_host_key_checks)
+    with known_hosts_of(opened) as known_hosts:
+        run_program(known_hosts, words, targets, check_host_keys=not no_host_key_checks)
 
 
 def _scp_word(

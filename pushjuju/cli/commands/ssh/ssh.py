@@ -44,4 +44,5 @@ def ssh(
     terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty() if pty is None else pty
     options = ["-t", "-t"] if terminal else []
     words = ["ssh", *options, target.alias, *args[1:]]
-    run_program(known_hosts_of(opened), words, [target], check_host_keys=not no_host_key_checks)
+    with known_hosts_of(opened) as known_hosts:
+        run_program(known_hosts, words, [target], check_host_keys=not no_host_key_checks)

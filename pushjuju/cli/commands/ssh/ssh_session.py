@@ -8,6 +8,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,9 +51,9 @@ PTY = FlagSpec(
 )
 
 
-def known_hosts_of(opened: sessions.Session) -> Path:
-    """Return the file with the host keys of a model's machines."""
-    return opened.ctx.controller.known_hosts(opened.uuid)
+def known_hosts_of(opened: sessions.Session) -> AbstractContextManager[Path]:
+    """Return what yields the file with the host keys of a model's machines."""
+    return ssh_targets.known_hosts(opened.ctx, opened.uuid)
 
 
 def proxy_wanted(cli: Cli, proxy: bool) -> bool | None:

@@ -139,6 +139,7 @@ def delete(tx: ModelTx) -> None:
     tx.run("access_forget", kind="model", target=tx.model)
     tx.run("work_delete_prefix", prefix=tx.model)
     tx.run("sequence_delete", scope=tx.model)
+    tx.run("host_key_clear")
     tx.run("model_delete")
 
 

@@ -28,9 +28,11 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid, StoreDamaged, Sto
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.requests.controller import backup_host_keys
 from pushjuju.store import backup
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
+from pushjuju.store.files.known_hosts import FOLDER as HOSTS
 from pushjuju.store.files.private import explained, private_dir, replace_text, sync_dir
 
 STORE = "state.db"
@@ -127,7 +129,12 @@ def create(ctx: Context, target: Path, notes: str = "") -> Backup:
             meta = _describe(ctx, copy, notes, started)
             try:
                 found = [ctx.controller.blobs.path(name) for name in names]
-                _write(Path(folder) / "archive", meta, {STORE: copy, **_files(ctx.controller)}, found)
+                files = {
+                    STORE: copy,
+                    **_files(ctx.controller),
+                    **backup_host_keys.files(ctx, Path(folder), FILES),
+                }
+                _write(Path(folder) / "archive", meta, files, found)
             except (NotFound, FileNotFoundError):
                 continue
             (Path(folder) / "archive").replace(target)
@@ -157,8 +164,9 @@ def _digest(path: Path) -> str:
 def _files(controller: ControllerDir) -> dict[str, Path]:
     """Return name in the archive -> file, for the controller's files other than the store."""
     found = {name: controller.root / name for name in _KEPT}
-    hosts = controller.root / "known_hosts"
-    found |= {f"known_hosts/{path.name}": path for path in sorted(hosts.glob("*")) if path.is_file()}
+    if isinstance(controller.store_place, Path):
+        hosts = controller.root / HOSTS
+        found |= {f"known_hosts/{path.name}": path for path in sorted(hosts.glob("*")) if path.is_file()}
     return {f"{FILES}/{name}": path for name, path in found.items() if path.is_file()}
 
 
@@ -374,6 +382,9 @@ def _put_files(found: _Unpacked, controller: ControllerDir) -> None:
     controller.toml comes last, because a controller with this file counts as complete.
     """
     names = sorted(found.files, key=lambda name: name == "controller.toml")
+    if isinstance(place := controller.store_place, str):
+        backup_host_keys.take_in(found.files, place)
+        names = [name for name in names if not name.startswith(f"{HOSTS}/")]
     for name in names:
         target = controller.root / name
         if name == "secrets.key" and target.exists():
