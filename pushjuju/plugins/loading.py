@@ -21,15 +21,17 @@ from pushjuju.plugins.scan import find_entry_points, search_key
 
 
 def _manager(project: str) -> pluggy.PluginManager:
-    """Return a plugin manager. In a module, it inspects only functions that are marked as hooks."""
+    """Return a plugin manager that inspects only functions that are marked as hooks."""
     marker = f"{project}_impl"
 
     class Manager(pluggy.PluginManager):
         def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
             if isinstance(plugin, ModuleType):
                 value = vars(plugin).get(name)
-                if not inspect.isroutine(value) or not hasattr(value, marker):
-                    return None
+            else:  # getattr of the object itself would run a property
+                value = getattr(plugin, "__dict__", {}).get(name, getattr(type(plugin), name, None))
+            if not inspect.isroutine(value) or not hasattr(value, marker):
+                return None
             return super().parse_hookimpl_opts(plugin, name)
 
     return Manager(project)
