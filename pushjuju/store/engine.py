@@ -173,6 +173,10 @@ class Engine(Protocol):
         """Return the statements that make the tables, in SQLite's words."""
         ...
 
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes on the disk: `store`, and `store_wal` for writes not in the tables yet."""
+        ...
+
     def throw_away(self) -> None:
         """Write without waiting for the disk, to a copy that is deleted at the end of the process."""
 

@@ -212,6 +212,10 @@ class SqliteEngine:
         if _identity(self.path) != self._file:
             raise StoreGone(f"the store {self.path} is gone: its controller was removed or restored")
 
+    def sizes(self) -> dict[str, int]:
+        files = {"store": self.path, "store_wal": self.path.with_name(f"{self.path.name}-wal")}
+        return {name: file.stat().st_size for name, file in files.items() if file.exists()}
+
     def close(self) -> None:
         self.connection.close()
 

@@ -124,5 +124,5 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
     return StoreBusy(
         f"the store {place.shown} cannot be reached",
         detail=text,
-        hint=f"psql '{place.shown}'    tries the same",
+        hint=f"psql '{place.url}'    tries the same",
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +41,17 @@ _LOOK = """SELECT present.since, written.n, written.what FROM (
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS since) AS present
 LEFT JOIN written ON written.xid >= (:since)::xid8 AND written.process <> :process
 LIMIT :most"""
+# Locks a model and those that offers connect with it, in one order: no two writers wait for each other in a
+# circle. OFFSET keeps PostgreSQL from taking the locks before it has sorted the models.
+_LOCK_MODELS = """SELECT pg_advisory_xact_lock(('x' || encode(
+  substr(sha256(convert_to(:identity || '/' || wanted.model, 'UTF8')), 1, 8), 'hex'
+))::bit(64)::bigint)::text FROM (
+  SELECT model FROM ({connected}) AS connected UNION SELECT (:model)::text ORDER BY 1 OFFSET 0
+) AS wanted"""
 _WROTE = "INSERT INTO written (process, model, what) VALUES (:process, :model, :what)"
 _FORGET = "DELETE FROM written WHERE made < now() - interval '10 minutes'"
+_SIZE = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+WHERE relnamespace = to_regnamespace(:schema) AND relkind = 'r'"""
 _FLUSH = ("BEGIN", "SELECT pg_logical_emit_message(true, 'pushjuju', '')::text", "COMMIT")
 _FORGET_EACH = 1000  # commits
 _KNOWN_S = 300.0  # seconds after which a process without a look takes everything for changed
@@ -141,26 +151,28 @@ class PostgresEngine:
             self._link.execute(statement)
 
     def _lock(self, model: str) -> None:
-        """Take the locks of a writing transaction, in one order: no two wait for each other in a circle."""
-        run = self.connection.execute
+        """Take the locks of a writing transaction, without waiting for the answers."""
+        run, key = self.connection.execute, self._key_of_store()
         if not model:
-            run("SELECT pg_advisory_xact_lock(:key)::text", {"key": self._key("")})
+            run("SELECT pg_advisory_xact_lock(:key)::text", {"key": key})
             return
-        run("SELECT pg_advisory_xact_lock_shared(:key)::text", {"key": self._key("")})
-        connected = [row["model"] for row in run(queries()["models_connected"], {"model": model})]
-        for name in sorted({model, *connected}):
-            run("SELECT pg_advisory_xact_lock(:key)::text", {"key": self._key(name)})
+        run("SELECT pg_advisory_xact_lock_shared(:key)::text", {"key": key})
+        models = _LOCK_MODELS.format(connected=queries()["models_connected"].rstrip().rstrip(";"))
+        run(models, {"identity": self._place.identity, "model": model})
 
-    def _key(self, name: str) -> int:
-        """Return the number of the lock of a model or of the store; no other store on the server has it."""
-        text = f"{self._place.identity}/{name}".encode()
+    def _key_of_store(self) -> int:
+        """Return the number of the lock of the store; no other store on the server has it."""
+        text = f"{self._place.identity}/".encode()
         return int.from_bytes(hashlib.sha256(text).digest()[:8], "big", signed=True)
 
     def commit(self) -> None:
         if not self._reads:
             self._tell_others()
         self.connection.execute("COMMIT")
-        self.connection.catch_up()
+        if self._reads:  # has nothing to lose
+            self.connection.send()
+        else:
+            self.connection.catch_up()
         self.is_open = False
         if self._later:
             self.is_durable = False
@@ -229,16 +241,24 @@ class PostgresEngine:
 
     def others(self) -> int:
         if not self.is_open:
-            try:
-                # without BEGIN, a pipeline is one transaction up to its next end
-                self.connection.execute(_FIRST_STEPS[True])
+            with self._between():
                 self._look()
-                self.connection.execute("COMMIT")
-                self.connection.catch_up()
-            except Failed as error:
-                self._give_up()
-                raise explain_error(error, self._place.shown) from error
         return self._others
+
+    @contextmanager
+    def _between(self) -> Iterator[None]:
+        """Open a transaction that only reads.
+
+        Without BEGIN, the statements of a pipeline are one transaction up to the pipeline's next end.
+        """
+        try:
+            self.connection.execute(_FIRST_STEPS[True])
+            yield
+            self.connection.execute("COMMIT")
+            self.connection.catch_up()
+        except Failed as error:
+            self._give_up()
+            raise explain_error(error, self._place.shown) from error
 
     def version(self) -> tuple[int, int]:
         return self.others(), self._commits
@@ -264,10 +284,15 @@ class PostgresEngine:
 
     def check(self) -> None:
         asked = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(:schema)"
-        found = {row[0] for row in self.connection.execute(asked, {"schema": address.SCHEMA})}
+        with self._between():
+            found = {row[0] for row in self.connection.execute(asked, {"schema": address.SCHEMA})}
         missing = [name for name in TABLES if name not in found]
         if missing:
             raise StoreDamaged(f"the store {self._place.shown} is damaged: it has no table {missing[0]}")
+
+    def sizes(self) -> dict[str, int]:
+        asked = {"schema": address.SCHEMA}
+        return {"store": self.connection.execute(_SIZE, asked).fetchone()[0]}
 
     def close(self) -> None:
         self._link.close()

@@ -230,6 +230,8 @@ class Pipeline:
         Raises:
             Failed: A statement failed. All statements after it were not run.
         """
+        if until is None and not self._pending:
+            return
         connection, self.trips = self._connection, self.trips + 1
         try:
             connection.send_flush_request()
@@ -249,6 +251,13 @@ class Pipeline:
                 item.found = result
                 if item is until:
                     return
+        except psycopg.Error as error:
+            raise self._lost() from error
+
+    def send(self) -> None:
+        """Send the statements that wait, and leave their answers to the next question."""
+        try:
+            self._connection.flush()
         except psycopg.Error as error:
             raise self._lost() from error
 

@@ -281,7 +281,7 @@ async def test_many_writers_wait_for_one_flush(connect: Open) -> None:
     before = store.engine.connection.sent  # type: ignore[attr-defined]
     await asyncio.gather(*(write(number) for number in range(5)))
     assert store.engine.is_durable  # type: ignore[attr-defined]
-    assert store.engine.connection.sent - before == 5 * 8 + 3  # type: ignore[attr-defined]
+    assert store.engine.connection.sent - before == 5 * 7 + 3  # type: ignore[attr-defined]
     assert noted(connect()) == "4"
 
 

@@ -49,6 +49,6 @@ FAMILIES: dict[str, Family] = {
         "gauge", "model", "For how long due work has waited; 0 without such work."
     ),
     "secrets_expiring": Family("gauge", "model", "Revisions of secrets that expire within a week."),
-    "store_bytes": Family("gauge", "", "The size of the store's file."),
+    "store_bytes": Family("gauge", "", "The size of the store: its file, or its tables in PostgreSQL."),
     "store_wal_bytes": Family("gauge", "", "The size of the store's write-ahead log."),
 }

@@ -45,9 +45,9 @@ def read(ctx: Context) -> list[Sample]:
     found = [
         Sample("build_info", (__version__, JUJU_VERSION, platform.python_version()), 1),
         Sample("metrics_generated_timestamp_seconds", (), now.timestamp()),
-        *_files(ctx),
     ]
     with ctx.store.read() as tx:
+        found += [Sample(f"{name}_bytes", (), size) for name, size in ctx.store.engine.sizes().items()]
         names = {row["uuid"]: f"{row['owner']}/{row['name']}" for row in tx.rows("model_list")}
         units = tx.rows("metrics_units")
         found += _units(units)
@@ -74,13 +74,6 @@ def _named(sample: Sample, names: Mapping[str, str]) -> Sample:
     if not _has_model(sample):
         return sample
     return sample._replace(labels=(names[sample.labels[0]], *sample.labels[1:]))
-
-
-def _files(ctx: Context) -> Iterator[Sample]:
-    path = ctx.controller.store_path
-    for name, file in (("store_bytes", path), ("store_wal_bytes", path.with_name(f"{path.name}-wal"))):
-        if file.exists():
-            yield Sample(name, (), file.stat().st_size)
 
 
 def _units(rows: Iterable[Row]) -> Iterator[Sample]:
