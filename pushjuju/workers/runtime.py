@@ -36,6 +36,7 @@ from pushjuju.services.entities.model import firewall, model_config, models
 from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import ROUTINE, Claim, model_of
 from pushjuju.store.rows.records import Machine, Model
+from pushjuju.store.tx import Tx
 from pushjuju.workers import clouds, live
 from pushjuju.workers.events import OBSERVER, Event, Tell, silent
 from pushjuju.workers.hosts import HostLink
@@ -143,12 +144,11 @@ class Runtime:
         """Return True when the claim was made for a request, not only because of a due time."""
         return self._claim is None or self._claim.reason not in ("", ROUTINE)
 
-    def generation(self) -> int | None:
+    def generation(self, tx: Tx) -> int | None:
         """Return a number that changes when the claimed key wakes; None when only update-status is due."""
         if self._claim is None:
             return None
-        with self.ctx.store.read() as tx:
-            row = tx.row("work_generation", key=self._claim.key)
+        row = tx.row("work_generation", key=self._claim.key)
         return None if row is None or row["reason"] == ROUTINE else int(row["generation"])
 
     def note_routine(self, generation: int) -> None:

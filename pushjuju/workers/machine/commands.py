@@ -34,10 +34,15 @@ exec /bin/bash -c {command}
 """
 
 
-def waiting(ctx: Context, model: str, machine: str) -> bool:
+def are_pending(tx: ModelTx, machine: str) -> bool:
     """Return True when commands wait for a machine."""
+    return bool(actions.pending(tx, Receiver.MACHINE, machine))
+
+
+def waiting(ctx: Context, model: str, machine: str) -> bool:
+    """Return True when commands wait for a machine, in a transaction of its own."""
     with ctx.read(model) as tx:
-        return bool(actions.pending(tx, Receiver.MACHINE, machine))
+        return are_pending(tx, machine)
 
 
 def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch | None:

@@ -163,10 +163,12 @@ class MachineRun:
         """Begin the operations that may run beside the running ones; return True when an operation began."""
         if self._reboot_asked:
             return False
-        generation = self.runtime.generation()
+        with self.ctx.read(self.model) as tx:
+            generation = self.runtime.generation(tx)
+            asked = commands.are_pending(tx, self.machine.id)
+            units = self._in_turn(machines.seats_on(tx, self.machine.id))
         self._postponed = {}
-        began = self._begin_commands()
-        units = self._in_turn()
+        began = asked and self._begin_commands()
         if self._asked:
             began |= self._begin_units(units, routine=False)
             units = [unit for unit in units if unit.name in self._postponed]
@@ -242,9 +244,8 @@ class MachineRun:
         with self.ctx.read(self.model) as tx:
             return machines.seats_on(tx, self.machine.id)
 
-    def _in_turn(self) -> list[Seat]:
-        """Return the units; the unit that began last comes last."""
-        units = self._units()
+    def _in_turn(self, units: list[Seat]) -> list[Seat]:
+        """Return units in the order of their turns: the unit that began last comes last."""
         cut = next((at + 1 for at, unit in enumerate(units) if unit.name == self._last), 0)
         return units[cut:] + units[:cut]
 
@@ -446,10 +447,10 @@ class MachineRun:
 
     async def _end_strays(self, plan: tuple[Dispatch, ...]) -> None:
         """Cancel operations of a plan that the machine may have begun, when their unit was removed."""
-        for item in plan:
-            if self._operation(item.id) is None:
-                await self.session.cancel(item.id)
-                return  # the machine does not begin the operations after it
+        if not plan or self._operation(plan[-1].id) is not None:
+            return  # else the store lacks an operation and all that follow
+        first = next(item for item in plan if self._operation(item.id) is None)
+        await self.session.cancel(first.id)  # the machine does not begin the operations after it
 
     def _promoted(self, operation_id: str, plan: tuple[Dispatch, ...]) -> Dispatch:
         """Return a planned operation that must run now: as it was sent, or built again after a restart."""
