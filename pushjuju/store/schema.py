@@ -59,10 +59,15 @@ def mark_moved(connection: sqlite3.Connection, place: str) -> None:
     connection.execute(f"PRAGMA user_version = {MOVED:d}")
 
 
+_STATE = """SELECT present.user_version, made.name FROM pragma_user_version AS present
+LEFT JOIN sqlite_master AS made ON made.type = 'table'"""
+
+
 def check_ours(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
     """Check that a file is a store, before anything is written; SQLite itself detects a truncated file."""
-    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    version = schema_version(connection)
+    # one statement, since another process may be making the store
+    found = connection.execute(_STATE).fetchall()
+    version, names = int(found[0][0]), {row[1] for row in found} - {None}
     if create and not names and not version:
         return
     wanted = TABLES if version <= migrations()[-1][0] else TABLES[:1]  # a newer schema may have other tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from pathlib import Path
 
@@ -54,7 +55,11 @@ class TestTransport:
             ) as connection:
                 shown = connection.get_server_host_key()
                 command = _as_root("/bin/sh -s") if sudo else "/bin/sh -s"
-                done = await connection.run(command, input=script, timeout=timeout_s)
+                process = await connection.create_process(command)
+                with contextlib.suppress(BrokenPipeError):  # the command has ended: its exit status says why
+                    process.stdin.write(script)
+                    process.stdin.write_eof()
+                done = await process.wait(timeout=timeout_s)
         except asyncssh.HostKeyNotVerifiable as error:
             raise HostKeyChanged(str(error)) from error
         except asyncssh.PermissionDenied as error:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pushjuju.core.clock import FakeClock
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Model
+from pushjuju.store.schema import check_ours
 from pushjuju.store.statements import migrations
 
 HAMMER = Path(__file__).with_name("hammer.py")
@@ -102,3 +107,23 @@ def test_processes_that_make_one_store_at_once_agree(tmp_path: Path, clock: Fake
             assert tx.rows("model_list") == []
         made.close()
     assert migrations()
+
+
+def test_a_store_that_another_process_makes_meanwhile_is_not_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+
+    class Slow(sqlite3.Connection):
+        """After its first statement, another process has made the store."""
+
+        slow = True
+
+        def execute(self, *args: Any) -> Any:
+            found = super().execute(*args).fetchall()
+            if self.slow:
+                self.slow = False
+                Store.open(path, create=True).close()
+            return SimpleNamespace(fetchall=lambda: found)
+
+    with closing(sqlite3.connect(path, factory=Slow, isolation_level=None)) as connection:
+        check_ours(connection, path, create=True)
+    Store.open(path).close()
