@@ -153,3 +153,15 @@ def test_the_size_of_a_store_in_postgresql_is_a_metric(postgres_url: str, run: R
     shown = run("metrics").stdout.splitlines()
     (size,) = [line.split()[1] for line in shown if line.startswith("pushjuju_store_bytes ")]
     assert float(size) > 100_000
+
+
+def test_a_refused_address_is_named_as_it_was_typed(run: Run) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    other = run("bootstrap", "local", "home", "--store", "mysql://host/shop")
+    assert other.returncode
+    assert 'begins with postgresql://, not "mysql:"' in other.stderr
+    url = "postgresql:///shop?host=/nonexistent"
+    gone = run("bootstrap", "local", "home", "--store", url)
+    assert gone.returncode
+    assert "the store postgresql:///shop cannot be reached" in gone.stderr
+    assert f"psql '{url}'" in gone.stderr

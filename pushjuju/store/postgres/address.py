@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import conninfo
@@ -45,6 +44,8 @@ def parsed(url: str) -> Place:
     Raises:
         NotValid: The address is malformed, or has a password.
     """
+    if url.partition("://")[0] not in SCHEMES:
+        raise NotValid(f'the address of a store begins with {SCHEMES[0]}://, not "{url.partition("/")[0]}"')
     try:
         given = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
@@ -54,7 +55,7 @@ def parsed(url: str) -> Place:
             "the address of a store has no password: it would stand in a file and in lists of processes",
             hint="put the password into ~/.pgpass (mode 0600), or set PGPASSFILE",
         )
-    shown = urlsplit(url)._replace(query="", fragment="").geturl()
+    shown = url.partition("?")[0].partition("#")[0]
     return Place(
         url=url, shown=shown, identity=f"{given.get('dbname', '')}/{SCHEMA}", parameters={**_WAITS, **given}
     )
