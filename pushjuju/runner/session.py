@@ -52,15 +52,18 @@ class ExecResult:
     """How a plain command ended.
 
     Attributes:
-        exit: Exit status; None when a signal ended it.
+        exit: Exit status; None when a signal ended it, or when `cut_short` is set.
         signal: Number of the signal, or None.
         stdout: The output; bytes that are not UTF-8 are surrogates.
+        stderr: The same for standard error; when `cut_short` is set and nothing was printed, the reason.
+        cut_short: True when the machine restarted meanwhile, or its runner was killed.
     """
 
     exit: int | None
     signal: int | None
     stdout: str
     stderr: str
+    cut_short: bool = False
 
 
 class MachineSession:
@@ -530,7 +533,14 @@ class MachineSession:
             intake.as_bytes(ended, stream).decode("utf-8", "surrogateescape")
             for stream in ("stdout", "stderr")
         )
-        return ExecResult(exit=ended.get("exit"), signal=ended.get("signal"), stdout=stdout, stderr=stderr)
+        cut_short = bool(ended.get("recovered"))
+        return ExecResult(
+            exit=ended.get("exit"),
+            signal=ended.get("signal"),
+            stdout=stdout,
+            stderr=stderr or (intake.text(ended.get("message")) if cut_short else ""),
+            cut_short=cut_short,
+        )
 
     # -- blobs ---------------------------------------------------------------------------------------------
 

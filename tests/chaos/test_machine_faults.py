@@ -7,9 +7,11 @@ import asyncio
 import pytest
 
 from pushjuju.core.status import StatusKind
+from pushjuju.plugins.firewalls.nftables import ruleset
 from pushjuju.plugins.providers.local import machines
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.machine.stopped import STOPPED
+from pushjuju.services.requests.model import model_config
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import document
 from pushjuju.uniter.wanted import wanted
@@ -20,6 +22,10 @@ from tests.world.said import problems_of
 pytestmark = pytest.mark.machine
 
 DISK = "/var/lib/juju"
+NFT_THAT_REBOOTS_ONCE = """#!/bin/sh
+if [ ! -e /rebooted ]; then echo yes >/rebooted; sync; reboot -f; sleep 60; fi
+exec /usr/sbin/nft "$@"
+"""
 
 
 async def small_disk(world: RealController, size: str) -> RealMachine:
@@ -155,6 +161,19 @@ async def test_reboot_in_the_middle_of_a_hook(world: RealController) -> None:
     assert machine.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:-1]), "config-changed 2", "start 1"]
     assert machine.ended() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:-2]), "config-changed 2", "start 1"]
     assert world.agent() == ("idle", "")
+
+
+async def test_reboot_while_the_firewall_is_put_in_place(world: RealController) -> None:
+    """The rules are sent again in the same contact; no problem is reported."""
+    world.add_machine()
+    assert (await world.settle()).problems == ()
+    machine = world.machine()
+    write = f"cat >/usr/local/sbin/nft <<'END'\n{NFT_THAT_REBOOTS_ONCE}END\nchmod +x /usr/local/sbin/nft"
+    machine.run("sh", "-c", write)
+    model_config.set_firewall_rule(world.ctx, world.uuid, "ssh", ["192.0.2.0/24"])
+    assert (await world.settle()).problems == ()
+    assert machine.run("cat", "/rebooted") == "yes\n"
+    assert "192.0.2.0/24" in machine.run("nft", "list", "table", "inet", ruleset.TABLE)
 
 
 async def test_reboot_of_a_machine_at_rest_runs_start_again(world: RealController) -> None:
