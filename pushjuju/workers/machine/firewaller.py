@@ -205,9 +205,7 @@ class Firewaller:
     def _guarded(self, session: MachineSession) -> GuardedMachine:
         async def run(script: str) -> ScriptResult:
             done = await session.exec(script=script, timeout=TIMEOUT_S)
-            if (
-                done.cut_short
-            ):  # by a reboot, mostly: a script puts the whole firewall in place, so it may run again
+            if done.cut_short:  # by a reboot, mostly: a script puts the whole firewall in place
                 done = await session.exec(script=script, timeout=TIMEOUT_S)
             rc = done.exit if done.exit is not None else 128 + (done.signal or 0)
             return ScriptResult(rc=rc, stdout=done.stdout, stderr=done.stderr)
