@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LARGEST_CHARM = 1024**3
 _OBJECT = re.compile(r"([a-z][a-z0-9-]*)-([0-9a-f]{7})")
 _CHARMS = ("/model/{model}/charms", CONTROLLER_CHARMS)
+_REMOTE_ICON = "/model/{model}/rest/1.0/remote-application/{name}/icon"
 _ZIP = "application/zip"
 _ICON = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96">'
@@ -41,6 +42,7 @@ class Uploads:
             *(web.get(path, _answering(self._get)) for path in _CHARMS),
             web.put("/model-{model}/charms/{object}", _answering(self._put)),
             web.get("/model-{model}/charms/{object}", _answering(self._get_object)),
+            web.get(_REMOTE_ICON, _answering(self._get_remote_icon)),
         ]
 
     async def _post(self, request: web.Request) -> web.StreamResponse:
@@ -85,8 +87,7 @@ class Uploads:
                 headers={"Content-Type": _ZIP},
             )
         if request.query.get("icon") == "1":
-            icon = await self._transfers.run(entered, lambda ctx: charm_files.icon(ctx, model, url))
-            return web.Response(body=icon or _ICON, content_type="image/svg+xml")
+            return _picture(await self._transfers.run(entered, lambda ctx: charm_files.icon(ctx, model, url)))
         if file:
             content = await self._transfers.run(
                 entered, lambda ctx: charm_files.content(ctx, model, url, file)
@@ -106,6 +107,19 @@ class Uploads:
             entered, lambda ctx: charm_files.archive_of(ctx, model, found[1], found[2])
         )
         return web.FileResponse(path, headers={"Content-Type": _ZIP})
+
+    async def _get_remote_icon(self, request: web.Request) -> web.StreamResponse:
+        """Return the icon of an application that the model consumes."""
+        entered = await self._transfers.enter(request)
+        model = await self._transfers.permit(entered, "read")
+        name = request.match_info["name"]
+        return _picture(
+            await self._transfers.run(entered, lambda ctx: charm_files.remote_icon(ctx, model, name))
+        )
+
+
+def _picture(icon: bytes) -> web.Response:
+    return web.Response(body=icon or _ICON, content_type="image/svg+xml")
 
 
 def _answering(handler: Handler) -> Handler:

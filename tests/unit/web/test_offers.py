@@ -14,10 +14,11 @@ from pushjuju.services.entities.basis.users import Kind
 from pushjuju.store.rows.records import Offer
 from pushjuju.web import client_files
 from pushjuju.web.server import Address
+from tests.unit.web.test_files_api import transfer
 from tests.world.api import ApiClient, ApiFailed, ApiWorld
 from tests.world.charms import Charms
 from tests.world.libjuju import model_of
-from tests.world.two_models import TwoModels
+from tests.world.two_models import METADATA, TwoModels
 
 URL = "admin/prod.db"
 quiet = pytest.mark.filterwarnings(
@@ -383,3 +384,24 @@ async def test_libjuju_offers_consumes_and_integrates(
         assert shop.remote_applications["db"].status == "unknown"
         await prod.remove_offer(URL, force=True)
         await prod.block_until(lambda: "db" not in prod.application_offers, timeout=5)
+
+
+async def test_the_icon_of_a_consumed_application_is_that_of_its_charm(
+    served: ApiWorld, two: TwoModels
+) -> None:
+    drawn = "<svg xmlns='http://www.w3.org/2000/svg'/>"
+    packed = two.charms.make(
+        "drawn", config=None, peers=None, files={"icon.svg": drawn}, provides=METADATA["db"]["provides"]
+    )
+    two.prod.deploy("drawn", 0, packed=packed)
+    two.offer(application="drawn")
+    two.consume("prod.drawn", "database")
+    two.offer()
+    two.consume()
+    served.add_user("kim")
+    path = f"/model/{two.shop.model}/rest/1.0/remote-application"
+    assert await transfer(served, "GET", f"{path}/database/icon") == (200, drawn.encode())
+    status, plain = await transfer(served, "GET", f"{path}/db/icon")
+    assert (status, plain[:4]) == (200, b"<svg")
+    assert (await transfer(served, "GET", f"{path}/web/icon"))[0] == 404
+    assert (await transfer(served, "GET", f"{path}/database/icon", user="kim"))[0] == 401

@@ -9,7 +9,8 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.store.rows.records import CharmRecord
+from pushjuju.services.entities.relation import remote_applications
+from pushjuju.store.rows.records import Application, CharmRecord
 
 _LARGEST = 16 * 1024 * 1024  # the most bytes of a file that is shown
 
@@ -63,3 +64,19 @@ def content(ctx: Context, model: str, url: str, path: str) -> bytes:
 def icon(ctx: Context, model: str, url: str) -> bytes:
     """Return the icon of a charm; empty for a charm without an icon."""
     return content(ctx, model, url, "icon.svg") if "icon.svg" in names(ctx, model, url) else b""
+
+
+def remote_icon(ctx: Context, model: str, name: str) -> bytes:
+    """Return the icon of an application of another model that this model consumes; empty without an icon.
+
+    Mirrors: juju apiserver/rest.go (3.6)
+
+    Raises:
+        NotFound: The model consumes no application of this name.
+    """
+    with ctx.read(model) as tx:
+        remote = remote_applications.find(tx, name)
+        if remote is None:
+            raise NotFound(f"saas application {quote(name)} not found")
+        there = tx.beside(remote.source).find(Application, "application_get", name=remote.application)
+    return icon(ctx, remote.source, there.charm_url) if there else b""
