@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.format import yamlload
+from pushjuju.charms.format import plain_schema, yamlload
 from pushjuju.charms.format.coerce import Report
 from pushjuju.charms.values.model import ActionSpec
 from pushjuju.charms.values.problems import Problems
@@ -146,7 +146,7 @@ def _schema(entry: Mapping[str, Any], title: str, description: str, report: Repo
 
 
 def _check_schema(name: str, schema: Mapping[str, Any], report: Report) -> None:
-    if not schema["properties"] and len(schema) == 4:
+    if plain_schema.is_plain(schema):
         return
     error = _draft4().schema_fault(schema)
     if error is not None:
@@ -199,6 +199,8 @@ def validate_params(spec: ActionSpec, params: Mapping[str, Any]) -> None:
     Raises:
         NotValid: A parameter does not fit the schema; the message names every fault.
     """
+    if plain_schema.fits(spec.schema, params):
+        return
     errors = sorted(_draft4().faults(spec.schema, params), key=lambda item: list(map(str, item.path)))
     texts = [text for error in errors for text in _fault_texts(error)]
     if texts:
