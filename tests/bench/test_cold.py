@@ -35,12 +35,12 @@ def add(report: Report, name: str, samples: list[Run], target: str, note: str = 
 def test_completion(report: Report, small: dict[str, str]) -> None:
     for line in (("",), ("remove-unit", ""), ("config", "web", ""), ("deploy", "--")):
         samples = runs(pushjuju("__complete", "zsh", *line), times=10, env=small)
-        add(report, f"TAB at `{' '.join(('pushjuju', *line))}`, {FEW} units", samples, "<= 150 ms")
+        add(report, f"TAB at `{' '.join(('pushjuju', *line))}`, {FEW} units", samples, "<= 30 ms")
 
 
 @pytest.mark.bench
 def test_small_commands(report: Report, small: dict[str, str]) -> None:
-    for words in (("--help",), ("status",), ("explain",), ("hooks",)):
+    for words in (("--help",), ("status",), ("machines",), ("explain",), ("hooks",)):
         samples = runs(pushjuju(*words), times=10, env=small)
         add(report, f"`pushjuju {' '.join(words)}`, cold, {FEW} units", samples, "<= 150 ms")
 

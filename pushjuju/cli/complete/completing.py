@@ -194,9 +194,13 @@ def _words(line: Line) -> Iterator[Offer]:
 
 def flags_of(command: str) -> list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]]:
     """Return a command's flags from its module; see `command_flags`."""
-    from pushjuju.cli.complete import command_flags  # imports click and the command's module
+    from pushjuju.cli import lazy_imports  # imported here: only flags need it
 
-    return command_flags.flags_of(command)
+    # The module imports click and the command's module.
+    found: list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]] = lazy_imports.import_lazily(
+        "pushjuju.cli.complete.command_flags"
+    ).flags_of(command)
+    return found
 
 
 def _flags(line: Line) -> Iterator[Offer]:

@@ -341,6 +341,21 @@ def test_a_tab_imports_almost_nothing(env: dict[str, str], words: tuple[str, ...
     assert not [name for name in modules if name.startswith(HEAVY)]
 
 
+def test_a_tab_at_a_flag_executes_the_module_of_the_command_alone(env: dict[str, str]) -> None:
+    code = (
+        "import sys; from pushjuju.cli.entry import main\n"
+        "try: main()\n"
+        "except SystemExit: print(*(name for name, module in sys.modules.items()"
+        "    if type(module).__name__ != '_Unread' and not hasattr(module, '__path__')))"
+    )
+    argv = [sys.executable, "-c", code, "__complete", "zsh", "deploy", "--ov"]
+    done = subprocess.run(argv, env={"PATH": "/usr/bin", **env}, capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()[-1].split()
+    assert "pushjuju.cli.commands.application.deploy" in modules
+    rooms = ("pushjuju.services.", "pushjuju.workers.", "pushjuju.store.", "pushjuju.client.", "asyncio")
+    assert not [name for name in modules if name.startswith(rooms)]
+
+
 def test_bash_gets_what_is_behind_its_break(env: dict[str, str]) -> None:
     breaks = " \t\n\"'><=;|&(:"
     assert asked(env, "bash", "pushjuju integrate web:d", breaks).stdout == "plain\ndb\n"
