@@ -72,8 +72,9 @@ async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: 
         "u/web/0",
         "machine/0",
         f"op/{run}",
+        *("relations", "storage", "resources", "offers", "secrets", "access", "settings", "history"),
     )
-    paths = ["/ui/", *(f"/ui/m/admin/shop/{name}" for name in (*names, f"op/{run}"))]
+    paths = ["/ui/", "/ui/controller", *(f"/ui/m/admin/shop/{name}" for name in (*names, f"op/{run}"))]
     for dark in (False, True):
         for width in (1600, 375):
             await tab.look(dark=dark, width=width)

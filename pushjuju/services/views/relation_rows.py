@@ -49,6 +49,7 @@ def _row(relation: Relation, sides: list[RelationEndpoint], status: tuple[str, s
     else:
         kind = "subordinate" if relation.scope == _SUBORDINATE else "regular"
     return {
+        "id": relation.id,
         "provider": f"{provider.application}:{provider.endpoint}",
         "requirer": f"{requirer.application}:{requirer.endpoint}",
         "interface": provider.interface,

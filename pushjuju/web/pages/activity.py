@@ -70,12 +70,13 @@ def operation(visit: Visit) -> Content:
     if not (visit.path["id"].isdecimal() and len(visit.path["id"]) < _DIGITS):
         raise NotFound(f'operation "{visit.path["id"]}" not found')
     number = int(visit.path["id"])
-    values = {"operation": tasks.show_operation(visit.ctx, visit.model.uuid, number)}
+    found = tasks.show_operation(visit.ctx, visit.model.uuid, number)
     return Content(
         title=f"Operation {number}",
         command=visit.command(f"show-operation {number}"),
-        values=values,
+        values={"operation": found},
         crumbs=(("Actions", visit.pages.page("operations")),),
+        document=lambda: found,
     )
 
 

@@ -29,7 +29,7 @@ class ModelPages:
         return f"{self.base}{name}" + (f"?{urlencode(query)}" if query else "")
 
     def entity(self, kind: str, name: str) -> str:
-        """Return the address of an entity: an application, unit, machine or run; empty for other kinds."""
+        """Return the address of an application, unit, machine, relation or run; empty for other kinds."""
         if kind not in _FOLDERS or not name:
             return ""
         return f"{self.base}{_FOLDERS[kind]}/{quote(name, safe='/')}"
@@ -50,7 +50,7 @@ class ModelPages:
         return self.entity("unit" if "/" in subject else "application", "" if subject == "model" else subject)
 
 
-_FOLDERS = {"application": "a", "unit": "u", "machine": "machine", "run": "op"}
+_FOLDERS = {"application": "a", "unit": "u", "machine": "machine", "run": "op", "relation": "relation"}
 
 
 def _word(text: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.names import application_of
 from pushjuju.services.entities.basis import logs
-from pushjuju.services.views import hook_runs
+from pushjuju.services.views import application_documents, hook_runs, unit_documents
 from pushjuju.services.views.listings import log_selection
 from pushjuju.services.views.status import document as status
 from pushjuju.web.pages.overview import every_machine, unit_rows
@@ -22,18 +22,24 @@ _RUNS, _LINES = 50, 100
 def application(visit: Visit) -> Content:
     """Return the page of an application."""
     name = visit.path["name"]
-    document = status.document(visit.ctx, visit.model)
-    found = document.get("applications", {}).get(name)
+    whole = status.document(visit.ctx, visit.model)
+    found = whole.get("applications", {}).get(name)
     if found is None:
         raise NotFound(f'application "{name}" not found')
-    rows = [row for row in unit_rows(document) if application_of(row.name) == name]
+    rows = [row for row in unit_rows(whole) if application_of(row.name) == name]
     values = {
         "application": found,
         "units": rows,
         **_about(visit, name),
         "runs": _runs(visit, [row.name for row in rows]),
     }
-    return Content(title=name, command=visit.command(f"show-application {name}"), values=values)
+
+    def document() -> Mapping[str, Any]:
+        shown = application_documents.show_applications(visit.ctx, visit.model.uuid, [name])
+        return {**shown, "status": found}
+
+    command = visit.command(f"show-application {name}")
+    return Content(title=name, command=command, values=values, document=document)
 
 
 def unit(visit: Visit) -> Content:
@@ -50,7 +56,13 @@ def unit(visit: Visit) -> Content:
         "lines": _lines(visit, name),
     }
     crumb = (visit.path["name"], visit.pages.entity("application", visit.path["name"]))
-    return Content(title=name, command=visit.command(f"explain {name}"), values=values, crumbs=(crumb,))
+    return Content(
+        title=name,
+        command=visit.command(f"explain {name}"),
+        values=values,
+        crumbs=(crumb,),
+        document=lambda: unit_documents.show_units(visit.ctx, visit.model.uuid, [name]),
+    )
 
 
 def machine(visit: Visit) -> Content:
@@ -69,8 +81,13 @@ def machine(visit: Visit) -> Content:
         "lines": _lines(visit, name),
     }
     crumb = ("Machines", visit.pages.page("machines"))
-    line = visit.command(f"show-machine {name}")
-    return Content(title=f"Machine {name}", command=line, values=values, crumbs=(crumb,))
+    return Content(
+        title=f"Machine {name}",
+        command=visit.command(f"show-machine {name}"),
+        values=values,
+        crumbs=(crumb,),
+        document=lambda: {name: found},
+    )
 
 
 def _about(visit: Visit, name: str) -> dict[str, Any]:

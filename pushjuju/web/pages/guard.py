@@ -52,6 +52,12 @@ def is_own_host(host: str, names: Collection[str]) -> bool:
     return True
 
 
+def wants_json(request: web.Request) -> bool:
+    """Return True for a client that asks for JSON, and not for pages as browsers do."""
+    accepted = request.headers.get("Accept", "")
+    return "application/json" in accepted and "text/html" not in accepted
+
+
 def require_same_origin(request: web.Request) -> None:
     """Refuse a form that a page of another origin has sent.
 

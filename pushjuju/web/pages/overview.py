@@ -50,10 +50,12 @@ def all_models(visit: Visit) -> Content:
             for model in models.listed(tx)
             if not models.is_controller(model) and model_access.may(tx, visit.ctx.user, model, "read")
         ]
+    document = {"models": [dict(entry) for entry in found]}
     for entry in found:
         entry["is"] = _COLOURS[str(entry["status"])]
         entry["size"] = {noun: number for noun, number in entry["size"].items() if number}
-    return Content(title="Models", command=visit.command("models"), values={"models": found})
+    values = {"models": found}
+    return Content(title="Models", command=visit.command("models"), values=values, document=lambda: document)
 
 
 _COLOURS = {"red": "error", "yellow": "blocked", "green": "active"}
@@ -76,7 +78,8 @@ def model(visit: Visit) -> Content:
         "applications": document.get("applications", {}),
         "machines": document.get("machines", {}),
     }
-    return Content(title=visit.model.name, command=visit.command("status"), values=values)
+    command = visit.command("status")
+    return Content(title=visit.model.name, command=command, values=values, document=lambda: document)
 
 
 def _not_well(document: Mapping[str, Any], reasons: Iterable[Reason]) -> list[tuple[Reason, UnitRow | None]]:
@@ -122,11 +125,12 @@ def _row(name: str, unit: Mapping[str, Any], principal: str, machine: str) -> Un
 def units(visit: Visit) -> Content:
     """Return the page of all units, those that are not well first."""
     wanted = visit.query.get("find", "").strip()
-    rows = [row for row in unit_rows(status.document(visit.ctx, visit.model)) if wanted in row.name]
+    document = status.document(visit.ctx, visit.model)
+    rows = [row for row in unit_rows(document) if wanted in row.name]
     if visit.query.get("sort") != "name":
         rows.sort(key=lambda row: look_of(row.status["current"]) in _WELL)
     values = {"units": rows[:_MOST_ROWS], "more": len(rows) - _MOST_ROWS, "find": wanted}
-    return Content(title="Units", command=visit.command("status"), values=values)
+    return Content(title="Units", command=visit.command("status"), values=values, document=lambda: document)
 
 
 def machines(visit: Visit) -> Content:
@@ -135,7 +139,8 @@ def machines(visit: Visit) -> Content:
     tree = machine_tree.of_status(document)
     drawn = machines_svg.draw(visit.model.name, tree, visit.pages.entity) if tree else ""
     values = {"machines": dict(every_machine(document)), "picture": svg.of_page(drawn)}
-    return Content(title="Machines", command=visit.command("machines"), values=values)
+    command = visit.command("machines")
+    return Content(title="Machines", command=command, values=values, document=lambda: document["machines"])
 
 
 def every_machine(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -12,9 +13,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotFound
 from pushjuju.services.pictures import folding, svg, timeline_svg
 from pushjuju.services.pictures.lettering import plain
 from pushjuju.services.pictures.looks import SHAPES, look_of
+from pushjuju.web.pages.visit import Content
 
 _HERE = Path(__file__).parent
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -103,6 +107,23 @@ def _environment() -> jinja2.Environment:
     made.filters.update(badge=_badge, took=_took, clock=_clock, picture=Markup, look=look_of)
     made.globals["version"] = version()
     return made
+
+
+def document(content: Content) -> str:
+    """Return what a page shows as JSON, with the names and values of the command's own JSON.
+
+    Raises:
+        NotFound: The page has no data: its command has.
+    """
+    if content.document is None:
+        raise NotFound(f"this page is not there as JSON: `{content.command} --format json` prints its data")
+    return json.dumps(content.document(), default=_plain, indent=2, ensure_ascii=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return to_iso(value)
+    return dict(value) if isinstance(value, Mapping) else list(value)
 
 
 def render(template: str, now: datetime, values: Mapping[str, Any]) -> str:

@@ -17,8 +17,9 @@ from pushjuju.core.errors import PushjujuError, StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web import errors, limits, login
 from pushjuju.web.api import Api
+from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import activity, entities, guard, overview, rendering
+from pushjuju.web.pages import activity, entities, guard, listings, overview, rendering
 from pushjuju.web.pages.addresses import ROOT, ModelPages
 from pushjuju.web.pages.changing import forms
 from pushjuju.web.pages.changing.posts import Posts
@@ -36,6 +37,16 @@ PAGES = (
     Page(path="/m/{owner}/{model}/operations", template="operations.html", read=activity.operations),
     Page(path="/m/{owner}/{model}/operation/{id}", template="operation.html", read=activity.operation),
     Page(path="/m/{owner}/{model}/log", template="log.html", read=activity.log, writes=True),
+    Page(path="/m/{owner}/{model}/relations", template="listing.html", read=listings.relations),
+    Page(path="/m/{owner}/{model}/relation/{id}", template="listing.html", read=listings.relation),
+    Page(path="/m/{owner}/{model}/storage", template="listing.html", read=listings.storage),
+    Page(path="/m/{owner}/{model}/resources", template="listing.html", read=listings.resources),
+    Page(path="/m/{owner}/{model}/secrets", template="listing.html", read=listings.secrets),
+    Page(path="/m/{owner}/{model}/offers", template="listing.html", read=listings.offers),
+    Page(path="/m/{owner}/{model}/access", template="listing.html", read=listings.access),
+    Page(path="/m/{owner}/{model}/settings", template="listing.html", read=listings.settings),
+    Page(path="/m/{owner}/{model}/history", template="listing.html", read=listings.history),
+    Page(path="/controller", template="listing.html", read=listings.controller),
     Page(path="/m/{owner}/{model}/a/{name}/config", template="config.html", read=forms.config),
     Page(path="/m/{owner}/{model}/a/{name}/actions", template="actions.html", read=forms.charm_actions),
     Page(path="/m/{owner}/{model}/a/{name}", template="application.html", read=entities.application),
@@ -74,7 +85,7 @@ class Site:
         self._names = names
         self._secure = secure
         self._cookie = "__Host-pushjuju" if secure else "pushjuju"
-        self._streams: Counter[str] = Counter()
+        self._streams: dict[int, tuple[web.Request, str]] = {}
         self.sessions = Sessions(time.monotonic)
         self._posts = None if read_only else Posts(api)
 
@@ -104,19 +115,21 @@ class Site:
                 raise web.HTTPMisdirectedRequest(text="this server has another name")
             answer = await handler(request)
         except web.HTTPException as error:
-            answer = self._failed(error.status, error.text or error.reason)
+            answer = self._failed(request, error.status, error.text or error.reason)
             if "Location" in error.headers:
                 answer = _go_to(error.headers["Location"])
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
             told = errors.told(error)
             otherwise = 400 if isinstance(error, PushjujuError) and not isinstance(error, StoreError) else 500
-            answer = self._failed(_STATUS.get(told["code"], otherwise), told["message"])
+            answer = self._failed(request, _STATUS.get(told["code"], otherwise), told["message"])
         if not answer.prepared:
             answer.headers.update(guard.HEADERS)
             answer.headers.setdefault("Cache-Control", "no-store")
         return answer
 
-    def _failed(self, status: int, text: str) -> web.Response:
+    def _failed(self, request: web.Request, status: int, text: str) -> web.Response:
+        if guard.wants_json(request):
+            return web.json_response({"error": text}, status=status)
         return self._html("failed.html", {"title": "This cannot be shown", "text": text, "user": ""}, status)
 
     def _html(self, template: str, values: dict[str, Any], status: int = 200) -> web.Response:
@@ -137,6 +150,8 @@ class Site:
     async def _required(self, request: web.Request) -> LoggedIn:
         """Return the user of a request, or send the browser to the login form."""
         found = await self._user(request)
+        if found is None and guard.wants_json(request):
+            raise web.HTTPUnauthorized(text="log in first: the form at /ui/login gives a cookie")
         if found is None:
             raise web.HTTPSeeOther(f"{ROOT}login?to={quote(request.path_qs)}")
         return found
@@ -176,7 +191,7 @@ class Site:
         entered = self.sessions.follow(request.query.get("token", ""))
         if entered is None:
             text = "This link has been used, or is older than two minutes. Run `pushjuju dashboard` again."
-            return self._failed(403, text)
+            return self._failed(request, 403, text)
         answer = self._html("enter.html", {"title": "Dashboard", "user": "", "to": ROOT})
         self._begin(answer, entered)
         return answer
@@ -197,24 +212,33 @@ class Site:
         async def answer(request: web.Request) -> web.StreamResponse:
             entered = await self._required(request)
 
+            as_json = guard.wants_json(request)
+
             def made(ctx: Context) -> str:
                 visit = _visit(ctx, entered, request)
-                values = _values(page.template, visit, page.read(visit), writes=page.writes)
+                content = page.read(visit)
+                if as_json:
+                    return rendering.document(content)
+                values = _values(page.template, visit, content, writes=page.writes)
                 values |= self._of_forms(request, visit)
                 return rendering.render(page.template, visit.now, values)
 
             text = await self._api.pool.run(made)
-            found = web.Response(text=text, content_type="text/html")
+            found = web.Response(text=text, content_type="application/json" if as_json else "text/html")
+            found.headers["Vary"] = "Accept"
             found.enable_compression()
             return found
 
         return answer
 
     def _of_forms(self, request: web.Request, visit: Visit) -> dict[str, Any]:
-        """Return the values that forms need: whether the user may change the model, and their proof."""
+        """Return the values that forms and links need: what the user may do, and the proof of the session."""
+        administers = visit.may("admin")
         return {
             "may_change": self._posts is not None and visit.may("write"),
-            "may_destroy": self._posts is not None and visit.may("admin"),
+            "may_destroy": self._posts is not None and administers,
+            "administers": administers,
+            "superuser": is_superuser(visit.ctx),
             "csrf": self.sessions.mark(request.cookies.get(self._cookie, "")),
             "here": request.path,
         }
@@ -259,7 +283,8 @@ class Site:
         entered = await self._user(request)
         if entered is None:
             raise web.HTTPUnauthorized(text="the session is over")
-        if self._streams.total() >= _MOST_STREAMS or self._streams[entered.user] >= _MOST_OF_USER:
+        open_now = Counter(user for stream, user in self._streams.values() if _is_connected(stream))
+        if open_now.total() >= _MOST_STREAMS or open_now[entered.user] >= _MOST_OF_USER:
             raise web.HTTPServiceUnavailable(text="too many streams")
         visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
         model = visit.found.uuid if visit.found else ""
@@ -268,7 +293,7 @@ class Site:
         answer.content_type = "text/event-stream"
         await answer.prepare(request)
         signal = await self._api.hub.listen(wanted)
-        self._streams[entered.user] += 1
+        self._streams[id(request)] = (request, entered.user)
         try:
             while not signal.stopped and await self._user(request, use=False):
                 signal.news.clear()
@@ -280,9 +305,14 @@ class Site:
         except ConnectionResetError:
             pass  # the browser has gone
         finally:
-            self._streams[entered.user] -= 1
+            del self._streams[id(request)]
             self._api.hub.unlisten(signal)
         return answer
+
+
+def _is_connected(stream: web.Request) -> bool:
+    """Return False for a stream whose browser has gone, which the server notices at the next write."""
+    return stream.transport is not None and not stream.transport.is_closing()
 
 
 async def _wait(news: asyncio.Event) -> None:
@@ -313,7 +343,7 @@ def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> d
         "title": content.title,
         "command": content.command,
         "crumbs": content.crumbs,
-        "page": template.removesuffix(".html"),
+        "page": content.values.get("page", template.removesuffix(".html")),
         "user": visit.ctx.user,
         "controller": visit.ctx.controller.name,
         "model": visit.found,

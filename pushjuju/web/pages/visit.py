@@ -70,12 +70,14 @@ class Content:
         command: The command line that shows the same in a terminal.
         values: The values of the template.
         crumbs: (name, address) of the pages above a page of a model.
+        document: Returns the data of the command, for clients that ask for JSON; None for pages without data.
     """
 
     title: str
     command: str
     values: Mapping[str, Any]
     crumbs: tuple[tuple[str, str], ...] = ()
+    document: Callable[[], Any] | None = None
 
 
 Read = Callable[[Visit], Content]

@@ -53,7 +53,7 @@ def addresses(house: TestController) -> list[str]:
     found = []
     for page in PAGES:
         path = page.path.replace("{name:.+}", "0")
-        if page.template != "operation.html":
+        if page.path.rpartition("/")[0].rpartition("/")[2] not in ("operation", "relation"):
             found.append("/ui" + re.sub(r"{(\w+)}", lambda match: values[match[1]], path))
     return found
 
