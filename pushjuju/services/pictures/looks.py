@@ -57,9 +57,9 @@ SIGNS = {
 """A letter with the shape of each look, for pictures that are text."""
 
 _WORDS = {
-    Look.OK: "active started ok completed running idle joined applied available",
+    Look.OK: "active started ok completed running idle joined applied available attached",
     Look.BUSY: "maintenance executing rebooting",
-    Look.WAITING: "waiting pending allocating joining",
+    Look.WAITING: "waiting pending allocating joining attaching detaching",
     Look.BLOCKED: "blocked suspended",
     Look.ERROR: "error failed lost down killed",
     Look.UNKNOWN: "unknown terminated unset stopped",

@@ -352,7 +352,7 @@ def controller(visit: Visit) -> Content:
                        Cell(time=item["started"]))
                 for item in working
             ],
-            none="No process works now. `pushjuju controller run` does what comes due.",
+            none="No process works now.",
         ),
         Table(
             name="Settings",
