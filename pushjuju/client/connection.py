@@ -182,6 +182,13 @@ class Connection:
             hint="install the same version of pushjuju here and on the host of the controller",
         )
 
+    def _more_access(self) -> str:
+        """Return a higher access than that of the login, as `grant` takes it."""
+        level = self.login.get("user-info", {}).get("model-access", "")
+        if not self.login.get("model-tag") or level == "admin":
+            return "superuser"
+        return "admin MODEL" if level == "write" else "write MODEL"
+
     def _failure(self, message: str, code: str, what: str = "") -> PushjujuError:
         if code == "not implemented":
             return self._other_version(what)
@@ -191,7 +198,7 @@ class Connection:
         if code == "unauthorized access":
             hint = (
                 f'ask an administrator of controller "{self.account.name}" for more access, such as: '
-                f"pushjuju grant {self.account.user} write MODEL"
+                f"pushjuju grant {self.account.user} {self._more_access()}"
             )
         if code == "model not found":
             hint = "pushjuju models    lists the models"
