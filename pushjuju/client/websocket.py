@@ -26,6 +26,7 @@ FAULTS = (aiohttp.ClientError, OSError, ValueError)
 """What a function of this module raises when the network or the server fails."""
 HOST = "juju-apiserver"  # a name in the certificate of every controller
 CONNECT_S, ANSWER_S = 20.0, 300.0
+_LOOKS, _LOOK_S = 200, 0.005  # at a connection that ends
 LARGEST = 256 * 1024 * 1024  # bytes of an answer
 
 
@@ -78,6 +79,7 @@ class Socket:
         self._session: aiohttp.ClientSession | None = None
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._number = 0
+        self._used: list[Any] = []  # the network sockets of websockets
 
     async def open(self, path: str) -> None:
         """Connect to a path of the controller."""
@@ -87,15 +89,18 @@ class Socket:
         self._session = aiohttp.ClientSession(connector=connector, timeout=limits)
         async with asyncio.timeout(CONNECT_S):
             self._socket = await self._session.ws_connect(f"wss://{HOST}{path}", max_msg_size=LARGEST)
+        self._used.append(self._socket.get_extra_info("socket"))
 
     async def close(self) -> None:
-        """Cut the connection; nothing waits for the server."""
+        """Cut the connection; a server that does not answer delays the end by a second at most."""
         if self._session is not None:
             await self._session.close()
-            for _ in range(3):  # the loop hands the end of the connection on
-                await asyncio.sleep(0)
         if self._socket is not None:
             await self._socket.close()
+        for _ in range(_LOOKS):  # the loop hands the end of the connection on
+            if all(item is None or item.fileno() == -1 for item in self._used):
+                break
+            await asyncio.sleep(_LOOK_S)
 
     async def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request, and return the answer to it."""
@@ -146,6 +151,7 @@ class Socket:
         headers = {"Authorization": self._basic()}
         url = f"wss://{HOST}{path}"
         async with self._session.ws_connect(url, params=params, headers=headers) as found:
+            self._used.append(found.get_extra_info("socket"))
             async for message in found:
                 yield json.loads(message.data)
 
