@@ -30,6 +30,7 @@ def application(visit: Visit) -> Content:
     values = {
         "application": found,
         "units": rows,
+        "trusted": application_documents.about(visit.ctx, visit.model.uuid, name).trusted,
         **_about(visit, name),
         "runs": _runs(visit, [row.name for row in rows]),
     }

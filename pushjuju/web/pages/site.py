@@ -43,7 +43,7 @@ PAGES = (
     Page(path="/m/{owner}/{model}/resources", template="listing.html", read=listings.resources),
     Page(path="/m/{owner}/{model}/secrets", template="listing.html", read=listings.secrets),
     Page(path="/m/{owner}/{model}/offers", template="listing.html", read=listings.offers),
-    Page(path="/m/{owner}/{model}/access", template="listing.html", read=listings.access),
+    Page(path="/m/{owner}/{model}/access", template="access.html", read=listings.access),
     Page(path="/m/{owner}/{model}/settings", template="listing.html", read=listings.settings),
     Page(path="/m/{owner}/{model}/history", template="listing.html", read=listings.history),
     Page(path="/controller", template="listing.html", read=listings.controller),

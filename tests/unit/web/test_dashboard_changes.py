@@ -53,6 +53,9 @@ FORMS: dict[str, dict[str, str]] = {
     "remove-relation": {"endpoint": "web", "other": "db"},
     "refresh": {"application": "web", "revision": "7"},
     "resolved": {"unit": "web/0"},
+    "trust": {"application": "web"},
+    "grant": {"user": "kim", "level": "read"},
+    "revoke": {"user": "kim", "level": "read"},
     "run": {"unit": "web/0", "action": "backup", "param.to": "here", "text.to": "yes"},
     "cancel-task": {"task": "1"},
     "destroy-model": {"typed": "shop"},
@@ -148,6 +151,19 @@ async def test_an_action_runs_with_the_parameters_of_its_form(served: ApiWorld, 
     assert shown["action"]["parameters"] == {"deep": False, "to": "123", "more": {"a": 1}}
 
 
+async def test_an_administrator_shares_the_model_on_its_page(served: ApiWorld, shop: TestController) -> None:
+    served.add_user("kim")
+    async with browsing(served, "admin") as browser, browsing(served, "kim") as kim:
+        assert (await kim.get(MODEL))[0] == 404
+        assert (await ask(browser, "grant", "apply", csrf=await mark(browser, f"{MODEL}access")))[0] == 303
+        assert (await kim.get(MODEL))[0] == 200
+        assert ">kim</th>" in (await browser.get(f"{MODEL}access"))[1]
+        status, text = await ask(browser, "grant", "apply")
+        assert (status, "already has" in text) == (400, True)
+        assert (await ask(browser, "revoke", "apply"))[0] == 303
+        assert (await kim.get(MODEL))[0] == 404
+
+
 @pytest.mark.parametrize("name", CHANGES)
 async def test_a_change_needs_its_access(
     served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch, name: str
@@ -213,6 +229,9 @@ async def test_each_page_has_another_proof(served: ApiWorld, shop: TestControlle
         ("run", {"unit": "web/0 web/1"}),
         ("config", {"option.color": "red"}),
         ("cancel-task", {"task": "-1"}),
+        ("grant", {"user": "--help"}),
+        ("grant", {"level": "superuser"}),
+        ("revoke", {"user": ""}),
     ],
 )
 async def test_what_is_no_word_of_its_kind_is_refused(

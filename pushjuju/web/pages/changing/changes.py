@@ -13,15 +13,18 @@ import yaml
 
 from pushjuju.charms.format import yamlsafe
 from pushjuju.core.errors import NotValid
+from pushjuju.core.names import is_user
 from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.users import LEVELS, Kind
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import add_units, expose, refresh, resolved, settings
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.services.requests.relation import integrate
+from pushjuju.services.requests.user import access
 from pushjuju.store.rows.model import Model
 from pushjuju.web.registry import Needs
 
@@ -196,6 +199,14 @@ def _refresh(ctx: Context, model: Model, fields: Fields) -> None:
     refresh.refresh(ctx, model.uuid, options)
 
 
+def _trust_words(fields: Fields) -> list[str]:
+    return ["trust", _application(fields), *(["--remove"] if "remove" in fields else [])]
+
+
+def _trust(ctx: Context, model: Model, fields: Fields) -> None:
+    settings.set_trust(ctx, model.uuid, _application(fields), trusted="remove" not in fields)
+
+
 def _resolve(ctx: Context, model: Model, fields: Fields) -> None:
     resolved.resolve(ctx, model.uuid, [_unit(fields)], retry="skip" not in fields)
 
@@ -246,6 +257,28 @@ def _cancel(ctx: Context, model: Model, fields: Fields) -> None:
 
 
 # --- models -----------------------------------------------------------------------------------------------
+
+
+def _shared(fields: Fields) -> access.AccessOptions:
+    user, level = fields.get("user", "").strip(), fields.get("level", "")
+    if not is_user(user):
+        raise NotValid(f'"{user}" is not the name of a user')
+    if level not in LEVELS[Kind.MODEL]:
+        raise NotValid(f'access to a model is {", ".join(LEVELS[Kind.MODEL])}, not "{level}"')
+    return access.AccessOptions(user=user, level=level, kind=Kind.MODEL, names=[fields["model"]])
+
+
+def _of_access(act: Callable[[Context, access.AccessOptions], None]) -> Change:
+    """Return a change of who may do what in the model; administrators of the model make it."""
+
+    def words(fields: Fields) -> list[str]:
+        options = _shared(fields)
+        return [act.__name__, options.user, options.level, *options.names]
+
+    return Change(
+        words=words, act=lambda ctx, _model, fields: act(ctx, _shared(fields)), needs=Needs.ADMIN,
+        in_model=False, has_plan=False,
+    )  # fmt: skip
 
 
 def _destroy_words(fields: Fields) -> list[str]:
@@ -306,6 +339,9 @@ CHANGES: Mapping[str, Change] = {
         blocked_by=blocks.REMOVE,
     ),
     "refresh": Change(words=_refresh_words, act=_refresh),
+    "trust": Change(words=_trust_words, act=_trust),
+    "grant": _of_access(access.grant),
+    "revoke": _of_access(access.revoke),
     "resolved": Change(words=_of_resolved, act=_resolve, has_plan=False),
     "run": Change(words=_run_words, stdin=_run_stdin, act=_run),
     "cancel-task": Change(
