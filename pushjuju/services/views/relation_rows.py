@@ -13,7 +13,7 @@ _SUBORDINATE = "container"
 
 
 def relation_rows(ctx: Context, model: str) -> list[dict[str, object]]:
-    """Return a row for each relation: provider, requirer, interface, type, status and message.
+    """Return a row for each relation: id, provider, requirer, interface, type, status and message.
 
     Relations to an offer of the model are left out, as the consuming model shows them. A peer relation has
     its only endpoint on both sides.

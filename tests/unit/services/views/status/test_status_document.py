@@ -273,8 +273,8 @@ def test_error_of_a_relation_names_the_other_side(runtime: TestController) -> No
     _say(runtime, StatusKind.AGENT, "web/0", Agent.ERROR, 'hook failed: "x"', data={"relation-id": 77})
     assert _current(_unit(runtime)["workload-status"]) == ("error", 'hook failed: "x"')
     rows = relation_rows(runtime.ctx, runtime.model)
-    assert {"provider": "mysql:server", "requirer": "web:db", "interface": "mysql", "type": "regular",
-            "status": "joining", "message": ""} in rows  # fmt: skip
+    assert {"id": 9, "provider": "mysql:server", "requirer": "web:db", "interface": "mysql",
+            "type": "regular", "status": "joining", "message": ""} in rows  # fmt: skip
 
 
 @pytest.mark.parametrize(
