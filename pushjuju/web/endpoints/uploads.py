@@ -26,6 +26,10 @@ _ICON = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96">'
     b'<circle cx="48" cy="48" r="44" fill="#888"/></svg>'
 )
+_ONLY_LOOKED_AT = {
+    "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+    "X-Content-Type-Options": "nosniff",
+}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -119,7 +123,8 @@ class Uploads:
 
 
 def _picture(icon: bytes) -> web.Response:
-    return web.Response(body=icon or _ICON, content_type="image/svg+xml")
+    """Return an icon; a browser that opens it runs no script of the charm as one of this server's pages."""
+    return web.Response(body=icon or _ICON, content_type="image/svg+xml", headers=_ONLY_LOOKED_AT)
 
 
 def _answering(handler: Handler) -> Handler:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 import yaml
 
@@ -15,7 +16,7 @@ from pushjuju.store.rows.records import Offer
 from pushjuju.web import client_files
 from pushjuju.web.server import Address
 from tests.unit.web.test_files_api import transfer
-from tests.world.api import ApiClient, ApiFailed, ApiWorld
+from tests.world.api import ApiClient, ApiFailed, ApiWorld, basic
 from tests.world.charms import Charms
 from tests.world.libjuju import model_of
 from tests.world.two_models import METADATA, TwoModels
@@ -403,5 +404,9 @@ async def test_the_icon_of_a_consumed_application_is_that_of_its_charm(
     assert await transfer(served, "GET", f"{path}/database/icon") == (200, drawn.encode())
     status, plain = await transfer(served, "GET", f"{path}/db/icon")
     assert (status, plain[:4]) == (200, b"<svg")
+    url = f"https://{served.endpoint}{path}/database/icon"
+    async with aiohttp.ClientSession() as session:
+        answer = await session.get(url, ssl=served.trust, headers={"Authorization": basic()})
+        assert answer.headers["Content-Security-Policy"].startswith("sandbox;")  # an SVG may have scripts
     assert (await transfer(served, "GET", f"{path}/web/icon"))[0] == 404
     assert (await transfer(served, "GET", f"{path}/database/icon", user="kim"))[0] == 401
