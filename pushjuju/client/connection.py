@@ -183,11 +183,11 @@ class Connection:
         )
 
     def _more_access(self) -> str:
-        """Return a higher access than that of the login, as `grant` takes it."""
+        """Return what may be granted beyond the access of the login, as `grant` takes it."""
         level = self.login.get("user-info", {}).get("model-access", "")
-        if not self.login.get("model-tag") or level == "admin":
-            return "superuser"
-        return "admin MODEL" if level == "write" else "write MODEL"
+        if not self.login.get("model-tag"):  # what was refused may concern a model, too
+            return f"admin MODEL, or for the controller: pushjuju grant {self.account.user} superuser"
+        return {"admin": "superuser", "write": "admin MODEL"}.get(level, "write MODEL")
 
     def _failure(self, message: str, code: str, what: str = "") -> PushjujuError:
         if code == "not implemented":

@@ -26,7 +26,7 @@ FAULTS = (aiohttp.ClientError, OSError, ValueError)
 """What a function of this module raises when the network or the server fails."""
 HOST = "juju-apiserver"  # a name in the certificate of every controller
 CONNECT_S, ANSWER_S = 20.0, 300.0
-_LOOKS, _LOOK_S = 200, 0.005  # at a connection that ends
+_LOOKS, _LOOK_S, _AT_ONCE = 200, 0.005, 3  # at a connection that ends; the first looks do not wait
 LARGEST = 256 * 1024 * 1024  # bytes of an answer
 
 
@@ -97,10 +97,10 @@ class Socket:
             await self._session.close()
         if self._socket is not None:
             await self._socket.close()
-        for _ in range(_LOOKS):  # the loop hands the end of the connection on
+        for look in range(_LOOKS):  # the loop hands the end of the connection on
             if all(item is None or item.fileno() == -1 for item in self._used):
                 break
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_LOOK_S if look > _AT_ONCE else 0)
 
     async def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request, and return the answer to it."""

@@ -129,7 +129,7 @@ def test_an_administrator_of_a_model_shares_it(kim: Home, served: ServedHouse) -
     ended = kim("grant", "lee", "superuser")
     assert ended.err == (
         'ERROR permission denied\nask an administrator of controller "team" for more access, such as: '
-        "pushjuju grant kim superuser\n"
+        "pushjuju grant kim admin MODEL, or for the controller: pushjuju grant kim superuser\n"
     )
 
 
