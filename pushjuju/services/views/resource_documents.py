@@ -18,7 +18,7 @@ from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.services.entities.application import applications, resources, units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.origin_records import ResourceLatest
-from pushjuju.store.rows.records import Resource, UnitResource
+from pushjuju.store.rows.records import Application, Resource, UnitResource
 from pushjuju.store.tx import ModelTx
 
 _NEVER = "0001-01-01T00:00:00Z"
@@ -153,14 +153,25 @@ def listing(ctx: Context, model: str, name: str) -> Listing:
     """Return the resources of an application and its units."""
     with ctx.read(model) as tx:
         application = applications.get(tx, name)
-        every = resources.of_application(tx, application)
-        fetched = resources.of_units(tx, application)
-        return Listing(
-            resources=[_shown(name, row) for row in every],
-            units=[unit.name for unit in units.of_application(tx, name)],
-            fetched={(row.unit, row.name): _shown(name, row) for row in fetched},
-            updates=_updates(tx, name, every),
-        )
+        return _listing(tx, application, resources.of_application(tx, application))
+
+
+def of_model(ctx: Context, model: str) -> dict[str, Listing]:
+    """Return application -> resources, for all applications that have any."""
+    with ctx.read(model) as tx:
+        every = tx.list(Application, "application_list")
+        found = [(item, resources.of_application(tx, item)) for item in every]
+        return {item.name: _listing(tx, item, rows) for item, rows in found if rows}
+
+
+def _listing(tx: ModelTx, application: Application, every: list[Resource]) -> Listing:
+    name = application.name
+    return Listing(
+        resources=[_shown(name, row) for row in every],
+        units=[unit.name for unit in units.of_application(tx, name)],
+        fetched={(row.unit, row.name): _shown(name, row) for row in resources.of_units(tx, application)},
+        updates=_updates(tx, name, every),
+    )
 
 
 def content(ctx: Context, model: str, application: str, name: str) -> tuple[Path, Shown]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -100,5 +101,6 @@ def log(visit: Visit) -> Content:
     }
     words = [f"--level {level}"] if level else []
     words += [f"--include {name}" for name in selection.include]
-    line = " ".join(["debug-log", "--limit", str(_LINES), *words])
-    return Content(title="Log", command=visit.command(line), values=values)
+    line = visit.command(" ".join(["debug-log", "--limit", str(_LINES), *words]))
+    found = values["lines"]
+    return Content(title="Log", command=line, values=values, document=lambda: list(map(asdict, found)))

@@ -12,11 +12,10 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
 from pushjuju.services.requests.model import model_config
-from pushjuju.services.views import model_document, offer_documents, relation_rows, relation_view
+from pushjuju.services.views import documents, offer_documents, relation_rows, relation_view
 from pushjuju.services.views import resource_documents as resources_of
 from pushjuju.services.views.listings import audit_lines, blocks, processes, user_secrets, users
 from pushjuju.services.views.listings import settings as settings_of
-from pushjuju.services.views.status import document as status
 from pushjuju.services.views.status import storage_document
 from pushjuju.web.call import is_superuser
 from pushjuju.web.pages.visit import Content, Visit
@@ -67,17 +66,17 @@ def _status(word: object) -> Cell:
     return Cell(text=str(word), status=True)
 
 
-def _time(moment: object) -> Cell:
-    return Cell(time=from_iso(moment) if isinstance(moment, str) and moment else None)
+def _time(moment: datetime | str | None) -> Cell:
+    return Cell(time=from_iso(moment) if isinstance(moment, str) else moment)
 
 
 def _link(visit: Visit, kind: str, name: str) -> Cell:
     return Cell(text=name, address=visit.pages.entity(kind, name))
 
 
-def _page(visit: Visit, title: str, command: str, document: Any, *tables: Table) -> Content:
+def _page(title: str, command: str, document: Any, *tables: Table) -> Content:
     values = {"tables": tables, "page": title.lower()}
-    return Content(title=title, command=visit.command(command), values=values, document=lambda: document)
+    return Content(title=title, command=command, values=values, document=lambda: document)
 
 
 # --- a model ----------------------------------------------------------------------------------------------
@@ -98,7 +97,7 @@ def relations(visit: Visit) -> Content:
         ],
         none="This model has no relations.",
     )  # fmt: skip
-    return _page(visit, "Relations", "status --relations", rows, table)
+    return _page("Relations", visit.command("status --relations"), rows, table)
 
 
 def relation(visit: Visit) -> Content:
@@ -153,7 +152,7 @@ def storage(visit: Visit) -> Content:
         ],
         none="This model has no storage.",
     )
-    return _page(visit, "Storage", "storage", document, table)
+    return _page("Storage", visit.command("storage"), document, table)
 
 
 def _stored(visit: Visit, name: str, item: Mapping[str, Any]) -> Iterable[list[Cell]]:
@@ -173,8 +172,7 @@ def _stored(visit: Visit, name: str, item: Mapping[str, Any]) -> Iterable[list[C
 
 def resources(visit: Visit) -> Content:
     """Return the page of the resources of all applications."""
-    names = status.document(visit.ctx, visit.model).get("applications", {})
-    every = {name: resources_of.listing(visit.ctx, visit.model.uuid, name) for name in names}
+    every = resources_of.of_model(visit.ctx, visit.model.uuid)
     table = Table(
         name="Resources",
         heads=("Application", "Resource", "Type", "From", "Revision", "Bytes", "Newer in the store"),
@@ -189,7 +187,8 @@ def resources(visit: Visit) -> Content:
         none="No application of this model has resources.",
     )  # fmt: skip
     document = {name: [item.document() for item in listed.resources] for name, listed in every.items()}
-    return _page(visit, "Resources", "resources APPLICATION", document, table)
+    command = f"resources {next(iter(every))}" if every else "status"  # the terminal lists one application
+    return _page("Resources", visit.command(command), document, table)
 
 
 def secrets(visit: Visit) -> Content:
@@ -209,7 +208,7 @@ def secrets(visit: Visit) -> Content:
         ],
         none="This model has no secrets.",
     )  # fmt: skip
-    return _page(visit, "Secrets", "secrets", document, table)
+    return _page("Secrets", visit.command("secrets"), document, table)
 
 
 def offers(visit: Visit) -> Content:
@@ -227,7 +226,8 @@ def offers(visit: Visit) -> Content:
         ],
         none="This model offers nothing to other models.",
     )  # fmt: skip
-    consumed = status.document(visit.ctx, visit.model).get("application-endpoints", {})
+    with visit.ctx.read(visit.model.uuid) as tx:
+        consumed: Mapping[str, Any] = offer_documents.sections(tx).get("application-endpoints", {})
     used = Table(
         name="Consumed",
         heads=("Name here", "Status", "Message", "Offer"),
@@ -242,24 +242,24 @@ def offers(visit: Visit) -> Content:
         ],
         none="This model consumes no offers.",
     )
-    return _page(visit, "Offers", "offers", {"offers": document, "consumed": consumed}, offered, used)
+    shown = {"offers": document, "consumed": consumed}
+    return _page("Offers", visit.command("offers"), shown, offered, used)
 
 
 def access(visit: Visit) -> Content:
     """Return the page of who may do what in the model; for administrators of the model."""
     _require(visit, "admin")
-    found: Mapping[str, Any] = model_document.show_model(visit.ctx, visit.model)
-    document = found[visit.model.name]["users"] if visit.model.name in found else found["users"]
+    document = documents.model_users(visit.ctx, visit.model)
     table = Table(
         name="Access",
         heads=("User", "Access", "Last connection"),
         rows=[
-            _cells(name, item["access"], _time(item.get("last-connection")))
-            for name, item in document.items()
+            _cells(name, item["access"], _time(item["last-connection"])) for name, item in document.items()
         ],
         none="",
     )
-    return _page(visit, "Access", "show-model", document, table)
+    command = f"pushjuju show-model {visit.ctx.controller.name}:{visit.model.qualified}"
+    return _page("Access", command, document, table)
 
 
 def settings(visit: Visit) -> Content:
@@ -288,7 +288,7 @@ def settings(visit: Visit) -> Content:
         ),
     )
     document = {"config": config, "constraints": limits, "disabled-commands": disabled}
-    return _page(visit, "Settings", "model-config", document, *tables)
+    return _page("Settings", visit.command("model-config"), document, *tables)
 
 
 def history(visit: Visit) -> Content:
@@ -308,7 +308,8 @@ def history(visit: Visit) -> Content:
         ],
         none="Nobody has changed this model yet.",
     )  # fmt: skip
-    return _page(visit, "History", f"audit --limit {_MOST_LINES}", found, table)
+    line = f"audit -c {visit.ctx.controller.name} -m {visit.model.qualified} --limit {_MOST_LINES}"
+    return _page("History", f"pushjuju {line}{f' --user {user}' if user else ''}", found, table)
 
 
 def _names(changed: Sequence[str]) -> str:
@@ -325,7 +326,7 @@ def _require(visit: Visit, level: str) -> None:
 
 
 def controller(visit: Visit) -> Content:
-    """Return the page of users, processes, clouds and settings; for superusers."""
+    """Return the page of users, processes and settings; for superusers."""
     if not is_superuser(visit.ctx):
         raise NotFound("only superusers of the controller see this page")
     people = users.documents(visit.ctx, disabled=True)
@@ -362,4 +363,4 @@ def controller(visit: Visit) -> Content:
         ),
     )  # fmt: skip
     document = {"users": people, "processes": working, "settings": config}
-    return _page(visit, "Controller", "show-controller", document, *tables)
+    return _page("Controller", f"pushjuju show-controller {visit.ctx.controller.name}", document, *tables)

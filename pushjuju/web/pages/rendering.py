@@ -110,7 +110,7 @@ def _environment() -> jinja2.Environment:
 
 
 def document(content: Content) -> str:
-    """Return what a page shows as JSON, with the names and values of the command's own JSON.
+    """Return what a page shows as JSON.
 
     Raises:
         NotFound: The page has no data: its command has.

@@ -56,9 +56,10 @@ class Visit:
             return model_access.may(tx, self.ctx.user, self.found, level)
 
     def command(self, line: str) -> str:
-        """Return a command line for a terminal, with the model: from `status --format svg`."""
+        """Return a command line for a terminal, with the model or controller: from `status --format svg`."""
         word, space, rest = line.partition(" ")
-        at = f" -m {self.ctx.controller.name}:{self.model.qualified}" if self.found else ""
+        controller = self.ctx.controller.name
+        at = f" -m {controller}:{self.model.qualified}" if self.found else f" -c {controller}"
         return f"pushjuju {word}{at}{space}{rest}"
 
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import shlex
 from collections.abc import AsyncIterator, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret.secrets import Content
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
+from pushjuju.services.views import hook_runs
+from pushjuju.web.pages import activity, listings
 from pushjuju.web.pages.site import PAGES
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
+from tests.world.commandline import call
 from tests.world.page_client import Browser, browsing
 from tests.world.two_models import TwoModels
 
@@ -71,12 +80,55 @@ async def test_each_table_says_what_its_command_says(world: ApiWorld, two: TwoMo
         assert offered["offers"]["db"]["application"] == "db"
 
 
+async def test_tables_show_times_and_escape_what_units_say(world: ApiWorld, two: TwoModels) -> None:
+    hostile = "<script>alert(1)</script>\u202e"
+    two.shop.write(lambda tx: relations.put_bag(tx, 0, "web/0", {"say": hostile}))
+    async with browsing(world, "admin") as browser:
+        for name in ("secrets", "access", "history"):
+            assert "<time datetime=" in (await browser.get(BASE + name))[1], name
+        shown = (await browser.get(f"{BASE}relation/0"))[1]
+        assert "&lt;script&gt;alert(1)" in shown
+        assert "<script>alert" not in shown
+        assert "\u202e" not in shown
+
+
+async def test_empty_models_have_every_table(world: ApiWorld, two: TwoModels) -> None:
+    add_model(two.ctx, AddModelOptions(name="bare"))
+    async with browsing(world, "admin") as browser:
+        for name in ("", "units", "machines", "log", *TABLES, *OF_ADMINS):
+            await document(browser, f"/ui/m/admin/bare/{name}")
+            assert (await browser.get(f"/ui/m/admin/bare/{name}"))[0] == 200, name
+
+
 async def test_no_page_has_the_content_of_a_secret(world: ApiWorld, two: TwoModels) -> None:
     async with browsing(world, "admin") as browser:
         for page in PAGES:
             path = "/ui" + re.sub(r"{(\w+)[^}]*}", lambda match: NAMES.get(match[1], "0"), page.path)
             for headers in ({}, JSON):
                 assert VALUE not in (await browser.get(path, **headers))[1], path
+
+
+async def test_the_command_of_each_page_works(world: ApiWorld, two: TwoModels, tmp_path: Path) -> None:
+    """The line at the end of a page, and the one that a page without data names."""
+    (run, *_) = hook_runs.history(two.ctx, two.shop.model, hook_runs.Wanted())
+    names = {**NAMES, "id": run.operation}
+    env = {"PUSHJUJU_DATA": str(two.ctx.datadir.root)}
+    async with browsing(world, "admin") as browser:
+        for page in PAGES:
+            if page.read is activity.operation:
+                continue  # no action has run
+            known = NAMES if page.read is listings.relation else names
+            path = page.path.replace("{name:.+}", "0")  # of a machine
+            path = "/ui" + re.sub(r"{(\w+)}", lambda match, known=known: known.get(match[1], "0"), path)
+            status, text = await browser.get(path)
+            assert status == 200, (path, text)
+            found = re.findall(r"The same in a terminal: <code>pushjuju ([^<]+)</code>", text)
+            status, text = await browser.get(path, **JSON)
+            if status != 200:
+                found += re.findall(r"`pushjuju ([^`]+)`", json.loads(text)["error"])
+            for line in map(unescape, found):
+                ended = await asyncio.to_thread(call, tmp_path, *shlex.split(line), env=env)
+                assert ended.status == 0, (path, line, ended.err)
 
 
 async def test_readers_see_tables_but_those_of_administrators(world: ApiWorld, two: TwoModels) -> None:
@@ -95,10 +147,14 @@ async def test_json_is_refused_in_json(world: ApiWorld, two: TwoModels) -> None:
     async with browsing(world) as stranger:
         status, text = await stranger.get(BASE, **JSON)
         assert (status, list(json.loads(text))) == (401, ["error"])
+    two.shop.write(
+        lambda tx: logs.append(tx, "unit-web-0", "INFO", "unit.web/0", "said", now=two.shop.clock.now())
+    )
     async with browsing(world, "admin") as browser:
         status, text = await browser.get(f"{BASE}relation/99", **JSON)
         assert (status, list(json.loads(text))) == (404, ["error"])
-        status, text = await browser.get(f"{BASE}log", **JSON)
-        assert "debug-log" in json.loads(text)["error"]
+        status, text = await browser.get(f"{BASE}timeline", **JSON)
+        assert "`pushjuju timeline -m home:admin/shop --format json`" in json.loads(text)["error"]
+        assert [line["message"] for line in await document(browser, f"{BASE}log")] == ["said"]
         assert (await document(browser, f"{BASE}units"))["applications"]["web"]["units"]["web/0"]
         assert (await document(browser, f"{BASE}a/web"))["web"]["charm"] == "web"

@@ -268,12 +268,12 @@ def _shared(fields: Fields) -> access.AccessOptions:
     return access.AccessOptions(user=user, level=level, kind=Kind.MODEL, names=[fields["model"]])
 
 
-def _of_access(act: Callable[[Context, access.AccessOptions], None]) -> Change:
+def _of_access(word: str, act: Callable[[Context, access.AccessOptions], None]) -> Change:
     """Return a change of who may do what in the model; administrators of the model make it."""
 
     def words(fields: Fields) -> list[str]:
         options = _shared(fields)
-        return [act.__name__, options.user, options.level, *options.names]
+        return [word, options.user, options.level, *options.names]
 
     return Change(
         words=words, act=lambda ctx, _model, fields: act(ctx, _shared(fields)), needs=Needs.ADMIN,
@@ -340,8 +340,8 @@ CHANGES: Mapping[str, Change] = {
     ),
     "refresh": Change(words=_refresh_words, act=_refresh),
     "trust": Change(words=_trust_words, act=_trust),
-    "grant": _of_access(access.grant),
-    "revoke": _of_access(access.revoke),
+    "grant": _of_access("grant", access.grant),
+    "revoke": _of_access("revoke", access.revoke),
     "resolved": Change(words=_of_resolved, act=_resolve, has_plan=False),
     "run": Change(words=_run_words, stdin=_run_stdin, act=_run),
     "cancel-task": Change(
