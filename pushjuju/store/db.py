@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError
 from pushjuju.store import cache, databases, scope
+from pushjuju.store.processes import process_owner
 from pushjuju.store.sqlite import SqliteEngine
 from pushjuju.store.statements import queries
 from pushjuju.store.tx import Tx
@@ -82,6 +83,14 @@ class Store:
         if self._memo is None:
             self.engine.remember()
             self._memo = cache.Memo(self.engine)
+
+    def appear(self) -> None:
+        """Let other processes see from now on whether this process lives, for the keys that it owns."""
+        self.engine.appear(process_owner())
+
+    def lives(self, owner: str) -> bool | None:
+        """Return whether a process lives that owns keys; None when that is not known."""
+        return self.engine.lives(owner)
 
     def version(self) -> tuple[int, int]:
         """Return a value that every write of any process changes; reading it is cheap and reads no row."""

@@ -166,6 +166,16 @@ class Engine(Protocol):
         """Return a value that every write of any process changes; reading it is cheap and reads no row."""
         ...
 
+    def appear(self, owner: str) -> None:
+        """Let other processes see from now on whether this process lives.
+
+        Args:
+            owner: The name of this process (`store.processes`).
+        """
+
+    def lives(self, owner: str) -> bool | None:
+        """Return whether a process lives that owns keys; None when that is not known."""
+
     def remember(self) -> None:
         """Prepare for a process that caches rows: from now on `begin` returns `others`."""
 

@@ -1,4 +1,4 @@
-"""The controller processes that take what becomes due.
+"""The processes that own keys of the work queue, and the controller processes that take what becomes due.
 
 The lease of a key names the process that works on it. A process that waits for due work holds no lease, so it
 has a row of its own; the row counts as long as the process lives.
@@ -7,11 +7,18 @@ has a row of its own; the row counts as long as the process lives.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pushjuju.core.values import dataclass
-from pushjuju.store.queue import owner_alive, place_of, process_owner
-from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.store.tx import Tx
+
+Lives = Callable[[str], bool | None]
+"""Tells of a process whether it lives; None when that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,30 +36,52 @@ class Process:
     draining: bool
 
 
-def enlist(tx: Tx, now: datetime, version: str) -> None:
+def enlist(tx: Tx, now: datetime, version: str, lives: Lives) -> None:
     """Add the row of this process, and delete the rows of processes that have ended."""
     for process in tx.list(Process, "process_list"):
-        if not _lives(process):
+        if not lives(process.owner):
             tx.run("process_forget", owner=process.owner)
     tx.run("process_enlist", owner=process_owner(), version=version, started=now)
 
 
-def living(tx: Tx) -> list[Process]:
-    """Return the controller processes that have not ended."""
-    return [process for process in tx.list(Process, "process_list") if _lives(process)]
+def living(tx: Tx, lives: Lives) -> list[Process]:
+    """Return the controller processes that live; a restored file names processes of another computer."""
+    return [process for process in tx.list(Process, "process_list") if lives(process.owner)]
 
 
-def _lives(process: Process) -> bool:
-    """Return True for a living process of this computer; a restored store names those of another computer."""
-    return place_of(process.owner)[0] == os.uname().nodename and owner_alive(process.owner)
-
-
-def waiting(tx: Tx) -> str:
+def waiting(tx: Tx, lives: Lives) -> str:
     """Return the name of a process that does the work that becomes due, or ""."""
-    return next((process.owner for process in living(tx) if not process.draining), "")
+    return next((process.owner for process in living(tx, lives) if not process.draining), "")
 
 
-def drains(tx: Tx) -> bool:
-    """Return True when this process has been asked to end."""
-    found = tx.find(Process, "process_get", owner=process_owner())
-    return found is not None and found.draining
+def own(tx: Tx) -> Process | None:
+    """Return the row of this process, or None when another process took it for dead."""
+    return tx.find(Process, "process_get", owner=process_owner())
+
+
+def process_owner() -> str:
+    """Return the name of this process: host, pid, and start time, since pids are reused."""
+    return f"{os.uname().nodename}:{os.getpid()}:{_started(os.getpid())}"
+
+
+def place_of(owner: str) -> tuple[str, str]:
+    """Return host and pid of a process."""
+    host, _, pid = owner.rpartition(":")[0].rpartition(":")
+    return host, pid
+
+
+def lives_here(owner: str) -> bool | None:
+    """Return whether a process of this computer lives; None for a process of another computer."""
+    host, pid = place_of(owner)
+    if host != os.uname().nodename or not pid.isdigit():
+        return None
+    return _started(int(pid)) == owner.rpartition(":")[2]
+
+
+def _started(pid: int) -> str:
+    """Return the start time of a process in clock ticks, or "" when it has ended or is a zombie."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if len(fields) < 20 or fields[0] in "ZX" else fields[19]

@@ -8,11 +8,9 @@ once. Each claim has its own number, so that a worker that lost its lease withou
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Protocol
 
 from pushjuju.core.clock import from_iso
@@ -20,6 +18,7 @@ from pushjuju.core.problems import Problem, dumps, loads, sentence
 from pushjuju.core.values import dataclass
 from pushjuju.store.db import Store
 from pushjuju.store.engine import Row
+from pushjuju.store.processes import Lives
 from pushjuju.store.tx import Tx
 
 LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for others
@@ -79,11 +78,11 @@ class WorkItem:
         """Why the key waits, as users read it."""
         return "" if self.noted == ROUTINE else _reason(self.noted, failed=self.failed)
 
-    def worked_by(self, now: datetime) -> str:
+    def worked_by(self, now: datetime, lives: Lives) -> str:
         """Return the process that works on the key, or "" when the owner is dead or its lease has ended."""
         if self.owner is None or self.leased_until is None or self.leased_until <= now:
             return ""
-        return self.owner if owner_alive(self.owner) else ""
+        return "" if lives(self.owner) is False else self.owner
 
 
 class WorkQueue(Protocol):
@@ -198,41 +197,13 @@ def _reason(noted: str, *, failed: bool) -> str:
     return sentence(loads(noted)) if failed else noted
 
 
-def process_owner() -> str:
-    """Return the name of this process: host, pid, and start time, since pids are reused."""
-    return f"{os.uname().nodename}:{os.getpid()}:{_started(os.getpid())}"
-
-
-def place_of(owner: str) -> tuple[str, str]:
-    """Return host and pid of a process."""
-    host, _, pid = owner.rpartition(":")[0].rpartition(":")
-    return host, pid
-
-
-def owner_alive(owner: str) -> bool:
-    """Return True when the process of a claim may still run; processes on other hosts always may."""
-    host, pid = place_of(owner)
-    if host != os.uname().nodename or not pid.isdigit():
-        return True
-    return _started(int(pid)) == owner.rpartition(":")[2]
-
-
-def _started(pid: int) -> str:
-    """Return the start time of a process in clock ticks, or "" when it has ended or is a zombie."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "" if len(fields) < 20 or fields[0] in "ZX" else fields[19]
-
-
 class SqliteWorkQueue:
     """The work queue in the store."""
 
-    def __init__(self, store: Store, owner: str, alive: Callable[[str], bool] = owner_alive) -> None:
+    def __init__(self, store: Store, owner: str, lives: Lives | None = None) -> None:
         self._store = store
         self._owner = owner
-        self._alive = alive
+        self._lives = lives or store.lives
 
     def touch(self, tx: Tx, key: str, due: datetime, reason: str = "") -> None:
         """Make a key due; an earlier due time stays."""
@@ -329,7 +300,7 @@ class SqliteWorkQueue:
     def _free(self, owner: str | None, leased_until: str | None, now: datetime) -> bool:
         if owner is None or leased_until is None or from_iso(leased_until) <= now:
             return True
-        return owner != self._owner and not self._alive(owner)
+        return owner != self._owner and self._lives(owner) is False
 
     def _take(self, tx: Tx, row: Row, now: datetime) -> Claim:
         lease = skip_leases(tx, lease_at_least(now))

@@ -18,6 +18,7 @@ from pushjuju.store.faults import FROM_COPY, explain_error, is_full, is_of_the_f
 from pushjuju.store.files import full, unchanging
 from pushjuju.store.files.private import explained, locked
 from pushjuju.store.files.waits import TOLD_AFTER_S, patiently
+from pushjuju.store.processes import lives_here
 from pushjuju.store.schema import check_ours, migrate, require_here, schema_version
 
 if TYPE_CHECKING:
@@ -196,6 +197,12 @@ class SqliteEngine:
         if self._copy_of is not None:
             return hash(full.stamp(self.path)), 0
         return self.others(), self.connection.total_changes
+
+    def appear(self, owner: str) -> None:
+        pass  # the kernel knows the processes of this computer
+
+    def lives(self, owner: str) -> bool | None:
+        return lives_here(owner)
 
     def remember(self) -> None:
         self._caches = True

@@ -18,6 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.consume import connected
+from pushjuju.store.processes import process_owner
 from pushjuju.store.queue import (
     HEARTBEAT_S,
     LEASE_S,
@@ -25,7 +26,6 @@ from pushjuju.store.queue import (
     SqliteWorkQueue,
     failed_since,
     next_lease,
-    process_owner,
 )
 from pushjuju.store.rows.records import Model, Status
 from pushjuju.workers.events import Event, Tell, silent
@@ -80,6 +80,7 @@ class Driver:
         since: int | None = None,
     ) -> None:
         ctx.store.remember()
+        ctx.store.appear()
         self.ctx = ctx
         self._since = self._from_now() if since is None else since
         self.prefix = prefix

@@ -66,17 +66,28 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
 
 
 def _enlist(ctx: Context) -> None:
+    ctx.store.appear()
     with ctx.store.write() as tx:
-        processes.enlist(tx, ctx.clock.now(), __version__)
+        processes.enlist(tx, ctx.clock.now(), __version__, ctx.store.lives)
 
 
 async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:
-    """Set `stop` when a user asks this process to end (`controller drain`)."""
+    """Set `stop` when a user asks this process to end (`controller drain`).
+
+    The row of the process is made again when another process took this one for dead, while its connection to
+    the store was lost.
+    """
+    enlisted = False
     while not stop.is_set():
         await asyncio.sleep(_DRAIN_LOOK_S)
-        with contextlib.suppress(StoreError), ctx.store.read() as tx:  # the driver tells of a busy store
-            if processes.drains(tx):
+        with contextlib.suppress(StoreError):  # the driver tells of a busy store
+            with ctx.store.read() as tx:
+                own = processes.own(tx)
+            if own is not None and own.draining:
                 stop.set()
+            elif own is None and enlisted:
+                _enlist(ctx)
+            enlisted = enlisted or own is not None
 
 
 async def _serve_until_idle(

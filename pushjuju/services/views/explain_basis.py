@@ -106,7 +106,7 @@ class Seen:
         """
         if item is None or item.due is None:
             return None
-        pending = retried or self.is_due(item) or item.attempts > 0 or item.worked_by(self.now)
+        pending = retried or self.is_due(item) or item.attempts > 0 or self.hands(item).working
         return self.hands(item) if pending else None
 
 

@@ -77,7 +77,7 @@ def machine(ctx: Context, model: Model, name: str) -> FailedMachine:
 def waiting_process(ctx: Context) -> str:
     """Return the process that works on keys when they become due; empty when no such process runs."""
     with ctx.store.read() as tx:
-        return processes.waiting(tx)
+        return processes.waiting(tx, ctx.store.lives)
 
 
 def next_try(ctx: Context, model: str, name: str) -> datetime | None:

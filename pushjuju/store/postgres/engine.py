@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,18 +23,24 @@ from pushjuju.store.postgres import address, schema
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
 from pushjuju.store.postgres.pipeline import Failed, Pipeline
+from pushjuju.store.postgres.presence import Presence
 from pushjuju.store.schema import TABLES
 from pushjuju.store.statements import queries
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import OpenStore
 
-_LIMITS = (
-    "SET lock_timeout = '30s'",
-    "SET statement_timeout = '30s'",
-    "SET idle_in_transaction_session_timeout = '60s'",
-    "SET client_min_messages = warning",
-)
+_LIMITS = {
+    "lock_timeout": "30s",
+    "statement_timeout": "30s",
+    "idle_in_transaction_session_timeout": "60s",
+    "client_min_messages": "warning",
+    # The server frees the locks of a host that is gone after 25 seconds, before its leases end.
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
 _FIRST_STEPS = {True: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", False: "BEGIN"}
 # What others have written since the last look. Transactions that were open then have numbers from :since on.
 _LOOK = """SELECT present.since, written.n, written.what FROM (
@@ -90,6 +96,7 @@ class PostgresEngine:
         self._was_lost = False
         self._limit()
         self.connection = Pipeline(link.pgconn)
+        self._presence = Presence()
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> PostgresEngine:
@@ -143,12 +150,15 @@ class PostgresEngine:
         schema.prepare(self._link, self._place.shown, create=False)
         self._limit()
         self.connection.use(self._link.pgconn)
+        with self._between():
+            self._presence.appear_again(self.connection)
         self._was_lost |= not self.is_durable
         self._looked = -_KNOWN_S
 
     def _limit(self) -> None:
-        for statement in _LIMITS:
-            self._link.execute(statement)
+        values = [text for pair in _LIMITS.items() for text in pair]
+        calls = ", ".join(["set_config(%s, %s, false)"] * len(_LIMITS))
+        self._link.execute(f"SELECT {calls}", values)
 
     def _lock(self, model: str) -> None:
         """Take the locks of a writing transaction, without waiting for the answers."""
@@ -262,6 +272,17 @@ class PostgresEngine:
 
     def version(self) -> tuple[int, int]:
         return self.others(), self._commits
+
+    def appear(self, owner: str) -> None:
+        if not self._presence.knows(owner):
+            with self._between():
+                self._presence.appear(self.connection, owner)
+
+    def lives(self, owner: str) -> bool | None:
+        if self._presence.knows(owner):
+            return True
+        with nullcontext() if self.is_open else self._between():
+            return self._presence.look(self.connection, owner)
 
     def remember(self) -> None:
         self._caches = True

@@ -29,7 +29,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.views import relation_view
 from pushjuju.store import processes
-from pushjuju.store.queue import process_owner
+from pushjuju.store.processes import process_owner
 from pushjuju.workers.provision import precheck
 from tests.world.charms import UBUNTU
 from tests.world.commandline import Run
@@ -201,7 +201,7 @@ def test_a_machine_that_does_not_answer_says_who_tries_it_again(runtime: TestCon
     hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert hint.splitlines()[0] == "pushjuju update-status    tries it again; nobody is working on it"
     with runtime.ctx.store.write() as tx:
-        processes.enlist(tx, runtime.ctx.clock.now(), "1")
+        processes.enlist(tx, runtime.ctx.clock.now(), "1", runtime.ctx.store.lives)
     hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert "nobody" not in hint
     assert f"process {process_owner()} tries it again at " in hint

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from pushjuju.store.db import Store
 from pushjuju.store.files import waits
-from pushjuju.store.queue import Claim, SqliteWorkQueue, process_owner, touch
+from pushjuju.store.processes import process_owner
+from pushjuju.store.queue import Claim, SqliteWorkQueue, touch
 
 MODEL = "11111111-0000-4000-8000-000000000000"
 KEYS = [f"m/machine/{number}" for number in range(4)]

@@ -65,7 +65,7 @@ def test_who_worked_before_a_restore_does_not_commit_after_it(
 ) -> None:
     runtime.deploy()
     made = backups.create(runtime.ctx, tmp_path / "copy.tar")
-    queue = SqliteWorkQueue(runtime.ctx.store, "somebody", alive=lambda owner: True)
+    queue = SqliteWorkQueue(runtime.ctx.store, "somebody", lives=lambda owner: True)
     claim = queue.claim(runtime.model, runtime.clock.now())
     assert claim is not None
     backups.restore(runtime.ctx, made.path)

@@ -20,13 +20,13 @@ KEY = machine_key("m", "0")
 def queue(store: Store, clock: FakeClock) -> SqliteWorkQueue:
     with store.write() as tx:
         touch(tx, KEY, clock.now())
-    return SqliteWorkQueue(store, "host:1:1", alive=lambda owner: True)
+    return SqliteWorkQueue(store, "host:1:1", lives=lambda owner: True)
 
 
 @pytest.fixture
 def other(queue: SqliteWorkQueue, store: Store) -> Iterator[SqliteWorkQueue]:
     second = Store.open(store.path)
-    yield SqliteWorkQueue(second, "host:2:2", alive=lambda owner: True)
+    yield SqliteWorkQueue(second, "host:2:2", lives=lambda owner: True)
     second.close()
 
 

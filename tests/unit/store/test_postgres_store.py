@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -19,6 +20,7 @@ from pushjuju.services.entities.machine.machines import new_machine
 from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.leases import LeasedStore
+from pushjuju.store.processes import process_owner
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue, machine_key, model_of, touch
 from pushjuju.store.rows.records import Machine, RemoteApplication
 from pushjuju.store.tx import ModelTx, Tx
@@ -427,6 +429,49 @@ def test_a_claim_waits_for_the_write_that_checked_the_earlier_lease(due: Open, u
     with pytest.raises(LeaseLost), LeasedStore(store, claim).write(model) as tx:
         note(tx, "second")
     assert noted(store) == "first"
+
+
+HOLDS = """
+import sys
+from datetime import datetime
+from pushjuju.store.db import Store
+from pushjuju.store.queue import SqliteWorkQueue
+store = Store.open(sys.argv[1])
+store.engine.appear("another.host:1:1")
+queue = SqliteWorkQueue(store, "another.host:1:1")
+print(len(queue.claim_some(sys.argv[2], datetime.fromisoformat(sys.argv[3]), 1)), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_work_of_a_killed_process_of_another_host_is_free_within_two_seconds(due: Open, url: str) -> None:
+    store = due()
+    argv = [sys.executable, "-c", HOLDS, url, KEYS[0], str(NOW)]
+    queue = SqliteWorkQueue(store, "host:1:1")
+    comes(lambda: store.lives("dead.host:1:1") is False)  # None shortly after the start of the server
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "1\n"
+        assert not queue.claim_some(KEYS[0], NOW, 1)
+        other.kill()
+        killed = time.monotonic()
+        comes(lambda: queue.claim_some(KEYS[0], NOW, 1))
+    assert time.monotonic() - killed < 2
+
+
+def test_a_process_that_lost_its_connection_is_seen_again(url: str, connect: Open) -> None:
+    store, other = connect(), connect()
+    store.appear()
+    assert other.lives(process_owner()) is True
+    comes(lambda: other.lives("dead.host:1:1") is False)
+    cut(url)
+    for lost in (store, other):
+        with pytest.raises(StoreBusy):
+            noted(lost)
+    assert noted(other) == "None"
+    assert other.lives(process_owner()) is None  # may be about to connect again
+    assert noted(store) == "None"
+    assert other.lives(process_owner()) is True
 
 
 def someone_waits(url: str) -> bool:

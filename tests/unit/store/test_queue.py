@@ -15,6 +15,7 @@ import pytest
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.store.db import Store
+from pushjuju.store.processes import lives_here, process_owner
 from pushjuju.store.queue import (
     LEASE_S,
     SqliteWorkQueue,
@@ -22,8 +23,6 @@ from pushjuju.store.queue import (
     failed_since,
     machine_key,
     model_key,
-    owner_alive,
-    process_owner,
     touch,
 )
 
@@ -32,13 +31,13 @@ KEY = machine_key("m", "0")
 
 @pytest.fixture
 def queue(store: Store) -> SqliteWorkQueue:
-    return SqliteWorkQueue(store, "host:1:1", alive=lambda owner: True)
+    return SqliteWorkQueue(store, "host:1:1", lives=lambda owner: True)
 
 
 @pytest.fixture
 def other(store: Store) -> Iterator[SqliteWorkQueue]:
     second = Store.open(store.path)
-    yield SqliteWorkQueue(second, "host:2:2", alive=lambda owner: True)
+    yield SqliteWorkQueue(second, "host:2:2", lives=lambda owner: True)
     second.close()
 
 
@@ -237,7 +236,7 @@ def test_what_people_see_of_the_queue(store: Store, queue: SqliteWorkQueue, cloc
 
 
 def test_this_process_is_alive() -> None:
-    assert owner_alive(process_owner())
+    assert lives_here(process_owner())
 
 
 @pytest.mark.parametrize(
@@ -248,12 +247,12 @@ def test_this_process_is_alive() -> None:
             False,
         ),  # the pid was given to another process
         (lambda host, pid, start: f"{host}:4194305:{start}", False),  # no such pid
-        (lambda host, pid, start: f"elsewhere:{pid}:0", True),  # another host: only its lease tells
-        (lambda host, pid, start: "nonsense", True),
+        (lambda host, pid, start: f"elsewhere:{pid}:0", None),  # another host: only its lease tells
+        (lambda host, pid, start: "nonsense", None),
     ],
 )
-def test_who_counts_as_alive(change: object, alive: bool) -> None:
-    assert owner_alive(change(*process_owner().rsplit(":", 2))) is alive  # type: ignore[operator]
+def test_which_process_lives(change: object, alive: bool | None) -> None:
+    assert lives_here(change(*process_owner().rsplit(":", 2))) is alive  # type: ignore[operator]
 
 
 CLAIM_AND_HANG = """
@@ -262,7 +261,8 @@ from pathlib import Path
 from datetime import UTC, datetime
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.store.db import Store
-from pushjuju.store.queue import SqliteWorkQueue, process_owner
+from pushjuju.store.processes import process_owner
+from pushjuju.store.queue import SqliteWorkQueue
 store = Store.open(Path(sys.argv[1]))
 claim = SqliteWorkQueue(store, process_owner()).claim("", datetime.now(UTC))
 print("claimed", claim.key, flush=True)

@@ -322,12 +322,12 @@ async def test_one_prefix_leaves_other_models_alone(runtime: TestController) -> 
 async def test_work_of_another_process_is_waited_for(runtime: TestController) -> None:
     """settle ends when nothing is due anywhere, also not in the hands of somebody else."""
     runtime.deploy()
-    other = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: True)
+    other = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
     claim = other.claim(machine_key(runtime.model, "0"), runtime.clock.now())
     assert claim is not None
     work = PlayedRuntime(runtime)
     made = driver(runtime, work)
-    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: True)
+    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
     settling = asyncio.create_task(made.settle())
     await stays(lambda: not settling.done() and work.cloud.asked == [], 0.15)
     other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(hours=1))
@@ -362,10 +362,10 @@ async def test_what_failed_before_and_what_was_mended_elsewhere_is_not_told(runt
 
 async def test_work_of_a_dead_process_is_taken_over(runtime: TestController) -> None:
     runtime.deploy()
-    dead = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: False)
+    dead = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: False)
     assert dead.claim(machine_key(runtime.model, "0"), runtime.clock.now())
     made = driver(runtime, PlayedRuntime(runtime))
-    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: False)
+    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: False)
     async with asyncio.timeout(10):
         assert (await made.settle()).problems == ()
     assert runtime.agent() == ("idle", "")
@@ -720,11 +720,11 @@ async def test_an_update_status_in_another_process_is_not_waited_for(
     settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     endless.clear()
     other = driver(runtime, PlayedRuntime(runtime))
-    other.queue = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: True)
+    other.queue = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
     serving = asyncio.create_task(other.run(asyncio.Event()))
     await until(lambda: "db/0 update-status" in endless)
     mine = driver(runtime, PlayedRuntime(runtime))
-    mine.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: True)
+    mine.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
     async with asyncio.timeout(5):
         settled = await mine.settle()
     assert (problems_of(settled), settled.left) == ((), False)

@@ -21,7 +21,8 @@ from pushjuju.services.views import explain
 from pushjuju.services.views.explain_basis import Reason
 from pushjuju.services.views.status import document as status_document
 from pushjuju.store import processes
-from pushjuju.store.queue import SqliteWorkQueue, machine_key, process_owner
+from pushjuju.store.processes import process_owner
+from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine import contact
 from tests.world.controller import TestController
@@ -35,7 +36,7 @@ from pushjuju.store import processes
 from pushjuju.store.db import Store
 store = Store.open(pathlib.Path(sys.argv[1]))
 with store.write() as tx:
-    processes.enlist(tx, datetime.now(UTC), "1")
+    processes.enlist(tx, datetime.now(UTC), "1", store.lives)
 store.close()
 print("there", flush=True)
 sys.stdin.read()
@@ -47,7 +48,7 @@ FULL = DiskFull("the disk of machine 0 is full")
 
 def waiting(runtime: TestController) -> str:
     with runtime.ctx.store.read() as tx:
-        return processes.waiting(tx)
+        return processes.waiting(tx, runtime.ctx.store.lives)
 
 
 def told(runtime: TestController, *names: str) -> list[Reason]:
@@ -232,10 +233,11 @@ async def test_a_process_that_waits_for_work_is_named_as_long_as_it_lives(runtim
 def test_processes_of_another_computer_count_for_nothing(runtime: TestController) -> None:
     """A restored store names the processes of the computer where it was."""
     assert waiting(runtime) == ""
+    lives = runtime.ctx.store.lives
     with runtime.ctx.store.write() as tx:
         now = runtime.ctx.clock.now()
         tx.run("process_enlist", owner="elsewhere:1:2", version="1", started=now)
-        assert processes.waiting(tx) == ""
-        processes.enlist(tx, now, "1")
+        assert processes.waiting(tx, lives) == ""
+        processes.enlist(tx, now, "1", lives)
         assert [item.owner for item in tx.list(processes.Process, "process_list")] == [process_owner()]
     assert waiting(runtime) == process_owner()

@@ -31,7 +31,7 @@ class SteppedProcess:
         self.name = name
         self.ctx = ctx
         self.runtime = self.runtime_type(fleet, ctx)
-        self.queue = SqliteWorkQueue(ctx.store, name, alive=fleet.is_alive)
+        self.queue = SqliteWorkQueue(ctx.store, name, lives=fleet.is_alive)
         self.workers: dict[str, tuple[Claim, Coroutine[Any, Any, Outcome]]] = {}
 
     def step(self, pick: int = 0) -> bool:

@@ -52,8 +52,9 @@ class Hands:
 
 def hands(ctx: Context, tx: Tx) -> Callable[[WorkItem], Hands]:
     """Return a function that returns the process which works on a row of the work queue."""
-    now, waiting = ctx.clock.now(), processes.waiting(tx)
-    return lambda item: Hands(working=item.worked_by(now), waiting=waiting)
+    now, lives = ctx.clock.now(), ctx.store.lives
+    waiting = processes.waiting(tx, lives)
+    return lambda item: Hands(working=item.worked_by(now, lives), waiting=waiting)
 
 
 def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import processes
-from pushjuju.store.queue import place_of
+from pushjuju.store.processes import place_of
 
 
 def drain(ctx: Context, name: str) -> list[str]:
@@ -20,7 +20,8 @@ def drain(ctx: Context, name: str) -> list[str]:
         NotFound: No controller process has this name or runs on this host.
     """
     with ctx.change_controller() as tx:
-        found = [item.owner for item in processes.living(tx) if name in (item.owner, place_of(item.owner)[0])]
+        living = [item.owner for item in processes.living(tx, ctx.store.lives)]
+        found = [owner for owner in living if name in (owner, place_of(owner)[0])]
         for owner in found:
             tx.run("process_drain", owner=owner)
     if not found:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import processes
-from pushjuju.store.queue import owner_alive, place_of
+from pushjuju.store.processes import place_of
 
 
 def documents(ctx: Context) -> list[dict[str, Any]]:
@@ -17,9 +17,10 @@ def documents(ctx: Context) -> list[dict[str, Any]]:
     """
     with ctx.store.read() as tx:
         keys = {row["owner"]: row["keys"] for row in tx.rows("process_keys", now=ctx.clock.now())}
-        listed = processes.living(tx)
-    found = [_entry(item.owner, keys.pop(item.owner, 0), item) for item in listed]
-    return [*found, *(_entry(owner, held, None) for owner, held in keys.items() if owner_alive(owner))]
+        listed = processes.living(tx, ctx.store.lives)
+        commands = {owner: held for owner, held in keys.items() if ctx.store.lives(owner) is not False}
+    found = [_entry(item.owner, commands.pop(item.owner, 0), item) for item in listed]
+    return [*found, *(_entry(owner, held, None) for owner, held in commands.items())]
 
 
 def _entry(owner: str, keys: int, process: processes.Process | None) -> dict[str, Any]:
