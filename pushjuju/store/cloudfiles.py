@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clouds import CloudCredentials, StoredCredential, read_cloud_credentials
+from pushjuju.store import databases
 from pushjuju.store.files.private import private_dir
 from pushjuju.store.files.toml_files import edit_toml, read_toml
 
@@ -26,8 +27,9 @@ _SEALED = "sealed:"
 class CloudFiles:
     """The clouds and credentials of one folder."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, vault: Callable[[], Any] = lambda: None) -> None:
         self.root = root
+        self._vault = vault  # returns where the folder's files are shared, or None
         self._keyring: Keyring | None = None
 
     # --- clouds -------------------------------------------------------------------------------------------
@@ -122,12 +124,14 @@ class CloudFiles:
 
     def _edit(self, file: str, change: Callable[[MutableMapping[str, Any]], object]) -> None:
         private_dir(self.root)
-        edit_toml(self.root / file, lambda document: _nothing(change(document)))
+        with databases.editing(self._vault()):
+            edit_toml(self.root / file, lambda document: _nothing(change(document)))
 
     @property
     def _keys(self) -> Keyring:
         if self._keyring is None:
-            self._keyring = open_keyring(self.root, KEY_FILE, "the credentials in credentials.toml")
+            what = "the credentials in credentials.toml"
+            self._keyring = open_keyring(self.root, KEY_FILE, what, vault=self._vault)
         return self._keyring
 
     def _seal(self, value: str, place: str) -> str:
@@ -139,11 +143,11 @@ class CloudFiles:
         return self._keys.open_text(value.removeprefix(_SEALED), place)
 
 
-def open_keyring(root: Path, *names: str) -> Keyring:
+def open_keyring(root: Path, *names: str, vault: Callable[[], Any]) -> Keyring:
     """Return the keys in a directory; the other arguments are those of `Keyring`."""
     from pushjuju.store.keys import Keyring  # imported here: few commands need keys
 
-    return Keyring(root, *names)
+    return Keyring(root, *names, vault=vault)
 
 
 def _table(document: Mapping[str, Any], key: str) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from pushjuju.core.errors import StoreError
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
     from pushjuju.store.files.blobs import Blobs
+
+CONTROLLER_KEY = "controller.key"  # file with the key of the shared files; only shared controllers have it
 
 
 def opened(url: str, *, create: bool = False) -> Engine:
@@ -56,6 +59,30 @@ def blobs(url: str, root: Path) -> Blobs:
     """
     found: Blobs = _module("blobs").DatabaseBlobs(_module("address").parsed(url), root)
     return found
+
+
+def vault(url: str, root: Path) -> Any:
+    """Return the files that the hosts of a controller share (`postgres.vault`), or None when it has no key.
+
+    Args:
+        root: The directory of the controller on this host.
+    """
+    key = root / CONTROLLER_KEY
+    if not key.exists():
+        return None
+    module = _module("vault")
+    return module.Vault(url, root, module.read_key(key))
+
+
+def editing(vault: Any) -> AbstractContextManager[None]:
+    """Hold shared files for a change that other hosts must not miss; without a vault, hold nothing."""
+    held: AbstractContextManager[None] = nullcontext() if vault is None else vault.editing()
+    return held
+
+
+def vaults() -> Any:
+    """Return the module for files that the hosts of a controller share."""
+    return _module("vault")
 
 
 def shown(url: str) -> str:

@@ -21,6 +21,7 @@ from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound
 from pushjuju.core.problems import Subject
 from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
+from pushjuju.store.databases import editing
 from pushjuju.store.files.blobs import Blobs
 from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import explained, locked, private_dir, remove_tree, replace_text
@@ -28,6 +29,7 @@ from pushjuju.store.files.toml_files import edit_toml, read_toml, stamp_of
 
 if TYPE_CHECKING:
     from pushjuju.store.keys import Keyring
+    from pushjuju.store.tx import Tx
 
 
 class ControllerDir:
@@ -73,13 +75,30 @@ class ControllerDir:
     def keyring(self) -> Keyring:
         """The keys that encrypt the secrets in the store."""
         if self._keyring is None:
-            self._keyring = open_keyring(self.root)
+            self._keyring = open_keyring(self.root, vault=lambda: self.vault)
         return self._keyring
 
     @property
     def cloud_files(self) -> CloudFiles:
         """The clouds and credentials of this controller alone."""
-        return CloudFiles(self.root)
+        return CloudFiles(self.root, vault=lambda: self.vault)
+
+    @property
+    def vault(self) -> Any:
+        """The files that this host shares with other hosts of the controller, or None (`postgres.vault`)."""
+        place = self.store_place
+        return databases.vault(place, self.root) if isinstance(place, str) else None
+
+    def exchange(self, tx: Tx) -> None:
+        """Take what other hosts have changed in shared files, and write what this host has changed.
+
+        Args:
+            tx: A transaction of the store of this controller.
+        """
+        if (vault := self.vault) is not None:
+            rows = tx.rows("vault_list")
+            if vault.is_behind({row["name"]: row["version"] for row in rows}):
+                vault.exchange()
 
     @property
     def machines(self) -> Path:
@@ -115,11 +134,12 @@ class ControllerDir:
             else:
                 document[key] = value
 
-        edit_toml(self.root / "controller.toml", change)
+        self.change(change)
 
     def change(self, change: Callable[[MutableMapping[str, Any]], None]) -> None:
         """Change controller.toml; the comments of users stay."""
-        edit_toml(self.root / "controller.toml", change)
+        with editing(self.vault):
+            edit_toml(self.root / "controller.toml", change)
 
     def exists(self) -> bool:
         """Return True when the controller exists, even if this user may not read it."""

@@ -12,13 +12,15 @@ import binascii
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError, WrongKey
 from pushjuju.core.values import dataclass
+from pushjuju.store import databases
 from pushjuju.store.files.private import locked, replace_text
 from pushjuju.store.tx import Tx
 
@@ -45,9 +47,17 @@ class Sealed:
 class Keyring:
     """The keys of one controller, read again whenever another process has changed the file."""
 
-    def __init__(self, folder: Path, file: str = FILE, what: str = "the secrets in state.db") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        file: str = FILE,
+        what: str = "the secrets in state.db",
+        *,
+        vault: Callable[[], Any] = lambda: None,
+    ) -> None:
         self.path = folder / file
         self._what = what
+        self._vault = vault  # returns where the file is shared with other hosts, or None
         self._seen: tuple[int, ...] = ()
         self._keys: dict[str, bytes] = {}
 
@@ -96,9 +106,8 @@ class Keyring:
         """Check that the file has every key that the store uses; read no file when the store uses no key."""
         needed = [row["id"] for row in tx.rows("encryption_key_list")]
         if needed:
-            keys = self._read()
             for name in needed:
-                self._need(keys, name)
+                self._key(name)
 
     # --- changing the key ---------------------------------------------------------------------------------
 
@@ -113,14 +122,14 @@ class Keyring:
     def forget(self, keep: Iterable[str]) -> None:
         """Remove all keys from the file, except those named."""
         wanted = set(keep)
-        with locked(self.path.with_name(f".{self.path.name}.lock")):
+        with self._editing():
             keys = self._read()
             self._write({name: key for name, key in keys.items() if name in wanted})
 
     def merge(self, text: str) -> None:
         """Add the keys of another key file of the same controller, from a backup."""
         found = _parse_lines(text.splitlines(), "the key file in the copy")
-        with locked(self.path.with_name(f".{self.path.name}.lock")):
+        with self._editing():
             keys = self._read()
             if found.keys() - keys.keys():
                 self._write({**keys, **{name: key for name, key in found.items() if name not in keys}})
@@ -138,12 +147,21 @@ class Keyring:
 
     def _add(self) -> str:
         key = os.urandom(_KEY_BYTES)
-        with locked(self.path.with_name(f".{self.path.name}.lock")):
+        with self._editing():
             self._write({**self._read(), _name(key): key})
         return _name(key)
 
+    @contextmanager
+    def _editing(self) -> Iterator[None]:
+        with databases.editing(self._vault()), locked(self.path.with_name(f".{self.path.name}.lock")):
+            yield
+
     def _key(self, name: str) -> bytes:
-        return self._need(self._read(), name)
+        keys = self._read()
+        if name not in keys and (vault := self._vault()) is not None:
+            vault.exchange()  # another host has made the key
+            keys = self._read()
+        return self._need(keys, name)
 
     def _need(self, keys: Mapping[str, bytes], name: str) -> bytes:
         if name not in keys:

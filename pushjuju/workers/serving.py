@@ -83,6 +83,7 @@ async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:
         with contextlib.suppress(StoreError):  # the driver tells of a busy store
             with ctx.store.read() as tx:
                 own = processes.own(tx)
+                ctx.controller.exchange(tx)
             if own is not None and own.draining:
                 stop.set()
             elif own is None and enlisted:

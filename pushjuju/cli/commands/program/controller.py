@@ -1,8 +1,9 @@
-"""controller: `controller run` works all that comes due; lists and ends such processes; `renew-key`."""
+"""controller: runs, lists and ends controller processes; moves the store; shares it with other hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.program.command_tree import root_group
@@ -18,7 +19,7 @@ from pushjuju.cli.work import session
 from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
-from pushjuju.services.requests.controller import controllers, drain, moving
+from pushjuju.services.requests.controller import controllers, drain, moving, sharing
 from pushjuju.services.requests.secret import keys
 from pushjuju.services.views.listings import processes
 from pushjuju.workers import serving
@@ -35,7 +36,9 @@ class ControllerFlags(ServingFlags):
     until_idle: bool = flags.switch("until-idle", "run: end when nothing has been due for a while")
     api: str = flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]")
     to: str = flags.text("to", "move: postgresql://[ROLE@]HOST[:PORT]/DATABASE, or file")
-    insecure_store: bool = flags.switch("insecure-store", "move: allow a network connection without TLS")
+    insecure_store: bool = flags.switch("insecure-store", "move, join: allow the network without TLS")
+    name: str = flags.text("name", "join: the name of the controller on this host")
+    key_file: str = flags.text("key-file", "join: the file with the controller key")
     forget_old: bool = flags.switch("forget-old", "renew-key: delete the old keys from the file")
 
 
@@ -44,16 +47,19 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "processes": ("format", "output"),
     "drain": (),
     "move": ("to", "insecure_store"),
+    "key": (),
+    "join": ("name", "key_file", "insecure_store"),
     "renew-key": ("forget_old",),
 }
+_USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS --key-file FILE"}
 
 
 @command(
     "controller",
-    usage="run|processes|drain HOST|move --to ADDRESS|renew-key",
+    usage="run|processes|drain HOST|move --to ADDRESS|key export [FILE]|join ADDRESS|renew-key",
     summary="Runs a controller process: `controller run` works all that comes due, until it is stopped.",
-    at_least=(1, "no subcommand specified: controller run|processes|drain|move|renew-key"),
-    at_most=2,
+    at_least=(1, "no subcommand specified: controller run|processes|drain|move|key|join|renew-key"),
+    at_most=3,
     formats=("tabular", "yaml", "json"),
     flags=flags.CONTROLLER,
     into=ControllerFlags,
@@ -67,6 +73,9 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "Processes that work end with an error, and find the store in its new place when they start again.\n"
     "All rows are compared before the old store is given up; it stays as a copy. The same command\n"
     "completes a move that was interrupted.\n\n"
+    "`controller key export` writes the controller key into a file, or prints it, and lets other hosts\n"
+    "share a controller whose store is in PostgreSQL; `controller join` makes this host one of them.\n"
+    "Keep the file safe: it opens the keys and credentials of the controller.\n\n"
     "`controller renew-key` makes a new key and encrypts all secrets of the store with the new key. The\n"
     "old key stays in the file, for older copies of the store, unless --forget-old is given.",
     see_also=("api", "update-status"),
@@ -79,9 +88,16 @@ def controller(cli: Cli, args: tuple[str, ...], asked: ControllerFlags) -> None:
     foreign = {key for words in _OWN_FLAGS.values() for key in words}.difference(_OWN_FLAGS[word])
     if foreign & cli.given:
         raise UsageError(f"controller {word} does not take that flag")
-    if len(rest) != (word == "drain"):
-        raise UsageError(f"usage: controller {word}{' HOST' if word == 'drain' else ''}")
+    if not _fits(word, rest):
+        raise UsageError(f"usage: controller {word}{_USAGE.get(word, '')}")
     _act(cli, word, asked, rest)
+
+
+def _fits(word: str, rest: Sequence[str]) -> bool:
+    """Return True when a subcommand takes these arguments."""
+    if word == "key":
+        return list(rest[:1]) == ["export"]
+    return len(rest) == (word in ("drain", "join"))
 
 
 def _act(cli: Cli, word: str, asked: ControllerFlags, names: Sequence[str]) -> None:
@@ -93,6 +109,10 @@ def _act(cli: Cli, word: str, asked: ControllerFlags, names: Sequence[str]) -> N
         _drain(cli, asked.controller, *names)
     elif word == "move":
         _move(cli, asked)
+    elif word == "key":
+        _export_key(cli, asked.controller, *names[1:])
+    elif word == "join":
+        _join(cli, asked, *names)
     else:
         _renew_key(cli, asked.controller, forget=asked.forget_old)
 
@@ -142,6 +162,26 @@ def _table(listed: Sequence[Mapping[str, Any]]) -> str:
 def _drain(cli: Cli, controller: str, name: str) -> None:
     for process in drain.drain(session.open_controller(cli, controller), name):
         cli.console.info(f"Process {process} gives back its work and ends")
+
+
+def _export_key(cli: Cli, controller: str, file: str = "") -> None:
+    ctx = session.open_controller(cli, controller)
+    text = sharing.export_key(ctx, Path(file) if file else None)
+    if not file:
+        cli.output.text(text)
+        return
+    cli.console.info(f"Other hosts can join controller {ctx.controller.name} with the key in {file}")
+
+
+def _join(cli: Cli, asked: ControllerFlags, url: str) -> None:
+    if not asked.key_file:
+        raise UsageError("say which key: --key-file FILE, from `controller key export FILE`")
+    folder = session.data_dir(cli)
+    key = Path(asked.key_file)
+    made = sharing.join(folder, url, key=key, name=asked.name, insecure=asked.insecure_store)
+    folder.set_current_controller(made.name)
+    cli.console.info(f'This host is now one of the hosts of controller "{made.name}"')
+    cli.console.info("next: pushjuju controller run    works here what becomes due")
 
 
 def _move(cli: Cli, asked: ControllerFlags) -> None:

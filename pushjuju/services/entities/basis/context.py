@@ -129,7 +129,11 @@ def open_context(
 ) -> Context:
     """Open a controller by its name."""
     controller = datadir.controller(name)
-    store = Store.open(_place(controller))
+    place = _place(controller)
+    store = Store.open(place)
+    if isinstance(place, str):
+        with store.read() as tx:
+            controller.exchange(tx)
     return Context(
         datadir=datadir,
         controller=controller,

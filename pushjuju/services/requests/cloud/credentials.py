@@ -14,7 +14,7 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.cloud import clouds, opened
+from pushjuju.services.entities.cloud import clouds, opened, sharing
 from pushjuju.services.entities.cloud.owned_credentials import key_of, parts_of
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
@@ -318,4 +318,6 @@ def set_credential(ctx: Context, model: Model, cloud: str, key: str, trial: Tria
     with ctx.change(model.uuid) as tx:
         models.require_alive(tx)
         tx.run("model_set_credential", credential=key)
-        return credential_validity.renew(tx, models.get(tx))
+        woken = credential_validity.renew(tx, models.get(tx))
+    sharing.take_in(ctx)
+    return woken

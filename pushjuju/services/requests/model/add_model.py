@@ -17,7 +17,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users, wake
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.cloud import clouds, sharing
 from pushjuju.services.entities.model import model_config, model_defaults, new_models
 from pushjuju.store.rows.model import Model
 
@@ -84,6 +84,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
         new_models.insert(tx, model, now=now)
         model_config.change(tx, settings, new=True)
         wake.cleaner(tx, now, "new model")
+    sharing.take_in(ctx)
     return model
 
 

@@ -81,7 +81,10 @@ def test_a_killed_process_is_not_listed(environ: dict[str, str], process: subpro
         (
             ["stop"],
             2,
-            'ERROR unknown subcommand "stop" of controller: it has run, processes, drain, move, renew-key',
+            (
+                'ERROR unknown subcommand "stop" of controller: '
+                "it has run, processes, drain, move, key, join, renew-key"
+            ),
         ),
     ],
 )

@@ -1,0 +1,85 @@
+"""Lets several hosts work for one controller whose store is in a database: exports its key, and joins hosts.
+
+The hosts share the files of the controller, encrypted with the controller key (`store.postgres.vault`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pushjuju.core.errors import AlreadyExists, Conflict, NotValid
+from pushjuju.core.names import is_controller
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud.sharing import take_in
+from pushjuju.store import databases
+from pushjuju.store.datadir import ControllerDir, DataDir
+from pushjuju.store.db import Store
+from pushjuju.store.files.private import replace_text
+
+
+def export_key(ctx: Context, file: Path | None = None) -> str:
+    """Return the text of the controller key; the first call makes the key and begins to share the files.
+
+    Args:
+        file: A file to write the key to, which only its owner can read.
+
+    Raises:
+        Conflict: The store is a file, which only one host can use.
+    """
+    place, root = ctx.store.place, ctx.controller.root
+    if not isinstance(place, str):
+        raise Conflict(
+            f"the store of controller {ctx.controller.name} is a file on this host: {place}",
+            hint="pushjuju controller move --to postgresql://HOST/DATABASE    moves it to a shared place",
+        )
+    key = root / databases.CONTROLLER_KEY
+    if not key.exists():
+        vaults = databases.vaults()
+        with ctx.change_controller("the controller key"):
+            ctx.controller.set("name", ctx.controller.name)  # for hosts that join without a name of their own
+            replace_text(key, vaults.key_text(vaults.new_key()))
+        ctx.controller.vault.make()
+    take_in(ctx)
+    text = key.read_text()
+    if file is not None:
+        replace_text(file, text)
+    return text
+
+
+def join(datadir: DataDir, url: str, *, key: Path, name: str = "", insecure: bool = False) -> ControllerDir:
+    """Make this host one of the hosts of a controller.
+
+    Args:
+        url: The address of the controller's store, as this host reaches it.
+        key: The file with the controller key.
+        name: The name of the controller on this host; empty for its name on the host that exported the key.
+        insecure: Allow a connection over the network without TLS.
+
+    Raises:
+        AlreadyExists: This host has a controller of this name.
+        NotFound: The controller in the store is not shared.
+        NotValid: The address or the name cannot be used.
+        WrongKey: The key is not that of the controller.
+    """
+    if not insecure:
+        databases.require_safe(url)
+    Store.open(url).close()  # brings the schema up to date, and explains what is wrong with the address
+    vaults = databases.vaults()
+    text = vaults.key_text(vaults.read_key(key))
+    settings = vaults.Vault(url, datadir.root, vaults.read_key(key)).settings()
+    chosen = name or str(settings.get("name", ""))
+    if not is_controller(chosen):
+        raise NotValid(f'"{chosen}" is not a valid controller name', hint="--name NAME gives it another name")
+    if chosen in datadir.controllers():
+        raise AlreadyExists(f'controller "{chosen}" already exists', hint="--name NAME gives it another name")
+    return datadir.create_controller(
+        chosen, {**settings, "store": url}, prepare=lambda made: _take(made, url, text)
+    )
+
+
+def _take(made: ControllerDir, url: str, key: str) -> None:
+    """Write the key and the shared files into the directory of a controller."""
+    made.private_key.unlink(missing_ok=True)
+    made.public_key.unlink(missing_ok=True)
+    replace_text(made.root / databases.CONTROLLER_KEY, key)
+    databases.vault(url, made.root).take()

@@ -1,0 +1,2 @@
+-- name: vault_list
+SELECT name, version FROM vault ORDER BY name

@@ -1,0 +1,170 @@
+"""Several hosts of one controller: the real program with a data directory for each host."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Host = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Callable[[str], Host]:
+    """A function that returns a host, which runs commands; each host has a home of its own."""
+
+    def made(name: str) -> Host:
+        home = tmp_path / name
+        home.mkdir()
+        environment = {
+            "PATH": "/usr/bin:/bin", "HOME": str(home), "PUSHJUJU_DATA": str(home / "data"),
+            "PUSHJUJU_WAIT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }  # fmt: skip
+
+        def call(*words: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                [sys.executable, "-m", "pushjuju.cli", *words],
+                env=environment, cwd=home, capture_output=True, text=True, timeout=60, check=False,
+            )  # fmt: skip
+
+        return call
+
+    return made
+
+
+def done(result: subprocess.CompletedProcess[str]) -> str:
+    assert not result.returncode, result.stderr
+    return result.stdout
+
+
+@pytest.fixture
+def pair(host: Callable[[str], Host], postgres_url: str) -> tuple[Host, Host]:
+    """Two hosts of the controller `prod`; the first has made it."""
+    first, second = host("one"), host("two")
+    done(first("bootstrap", "manual", "prod", "--store", postgres_url, "--insecure-store"))
+    done(first("controller", "key", "export", "../controller.key"))
+    done(second("controller", "join", postgres_url, "--insecure-store", "--key-file", "../controller.key"))
+    return first, second
+
+
+def test_a_host_that_joins_has_models_key_and_settings(pair: tuple[Host, Host], tmp_path: Path) -> None:
+    first, second = pair
+    done(first("add-model", "shop"))
+    assert "shop" in done(second("models"))
+    done(second("add-model", "web"))
+    assert "web" in done(first("models"))
+    assert done(first("show-controller", "--format", "json")) == done(
+        second("show-controller", "--format", "json")
+    )
+    folders = [tmp_path / name / "data/controllers/prod" for name in ("one", "two")]
+    for name in ("ssh/id_ed25519", "ssh/id_ed25519.pub", "controller.key"):
+        texts = [(folder / name).read_text() for folder in folders]
+        assert texts[0] == texts[1]
+        assert [oct((folder / name).stat().st_mode)[-3:] for folder in folders] in (["600"] * 2, ["644"] * 2)
+    assert oct((tmp_path / "controller.key").stat().st_mode)[-3:] == "600"
+
+
+def test_secrets_and_settings_of_one_host_are_known_on_the_other(pair: tuple[Host, Host]) -> None:
+    first, second = pair
+    done(first("add-model", "shop"))
+    done(first("add-secret", "password", "user=ada"))  # makes the key of the secrets
+    assert "user: ada" in done(second("show-secret", "password", "--reveal"))
+    done(second("controller", "renew-key"))
+    done(second("add-secret", "other", "user=bob"))
+    assert "user: bob" in done(first("show-secret", "other", "--reveal"))
+    done(second("controller-config", "audit-log-max-backups=7"))
+    assert done(first("controller-config", "audit-log-max-backups")).strip() == "7"
+    done(first("controller-config", "audit-log-max-backups=8"))
+    assert done(second("controller-config", "audit-log-max-backups")).strip() == "8"
+
+
+def test_credentials_that_models_use_are_known_on_the_other_host(
+    pair: tuple[Host, Host], tmp_path: Path
+) -> None:
+    first, second = pair
+    cloud = tmp_path / "cloud.yaml"
+    cloud.write_text("clouds: {stack: {type: openstack, endpoint: 'https://cloud.test', regions: {one: {}}}}")
+    done(first("add-cloud", "--client", "stack", str(cloud)))
+    secrets = tmp_path / "credentials.yaml"
+    attributes = "auth-type: userpass, username: ada, password: sesame, tenant-name: shop"
+    secrets.write_text(f"credentials: {{stack: {{ada: {{{attributes}}}}}}}")
+    done(first("add-credential", "--client", "stack", "-f", str(secrets)))
+    done(first("add-model", "far", "stack", "--credential", "ada"))
+    shown = done(second("show-credential", "--controller", "prod", "--show-secrets", "stack", "ada"))
+    assert "password: sesame" in shown
+    shared = "".join(path.read_text() for path in (tmp_path / "two/data/controllers/prod").glob("cred*.toml"))
+    assert "sesame" not in shared
+    assert "openstack" in done(second("show-model", "far"))
+
+
+def test_a_file_that_two_hosts_have_changed_is_kept_on_the_later_one(
+    pair: tuple[Host, Host], tmp_path: Path
+) -> None:
+    first, second = pair
+    mine = tmp_path / "two/data/controllers/prod/clouds.toml"
+    mine.write_text("# mine\n")
+    (tmp_path / "one/data/controllers/prod/clouds.toml").write_text("# of the first host\n")
+    done(first("models"))
+    done(second("models"))
+    assert mine.read_text() == "# of the first host\n"
+    assert [path.read_text() for path in mine.parent.glob("clouds.toml.before-*")] == ["# mine\n"]
+
+
+def test_who_cannot_join(host: Callable[[str], Host], postgres_url: str, tmp_path: Path) -> None:
+    first, second = host("one"), host("two")
+    key, insecure = tmp_path / "controller.key", "--insecure-store"
+
+    def refused(*words: str) -> str:
+        result = second("controller", "join", *words)
+        assert result.returncode
+        assert not (tmp_path / "two/data/controllers/prod").exists()
+        return result.stderr
+
+    assert "say which key: --key-file FILE" in refused(postgres_url)
+    key.write_text("bm9uc2Vuc2U=\n")
+    assert "has no store of pushjuju" in refused(postgres_url, insecure, "--key-file", str(key))
+    done(first("bootstrap", "manual", "prod", "--store", postgres_url, insecure))
+    assert "has no controller key" in refused(postgres_url, insecure, "--key-file", str(key))
+    key.write_text("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n")
+    assert "is not shared with other hosts" in refused(postgres_url, insecure, "--key-file", str(key))
+    right = done(first("controller", "key", "export"))
+    wrong = refused(postgres_url, insecure, "--key-file", str(key))
+    assert "the key does not belong to the controller" in wrong
+    assert key.read_text().strip() not in wrong
+    key.write_text(right)
+    network = "postgresql://nobody@db.example.com/shop"
+    assert "needs TLS" in refused(network, "--key-file", str(key))
+    done(second("controller", "join", postgres_url, insecure, "--key-file", str(key)))
+    again = second("controller", "join", postgres_url, insecure, "--key-file", str(key))
+    assert 'controller "prod" already exists' in again.stderr
+    assert "--name" in again.stderr
+    done(second("controller", "join", postgres_url, insecure, "--key-file", str(key), "--name", "other"))
+    assert "prod" in done(second("controllers"))
+
+
+def test_the_key_of_a_controller_in_a_file_is_not_exported(host: Callable[[str], Host]) -> None:
+    only = host("one")
+    done(only("bootstrap", "manual", "prod"))
+    refused = only("controller", "key", "export")
+    assert refused.returncode
+    assert "pushjuju controller move --to postgresql://HOST/DATABASE" in refused.stderr
+
+
+def test_rows_that_were_exchanged_in_the_database_are_refused(
+    pair: tuple[Host, Host], postgres_url: str
+) -> None:
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    first, _ = pair
+    with psycopg.connect(postgres_url, autocommit=True) as link:
+        other = "SELECT sealed FROM pushjuju.vault WHERE name = 'ssh/id_ed25519'"
+        link.execute(
+            f"UPDATE pushjuju.vault SET version = 9, sealed = ({other}) WHERE name = 'controller.toml'"
+        )
+    refused = first("models")
+    assert refused.returncode
+    assert "controller.toml in the store postgresql:" in refused.stderr
+    assert "its row was changed" in refused.stderr
