@@ -103,6 +103,21 @@ class Group(Protocol):
         """
 
 
+class Wakes(Protocol):
+    """Hears when other processes have made work due."""
+
+    def fileno(self) -> int:
+        """Return the descriptor that can be read when something has come."""
+        ...
+
+    def heard(self) -> bool | None:
+        """Return True when others have made work due since the last call; None when listening has ended."""
+        ...
+
+    def close(self) -> None:
+        """Stop to listen."""
+
+
 class Engine(Protocol):
     """The database of a store.
 
@@ -178,6 +193,14 @@ class Engine(Protocol):
 
     def remember(self) -> None:
         """Prepare for a process that caches rows: from now on `begin` returns `others`."""
+
+    def wakes(self) -> Wakes | None:
+        """Return what hears when other processes have made work due; None when a process has to look.
+
+        Raises:
+            StoreError: The database cannot be used.
+        """
+        ...
 
     def tables(self) -> Iterable[str]:
         """Return the statements that make the tables, in SQLite's words."""

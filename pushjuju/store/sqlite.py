@@ -208,6 +208,9 @@ class SqliteEngine:
         self._caches = True
         self.connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
+    def wakes(self) -> None:
+        return None
+
     def tables(self) -> Iterable[str]:
         asked = "SELECT sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL"
         return [row[0] for row in self.connection.execute(asked)]

@@ -36,6 +36,7 @@ from pushjuju.workers.machine import firewaller, storage_worker
 from pushjuju.workers.machine.machine_worker import MachineWorker
 from pushjuju.workers.outcome import Outcome, problems_of
 from pushjuju.workers.runtime import Runtime, no_checkpoint
+from pushjuju.workers.waking import Waking
 
 POLL_S = 0.05  # seconds between looks at the queue while this process works on keys
 IDLE_POLL_S = 0.5  # seconds between looks while nothing is due
@@ -138,22 +139,26 @@ class Driver:
             stop: When set, finish the running operations and return.
             idle_exit_s: Return after so many seconds without work; None means never.
         """
-        idle = 0.0
         self._serving = self.runtime.serves = True
         self.ctx.store.check()
         self._check_keys()
         try:
-            while not stop.is_set():
-                if not self._claim_if_usable():
-                    await self._wait(STORE_POLL_S)
-                    continue
-                busy = bool(self._tasks)
-                idle = 0.0 if busy else idle + IDLE_POLL_S
-                if idle_exit_s is not None and idle > idle_exit_s and not self._work_ahead():
-                    return
-                await self._wait(POLL_S if busy else IDLE_POLL_S)
+            with Waking(self.ctx.store, self._ended.set):
+                await self._serve(stop, idle_exit_s)
         finally:
             await self._end()
+
+    async def _serve(self, stop: asyncio.Event, idle_exit_s: float | None) -> None:
+        worked = time.monotonic()
+        while not stop.is_set():
+            if not self._claim_if_usable():
+                await self._wait(STORE_POLL_S)
+                continue
+            worked = time.monotonic() if self._tasks else worked
+            rests = idle_exit_s is not None and time.monotonic() - worked > idle_exit_s
+            if rests and not self._work_ahead():
+                return
+            await self._wait(POLL_S if self._tasks else IDLE_POLL_S)
 
     def _now(self) -> datetime:
         """Return the present time; when the clock was set back, correct due times first."""

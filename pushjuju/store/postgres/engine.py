@@ -19,7 +19,7 @@ import psycopg
 
 from pushjuju.core.errors import StoreDamaged, StoreError
 from pushjuju.store.journal import MOST_NEWS, Journal
-from pushjuju.store.postgres import address, schema
+from pushjuju.store.postgres import address, schema, wakes
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
 from pushjuju.store.postgres.pipeline import Failed, Pipeline
@@ -95,7 +95,8 @@ class PostgresEngine:
         self.is_durable = True
         self._was_lost = False
         self._limit()
-        self.connection = Pipeline(link.pgconn)
+        self.connection = Pipeline(link.pgconn, frozenset(queries()[name] for name in wakes.STATEMENTS))
+        self._woke = -wakes.LEAST_S
         self._presence = Presence()
 
     @classmethod
@@ -178,6 +179,7 @@ class PostgresEngine:
     def commit(self) -> None:
         if not self._reads:
             self._tell_others()
+            self._wake_others()
         self.connection.execute("COMMIT")
         if self._reads:  # has nothing to lose
             self.connection.send()
@@ -196,6 +198,13 @@ class PostgresEngine:
         self.connection.execute(_WROTE, {"process": self._process, "model": self._model, "what": what})
         if self._commits % _FORGET_EACH == 0:
             self.connection.execute(_FORGET)
+
+    def _wake_others(self) -> None:
+        """Wake other controller processes when work has become due; much work wakes them now and then."""
+        now = time.monotonic()
+        if self.connection.met_mark and now - self._woke >= wakes.LEAST_S:
+            self.connection.execute(wakes.TELL, {"process": self._process})
+            self.connection.met_mark, self._woke = False, now
 
     def rollback(self) -> None:
         if not self.is_open:
@@ -286,6 +295,9 @@ class PostgresEngine:
 
     def remember(self) -> None:
         self._caches = True
+
+    def wakes(self) -> wakes.Wakes:
+        return wakes.Wakes(self._place, self._process)
 
     # --- the whole store ----------------------------------------------------------------------------------
 

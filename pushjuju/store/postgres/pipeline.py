@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -161,11 +161,12 @@ class Answer:
 class _Statement:
     """A statement that the server knows under a name."""
 
-    __slots__ = ("name", "parameters", "ready")
+    __slots__ = ("is_marked", "name", "parameters", "ready")
 
-    def __init__(self, name: bytes, parameters: Sequence[str]) -> None:
+    def __init__(self, name: bytes, parameters: Sequence[str], *, is_marked: bool) -> None:
         self.name = name
         self.parameters = parameters
+        self.is_marked = is_marked
         self.ready = False  # True when the server has confirmed the preparation
 
 
@@ -175,10 +176,16 @@ class Pipeline:
     Attributes:
         trips: How often the connection has waited for the server.
         sent: The number of statements.
+        met_mark: Becomes True when one of the statements to notice has been sent.
+
+    Args:
+        notice: Texts of statements.
     """
 
-    def __init__(self, connection: pq.abc.PGconn) -> None:
+    def __init__(self, connection: pq.abc.PGconn, notice: Collection[str] = ()) -> None:
         self._names = 0
+        self._notice = notice
+        self.met_mark = False
         self.trips = 0
         self.sent = 0
         self.use(connection)
@@ -201,6 +208,8 @@ class Pipeline:
             raise self._lost() from error
         self._pending.append(answer)
         self.sent += 1
+        if prepared.is_marked:
+            self.met_mark = True
         if len(self._pending) > _MOST_PENDING:
             self.catch_up(answer)
         return answer
@@ -215,7 +224,7 @@ class Pipeline:
 
         text = _PARAMETER.sub(number, statement)
         self._names += 1
-        made = _Statement(b"s%d" % self._names, names)
+        made = _Statement(b"s%d" % self._names, names, is_marked=statement in self._notice)
         try:
             self._connection.send_prepare(made.name, text.encode(), [_type(params[name]) for name in names])
         except psycopg.Error as error:

@@ -24,8 +24,9 @@ from pushjuju.store.processes import process_owner
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue, machine_key, model_of, touch
 from pushjuju.store.rows.records import Machine, RemoteApplication
 from pushjuju.store.tx import ModelTx, Tx
+from pushjuju.workers import waking
 from tests.unit.store.conftest import MODEL
-from tests.waiting import comes
+from tests.waiting import comes, stays, until
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
 
@@ -472,6 +473,42 @@ def test_a_process_that_lost_its_connection_is_seen_again(url: str, connect: Ope
     assert other.lives(process_owner()) is None  # may be about to connect again
     assert noted(store) == "None"
     assert other.lives(process_owner()) is True
+
+
+async def test_work_that_another_process_makes_due_wakes_a_controller_process(
+    url: str, connect: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing looks at the queue here: only the server tells."""
+    monkeypatch.setattr(waking, "_AGAIN_S", 0.01)
+    mine, other = connect(), connect()
+    woken = asyncio.Event()
+
+    async def wakes(store: Store) -> None:
+        woken.clear()
+        with store.write(MODEL.uuid) as tx:
+            touch(tx, KEYS[0], NOW)
+        await asyncio.wait_for(woken.wait(), 30)
+
+    with waking.Waking(mine, woken.set):
+        await wakes(other)
+        woken.clear()
+        with mine.write(MODEL.uuid) as tx:
+            touch(tx, KEYS[0], NOW)
+        await stays(lambda: not woken.is_set(), 0.2)  # this process looks itself after its own work
+        cut(url)
+        await asyncio.wait_for(woken.wait(), 30)  # something may have been missed
+        with pytest.raises(StoreBusy):
+            noted(other)
+        await until(lambda: listens(url))
+        await wakes(other)
+
+
+def listens(url: str) -> bool:
+    with psycopg.connect(url, autocommit=True) as link:
+        asked = (
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^LISTEN'"
+        )
+        return bool(link.execute(asked).fetchone()[0])
 
 
 def someone_waits(url: str) -> bool:
