@@ -7,7 +7,7 @@ has a row of its own; the row counts as long as the process lives.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,20 +28,37 @@ class Process:
     Attributes:
         owner: Host, pid and start, as the leases name the process.
         draining: True when the process has been asked to give back its keys and to end.
+        pools: Names of pools, separated by commas: the process works models of these pools and of no pool.
     """
 
     owner: str
     version: str
     started: datetime
     draining: bool
+    pools: str
+
+    def works(self, pool: str) -> bool:
+        """Return True when the process works models of a pool; "" is the pool of all other models."""
+        return not pool or pool in self.pools.split(",")
 
 
-def enlist(tx: Tx, now: datetime, version: str, lives: Lives) -> None:
+def host_name() -> str:
+    """Return the name of this host, which is also the name of its pool."""
+    return os.uname().nodename
+
+
+def own_pools(more: Iterable[str] = ()) -> frozenset[str]:
+    """Return the pools that this process works: the pool of its host, and more."""
+    return frozenset((host_name(), *more))
+
+
+def enlist(tx: Tx, now: datetime, version: str, lives: Lives, pools: Iterable[str] = ()) -> None:
     """Add the row of this process, and delete the rows of processes that have ended."""
     for process in tx.list(Process, "process_list"):
         if not lives(process.owner):
             tx.run("process_forget", owner=process.owner)
-    tx.run("process_enlist", owner=process_owner(), version=version, started=now)
+    names = ",".join(sorted(own_pools(pools)))
+    tx.run("process_enlist", owner=process_owner(), version=version, started=now, pools=names)
 
 
 def living(tx: Tx, lives: Lives) -> list[Process]:
@@ -49,9 +66,10 @@ def living(tx: Tx, lives: Lives) -> list[Process]:
     return [process for process in tx.list(Process, "process_list") if lives(process.owner)]
 
 
-def waiting(tx: Tx, lives: Lives) -> str:
-    """Return the name of a process that does the work that becomes due, or ""."""
-    return next((process.owner for process in living(tx, lives) if not process.draining), "")
+def waiting(tx: Tx, lives: Lives, pool: str = "") -> str:
+    """Return the name of a process that does the work that becomes due in a pool, or ""."""
+    found = (item.owner for item in living(tx, lives) if not item.draining and item.works(pool))
+    return next(found, "")
 
 
 def own(tx: Tx) -> Process | None:

@@ -8,8 +8,9 @@ once. Each claim has its own number, so that a worker that lost its lease withou
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -23,6 +24,7 @@ from pushjuju.store.tx import Tx
 
 LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for others
 HEARTBEAT_S = 10.0
+_ALL = 1_000_000
 _LOOK_AT = 8  # least number of rows that are read from the queue
 ROUTINE = "update-status"  # reason of a machine that is due only for update-status
 _CONTROLLER = ""  # scope of numbers that belong to no model
@@ -197,11 +199,22 @@ def _reason(noted: str, *, failed: bool) -> str:
     return sentence(loads(noted)) if failed else noted
 
 
-class SqliteWorkQueue:
-    """The work queue in the store."""
+def _pools(rows: Iterable[Row]) -> dict[str, str]:
+    return {row["model"]: str(json.loads(row["value"])) for row in rows}
 
-    def __init__(self, store: Store, owner: str, lives: Lives | None = None) -> None:
+
+class SqliteWorkQueue:
+    """The work queue in the store.
+
+    Args:
+        pools: The pools whose models this process works besides models of no pool; None for all models.
+    """
+
+    def __init__(
+        self, store: Store, owner: str, lives: Lives | None = None, pools: Collection[str] | None = None
+    ) -> None:
         self._store = store
+        self._pools = pools
         self._owner = owner
         self._lives = lives or store.lives
 
@@ -257,9 +270,13 @@ class SqliteWorkQueue:
         return {max(prefix, f"{model}/", key=len): wanted for model, wanted in models.items()}
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
-        """Return True when a key is due, whether claimed or not."""
+        """Return True when a key is due that this process could work, whether claimed or not."""
         with self._store.read() as tx:
-            return tx.row("work_any_due", prefix=prefix, now=now) is not None
+            elsewhere = self._elsewhere(tx)
+            if not elsewhere:
+                return tx.row("work_any_due", prefix=prefix, now=now) is not None
+            due = tx.rows("work_due", prefix=prefix, now=now, owner="", most=_ALL)
+            return any(model_of(row["key"]) not in elsewhere for row in due)
 
     def anything_asked(
         self, prefix: str, now: datetime, since: datetime, left: Resting, *, routine: bool = False
@@ -287,15 +304,27 @@ class SqliteWorkQueue:
     ) -> list[Row]:
         """Return the rows of the next free keys; read only the beginning of a long queue."""
         asked, read = {"prefix": prefix, "now": now, "owner": self._owner}, 2 * most + _LOOK_AT
+        elsewhere = self._elsewhere(tx)
         while True:
             due = tx.rows("work_due", **asked, most=read)
             free = (
-                row for row in due if row["key"] not in busy and left.get(row["key"]) != row["generation"]
+                row
+                for row in due
+                if row["key"] not in busy
+                and left.get(row["key"]) != row["generation"]
+                and model_of(row["key"]) not in elsewhere
             )
             found = [row for row in free if self._free(row["owner"], row["leased_until"], now)]
             if len(found) >= most or len(due) < read:
                 return found[:most]
             read *= 4
+
+    def _elsewhere(self, tx: Tx) -> Collection[str]:
+        """Return the models that only other processes work."""
+        if self._pools is None:
+            return ()
+        pools = tx.made(_pools, "models_of_pools")
+        return {model for model, pool in pools.items() if pool and pool not in self._pools}
 
     def _free(self, owner: str | None, leased_until: str | None, now: datetime) -> bool:
         if owner is None or leased_until is None or from_iso(leased_until) <= now:

@@ -68,7 +68,7 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
 def _enlist(ctx: Context) -> None:
     ctx.store.appear()
     with ctx.store.write() as tx:
-        processes.enlist(tx, ctx.clock.now(), __version__, ctx.store.lives)
+        processes.enlist(tx, ctx.clock.now(), __version__, ctx.store.lives, ctx.pools)
 
 
 async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:

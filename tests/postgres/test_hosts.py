@@ -5,35 +5,55 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-Host = Callable[..., subprocess.CompletedProcess[str]]
+from tests.waiting import comes
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Callable[[str], Host]:
-    """A function that returns a host, which runs commands; each host has a home of its own."""
+class Host:
+    """A host with a home of its own, which runs commands."""
 
-    def made(name: str) -> Host:
-        home = tmp_path / name
+    def __init__(self, home: Path) -> None:
         home.mkdir()
-        environment = {
+        self._home = home
+        self._environment = {
             "PATH": "/usr/bin:/bin", "HOME": str(home), "PUSHJUJU_DATA": str(home / "data"),
             "PUSHJUJU_WAIT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }  # fmt: skip
 
-        def call(*words: str) -> subprocess.CompletedProcess[str]:
-            return subprocess.run(
-                [sys.executable, "-m", "pushjuju.cli", *words],
-                env=environment, cwd=home, capture_output=True, text=True, timeout=60, check=False,
+    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            _argv(*words), env=self._environment, cwd=self._home, capture_output=True, text=True, timeout=60,
+            check=False,
+        )  # fmt: skip
+
+    @contextmanager
+    def at_work(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Yield `controller run` of this host."""
+        with (self._home / "said").open("w") as said:
+            process = subprocess.Popen(
+                _argv("controller", "run", *words), env=self._environment, cwd=self._home,
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
 
-        return call
 
-    return made
+def _argv(*words: str) -> list[str]:
+    return [sys.executable, "-m", "pushjuju.cli", *words]
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Callable[[str], Host]:
+    """A function that returns a host with a name."""
+    return lambda name: Host(tmp_path / name)
 
 
 def done(result: subprocess.CompletedProcess[str]) -> str:
@@ -168,3 +188,20 @@ def test_rows_that_were_exchanged_in_the_database_are_refused(
     assert refused.returncode
     assert "controller.toml in the store postgresql:" in refused.stderr
     assert "its row was changed" in refused.stderr
+
+
+def test_only_processes_of_its_pool_work_a_model(pair: tuple[Host, Host]) -> None:
+    """The machines of the cloud `local` are on one host: the processes of others leave them alone."""
+    first, second = pair
+    done(first("add-model", "here", "local"))
+    assert done(first("model-config", "controller-pool")).strip() == os.uname().nodename
+    done(first("model-config", "controller-pool=elsewhere"))  # both hosts have one name in this test
+    done(first("add-model", "anywhere", "manual"))
+    refused = first("destroy-model", "--no-prompt", "here")
+    assert "no process works on the model now: it is in the pool elsewhere" in refused.stderr
+    assert "pushjuju controller run    on the host elsewhere" in refused.stderr
+    done(first("destroy-model", "--no-prompt", "anywhere"))
+    assert "here" in done(second("models"))
+    with second.at_work("--pool", "more,elsewhere"):
+        comes(lambda: "here" not in done(second("models")))
+        assert "elsewhere,more" in done(first("controller", "processes"))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.work import foreground
+from pushjuju.services.entities.model import pools
 from pushjuju.workers import background as process
 
 if TYPE_CHECKING:
@@ -44,14 +45,21 @@ def settle(
     Raises:
         HookFailed: A hook failed on one of `touched`, or the work on one of their machines failed.
     """
-    if not waits(cli, no_wait=no_wait):
-        background(cli, ctx)
-        return
 
     def leave() -> None:
-        background(cli, ctx)
+        if pools.elsewhere(ctx, model) is None:
+            background(cli, ctx)
+
+    if not waits(cli, no_wait=no_wait):
+        leave()
+        return
 
     foreground.settle(cli, ctx, model, touched=touched, routine=routine, leave=leave)
+
+
+def unworked(ctx: Context, model: str) -> tuple[str, str] | None:
+    """Return a text and what to do next when neither this process nor another one works a model, or None."""
+    return pools.unworked(ctx, model)
 
 
 def background(cli: Cli, ctx: Context) -> None:

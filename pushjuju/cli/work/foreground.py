@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pushjuju.cli.terminal.progress import progress, wants_output
 from pushjuju.cli.work import failures, session
 from pushjuju.services.entities.basis import context
+from pushjuju.services.entities.model import pools
 from pushjuju.workers import driver as drivers
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def settle(
     Raises:
         HookFailed: Work on one of `touched` failed.
     """
+    if not _somebody_works(cli, ctx, model):
+        return
     around = failures.around_of(ctx, model, touched or ())  # the work may end some of these
     with progress(cli.console) as report:
         watched = wants_output(cli.console)
@@ -51,6 +54,14 @@ def settle(
     for problem in settled.elsewhere:
         cli.console.warn(f"in another model: {problem}")
     failures.judge(cli, ctx, model, settled.problems, None if touched is None else (*touched, *around))
+
+
+def _somebody_works(cli: Cli, ctx: context.Context, model: str) -> bool:
+    """Return True when this process or another one works the model; warn when no process does."""
+    found = pools.unworked(ctx, model)
+    if found is not None:
+        cli.console.warn("\nnext: ".join(found))
+    return found is None
 
 
 def attend(
@@ -90,6 +101,8 @@ def attend(
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
 
+    if not _somebody_works(cli, opened.ctx, opened.uuid):
+        return ()
     with progress(cli.console, lines=False) as report:
         problems = asyncio.run(go(report))
     look()

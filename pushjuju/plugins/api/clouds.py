@@ -139,7 +139,8 @@ class ProviderType:
             controller runs the document as a script over SSH (API 1.4). `poll`: the controller regularly
             checks the instances. `installs`: a machine needs minutes to install its system, and nobody can
             log in before its instance is `running`. `spaces`: the cloud has spaces of its own, and `precheck`
-            refuses constraints that name others.
+            refuses constraints that name others. `host`: unless the cloud has an endpoint, its machines are
+            on the host of the controller process, and other hosts do not reach them (API 1.4).
     """
 
     name: str

@@ -52,6 +52,9 @@ SELECT key, value FROM model_config WHERE model = :model ORDER BY key
 -- name: model_config_get
 SELECT value FROM model_config WHERE model = :model AND key = :key
 
+-- name: models_of_pools
+SELECT model, value FROM model_config WHERE key = 'controller-pool' ORDER BY model
+
 -- name: model_config_set
 INSERT INTO model_config (model, key, value) VALUES (:model, :key, :value)
 ON CONFLICT (model, key) DO UPDATE SET value = :value

@@ -98,6 +98,9 @@ def await_removal(
         )
         working = served and models.being_worked(ctx, model.uuid)
         idle_s = 0.0 if left.has_ends or working else idle_s + _LOOK_AGAIN_S
+        if (nobody := drive.unworked(ctx, model.uuid)) is not None:
+            text, hint = nobody
+            raise NotFound(f"model {model.qualified} is not removed yet: {text}", hint=hint)
         if idle_s > _IDLE_S or (until is not None and time.monotonic() > until):
             text = f"model {model.qualified} is not removed yet"
             raise NotFound(text, detail="\n".join(left.reasons), hint=cli.on_interrupt)

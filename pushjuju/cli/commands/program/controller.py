@@ -18,7 +18,7 @@ from pushjuju.cli.work import api as serve_api
 from pushjuju.cli.work import session
 from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import changed, dataclass
 from pushjuju.services.requests.controller import controllers, drain, moving, sharing
 from pushjuju.services.requests.secret import keys
 from pushjuju.services.views.listings import processes
@@ -37,13 +37,14 @@ class ControllerFlags(ServingFlags):
     api: str = flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]")
     to: str = flags.text("to", "move: postgresql://[ROLE@]HOST[:PORT]/DATABASE, or file")
     insecure_store: bool = flags.switch("insecure-store", "move, join: allow the network without TLS")
+    pool: str = flags.text("pool", "run: work on the models of these pools too, NAME[,...]")
     name: str = flags.text("name", "join: the name of the controller on this host")
     key_file: str = flags.text("key-file", "join: the file with the controller key")
     forget_old: bool = flags.switch("forget-old", "renew-key: delete the old keys from the file")
 
 
 _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
-    "run": ("until_idle", "api", "cert", "key", "log_format", "web_cli"),
+    "run": ("until_idle", "pool", "api", "cert", "key", "log_format", "web_cli"),
     "processes": ("format", "output"),
     "drain": (),
     "move": ("to", "insecure_store"),
@@ -66,6 +67,8 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS --key-fil
     details="For a service manager. Several processes, and other commands, may run at the same time. With\n"
     "--api, Juju's clients can connect: 127.0.0.1 accepts only this host; Juju's usual port is\n"
     "17070. --cert, --key and --web-cli are those of the command api.\n\n"
+    "A model of a pool (model-config controller-pool) is worked only by processes of the pool of its\n"
+    "name: those on a host of this name, and those with --pool. Models of no pool are worked by all.\n\n"
     "`controller processes` lists the processes that work for the controller. `controller drain` asks\n"
     "those on a host, or the one with this name, to give back their work and to end. Hooks that run go\n"
     "on, on their machines.\n\n"
@@ -122,7 +125,8 @@ def _run(cli: Cli, asked: ControllerFlags) -> None:
     if (asked.cert or asked.key or asked.web_cli) and not asked.api:
         raise UsageError("--cert and --web-cli are for the API: say with --api where to serve")
     asked.use_log_format(cli)
-    ctx = session.open_controller(cli, asked.controller)
+    pools = tuple(name for name in asked.pool.split(",") if name)
+    ctx = changed(session.open_controller(cli, asked.controller), pools=pools)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if asked.until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
@@ -153,9 +157,10 @@ def _table(listed: Sequence[Mapping[str, Any]]) -> str:
     table = TabWriter()
     if not listed:
         return ""
-    table.row(*heads("Process", "Version", "State", "Keys", "Started"))
+    table.row(*heads("Process", "Version", "Pools", "State", "Keys", "Started"))
     for item in listed:
-        table.row(item["process"], item["version"], item["state"], str(item["keys"]), item["started"] or "")
+        pools, started = ",".join(item["pools"]), item["started"] or ""
+        table.row(item["process"], item["version"], pools, item["state"], str(item["keys"]), started)
     return table.text()
 
 

@@ -41,7 +41,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
             regions=("default",),
             clouds=("local",),
             cloud_schema=_CONFIG,
-            features=frozenset({"start", "doctor", "host-keys"}),
+            features=frozenset({"start", "doctor", "host-keys", "host"}),
             conflicts=(),
         )
     ]

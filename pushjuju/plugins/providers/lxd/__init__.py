@@ -61,7 +61,7 @@ _KIND = ProviderType(
         _PROJECT,
     ),
     config_schema=(_PROJECT,),
-    features=frozenset({"start", "host-keys", "user-data", "poll", "charm-profiles"}),
+    features=frozenset({"start", "host-keys", "user-data", "poll", "charm-profiles", "host"}),
     conflicts=(),
     public_clouds={
         "localhost": {"description": "LXD Container Hypervisor", "regions": {"localhost": {}}},

@@ -37,6 +37,7 @@ class Context:
         routine_until: update-status hooks that become due after this time are left to other processes; None
             to run all of them.
         caller: Who asks for the changes that `change` makes.
+        pools: Names of pools whose models this process works, besides the pool of its host.
     """
 
     datadir: DataDir
@@ -48,6 +49,7 @@ class Context:
     random: Random = field(default_factory=_unseeded)
     routine_until: datetime | None = None
     caller: Caller = field(default_factory=Caller)
+    pools: tuple[str, ...] = ()
 
     @contextmanager
     def read(self, model: str) -> Iterator[ModelTx]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.values import dataclass
+from pushjuju.services.entities.model import pools
 from pushjuju.store import processes
 from pushjuju.store.queue import WorkItem
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.store.tx import ModelTx, Tx
+    from pushjuju.store.tx import ModelTx
 
 UNUSABLE = "why"
 """Key in the data of an instance's status: the text why the machine cannot be used."""
@@ -50,10 +51,10 @@ class Hands:
         return f"nobody is working on this; next: {program} update-status, or any command"
 
 
-def hands(ctx: Context, tx: Tx) -> Callable[[WorkItem], Hands]:
+def hands(ctx: Context, tx: ModelTx) -> Callable[[WorkItem], Hands]:
     """Return a function that returns the process which works on a row of the work queue."""
     now, lives = ctx.clock.now(), ctx.store.lives
-    waiting = processes.waiting(tx, lives)
+    waiting = processes.waiting(tx, lives, pools.pool_of(tx) if ctx.store.engine.locks_models else "")
     return lambda item: Hands(working=item.worked_by(now, lives), waiting=waiting)
 
 

@@ -112,6 +112,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 }
 # Keys of pushjuju that Juju does not have; they are shown only when they are set.
 OWN: Mapping[str, Attribute] = {
+    "controller-pool": Attribute("string", ""),
     "max-operation-age": Attribute("duration", "24h"),
     "ssh-jump-host": Attribute("jumps", ""),
 }

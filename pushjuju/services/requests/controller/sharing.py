@@ -9,8 +9,11 @@ from pathlib import Path
 
 from pushjuju.core.errors import AlreadyExists, Conflict, NotValid
 from pushjuju.core.names import is_controller
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.cloud.sharing import take_in
+from pushjuju.services.entities.model import model_config, models, pools
 from pushjuju.store import databases
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
@@ -39,11 +42,23 @@ def export_key(ctx: Context, file: Path | None = None) -> str:
             ctx.controller.set("name", ctx.controller.name)  # for hosts that join without a name of their own
             replace_text(key, vaults.key_text(vaults.new_key()))
         ctx.controller.vault.make()
+        _bind_to_host(ctx)
     take_in(ctx)
     text = key.read_text()
     if file is not None:
         replace_text(file, text)
     return text
+
+
+def _bind_to_host(ctx: Context) -> None:
+    """Put the models whose machines only this host reaches into its pool."""
+    host = PluginHost(environ=ctx.environ)
+    for model in models.list_models(ctx):
+        cloud = clouds.definition(clouds.folders(ctx.datadir, ctx.controller), model.cloud)
+        wanted = {} if models.is_controller(model) else pools.of_new_model(ctx, cloud, host)
+        with ctx.change(model.uuid) as tx:
+            if wanted and not pools.pool_of(tx):
+                model_config.change(tx, wanted)
 
 
 def join(datadir: DataDir, url: str, *, key: Path, name: str = "", insecure: bool = False) -> ControllerDir:

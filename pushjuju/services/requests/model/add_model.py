@@ -18,7 +18,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users, wake
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.cloud import clouds, sharing
-from pushjuju.services.entities.model import model_config, model_defaults, new_models
+from pushjuju.services.entities.model import model_config, model_defaults, new_models, pools
 from pushjuju.store.rows.model import Model
 
 Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
@@ -72,7 +72,8 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
     )  # fmt: skip
     inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
     settings: dict[str, object] = {}
-    given = new_models.provider_config(ctx, found.type)
+    of_host = pools.of_new_model(ctx, found, PluginHost(environ=ctx.environ))
+    given = {**new_models.provider_config(ctx, found.type), **of_host}
     for layer in (given, _cloud_settings(found, region), inherited, options.config):
         settings.update(model_config.parse_values(layer))
     if check is not None:

@@ -12,8 +12,8 @@ from pushjuju.store.processes import place_of
 def documents(ctx: Context) -> list[dict[str, Any]]:
     """Return the processes that work for a controller: controller processes, and commands that hold keys.
 
-    Each has `process`, `host`, `pid`, `version`, `state` (working, waiting, draining or command), `keys`, and
-    `started` (a datetime, or None for a command).
+    Each has `process`, `host`, `pid`, `version`, `pools` (a list), `state` (working, waiting, draining or
+    command), `keys`, and `started` (a datetime, or None for a command).
     """
     with ctx.store.read() as tx:
         keys = {row["owner"]: row["keys"] for row in tx.rows("process_keys", now=ctx.clock.now())}
@@ -30,6 +30,7 @@ def _entry(owner: str, keys: int, process: processes.Process | None) -> dict[str
         "host": host,
         "pid": int(pid),
         "version": process.version if process is not None else "",
+        "pools": process.pools.split(",") if process is not None else [],
         "state": _state(process, keys),
         "keys": keys,
         "started": process.started if process is not None else None,

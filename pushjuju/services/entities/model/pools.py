@@ -1,0 +1,69 @@
+"""The pools of models: a process works the models of its own pools, and models of no pool.
+
+A model whose machines only one host can reach is in the pool of that host.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pushjuju.core.values import dataclass
+from pushjuju.store import processes
+
+if TYPE_CHECKING:
+    from pushjuju.core.clouds import Cloud
+    from pushjuju.plugins.manager import PluginHost
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.tx import ModelTx
+
+POOL = "controller-pool"
+_OF_HOST = "host"  # word among the features of a provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elsewhere:
+    """The pool of a model that this process does not work.
+
+    Attributes:
+        process: A process that works the pool, or "".
+    """
+
+    pool: str
+    process: str
+
+    def complain(self) -> tuple[str, str]:
+        """Return the text that no process works the model, and what to do next."""
+        text = f"no process works on the model now: it is in the pool {self.pool}"
+        return text, f"pushjuju controller run    on the host {self.pool}; elsewhere with --pool {self.pool}"
+
+
+def of_new_model(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, str]:
+    """Return the configuration that binds a new model to this host if only it reaches the machines."""
+    if ctx.controller.vault is None or cloud.endpoint:
+        return {}
+    features = host.provider_type(cloud.type).features
+    return {POOL: processes.host_name()} if _OF_HOST in features else {}
+
+
+def unworked(ctx: Context, model: str) -> tuple[str, str] | None:
+    """Return a text and what to do next when neither this process nor another one works a model, or None."""
+    found = elsewhere(ctx, model)
+    return None if found is None or found.process else found.complain()
+
+
+def elsewhere(ctx: Context, model: str) -> Elsewhere | None:
+    """Return the pool of a model that only other processes work, or None when this process may work it."""
+    if not ctx.store.engine.locks_models:
+        return None
+    with ctx.read(model) as tx:
+        pool = pool_of(tx)
+        if not pool or pool in processes.own_pools(ctx.pools):
+            return None
+        return Elsewhere(pool=pool, process=processes.waiting(tx, ctx.store.lives, pool))
+
+
+def pool_of(tx: ModelTx) -> str:
+    """Return the pool of a model, or ""."""
+    found = tx.scalar("model_config_get", key=POOL)
+    return "" if found is None else str(json.loads(found))
