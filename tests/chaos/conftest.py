@@ -19,10 +19,10 @@ def new_world(local_cloud: LocalCloud, tmp_path: Path) -> Iterator[NewWorld]:  #
     """Make controllers; all their machines are gone at the end, also after a failure."""
     made: list[RealController] = []
 
-    def make(clock: Clock | None = None) -> RealController:
+    def make(clock: Clock | None = None, store: str = "") -> RealController:
         work = tmp_path / f"work{len(made)}"
         work.mkdir()
-        made.append(RealController(local_cloud.data_dir(), local_cloud.base, work, clock))
+        made.append(RealController(local_cloud.data_dir(), local_cloud.base, work, clock, store))
         return made[-1]
 
     yield make

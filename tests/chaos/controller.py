@@ -56,13 +56,16 @@ UNIT = "tally/0"
 class RealController:
     """One controller, one model."""
 
-    def __init__(self, data: Path, base: Base, work: Path, clock: Clock | None = None) -> None:
+    def __init__(
+        self, data: Path, base: Base, work: Path, clock: Clock | None = None, store: str = ""
+    ) -> None:
         self.data = data
         self.base = base
         self.work = work
         datadir = DataDir(data)
         made = context.SystemClock()
-        new_controllers.bootstrap(datadir, "local", "local", now=made.now())
+        database = new_controllers.Database(url=store, insecure=True) if store else None
+        new_controllers.bootstrap(datadir, "local", "local", now=made.now(), database=database)
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
         own = models.resolve(self.ctx, models.CONTROLLER)
         with self.ctx.write(own.uuid) as tx:  # the tests count the rows of `chaos`
@@ -178,9 +181,14 @@ class RealController:
         return "\n".join(lines)
 
     @contextmanager
-    def process(self, *args: str) -> Iterator[Drive]:
-        """Run a controller in a process of its own; it is killed at the end of the block."""
-        argv = [sys.executable, str(DRIVE), str(self.data), self.uuid, *args]
+    def process(self, *args: str, host: str = "") -> Iterator[Drive]:
+        """Run a controller in a process of its own; it is killed at the end of the block.
+
+        Args:
+            host: The name of the host on which the process believes it runs; empty for this host.
+        """
+        there = ["unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"', host] if host else []
+        argv = [*there, sys.executable, str(DRIVE), str(self.data), self.uuid, *args]
         log = self.work / f"drive{time.monotonic_ns()}.log"
         with log.open("wb") as stream:
             env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
