@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from pushjuju.core.clock import Clock
     from pushjuju.core.errors import StoreError
     from pushjuju.store.journal import Journal
 
@@ -193,6 +194,10 @@ class Engine(Protocol):
 
     def remember(self) -> None:
         """Prepare for a process that caches rows: from now on `begin` returns `others`."""
+
+    def clock(self) -> Clock | None:
+        """Return the clock on which all processes of the store agree; None when they are on one host."""
+        ...
 
     def wakes(self) -> Wakes | None:
         """Return what hears when other processes have made work due; None when a process has to look.

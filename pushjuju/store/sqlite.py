@@ -208,6 +208,9 @@ class SqliteEngine:
         self._caches = True
         self.connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
+    def clock(self) -> None:
+        return None
+
     def wakes(self) -> None:
         return None
 

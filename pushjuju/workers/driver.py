@@ -296,13 +296,15 @@ class Driver:
         """Renew the lease regularly; cancel the work when the lease is lost, or may be."""
         held, end = True, time.monotonic() + LEASE_S
         while True:
-            await asyncio.sleep(HEARTBEAT_S)
+            await asyncio.sleep(max(0.0, min(HEARTBEAT_S, end - time.monotonic())))
             begun = time.monotonic()
             with contextlib.suppress(StoreError):  # a busy store: the next heartbeat renews the lease
                 held = self.queue.heartbeat(claim, self.ctx.clock.now())
                 end = begun + LEASE_S
-            if work is not None and not (held and begun < end):
-                work.cancel()
+            if not (held and begun < end):
+                if work is not None:
+                    work.cancel()
+                return
 
     def anything_due(self) -> bool:
         """Return True when a key is due, here or in another process."""

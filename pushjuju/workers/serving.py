@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from pushjuju import __version__
+from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import processes
@@ -19,6 +20,7 @@ from pushjuju.workers.events import Tell, silent
 LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
 _DRAIN_LOOK_S = 1.0
+_APART_S = 2.0  # seconds between two clocks that are worth a warning
 
 
 def serve(
@@ -58,11 +60,22 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
         if until_idle:
             return await _serve_until_idle(ctx, stop, tell, warn)
         _enlist(ctx)
+        if warn is not None and (text := _clocks_apart(ctx)):
+            warn(text)
         with only_one(ctx.controller, tries=_TRIES):
             await Driver(ctx, tell=tell, warn=warn).run(stop)
         return True
     finally:
         drained.cancel()
+
+
+def _clocks_apart(ctx: Context) -> str:
+    """Return a text when the clock of this host is wrong by the clock of the store, else ""."""
+    apart = (SystemClock().now() - ctx.clock.now()).total_seconds()
+    if ctx.store.engine.clock() is None or abs(apart) < _APART_S:
+        return ""
+    how = "ahead of" if apart > 0 else "behind"
+    return f"the clock of this host is {abs(apart):.0f} s {how} the clock of the store, which counts"
 
 
 def _enlist(ctx: Context) -> None:

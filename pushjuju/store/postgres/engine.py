@@ -20,6 +20,7 @@ import psycopg
 from pushjuju.core.errors import StoreDamaged, StoreError
 from pushjuju.store.journal import MOST_NEWS, Journal
 from pushjuju.store.postgres import address, schema, wakes
+from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
 from pushjuju.store.postgres.pipeline import Failed, Pipeline
@@ -41,10 +42,12 @@ _LIMITS = {
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "15000",
 }
+_MOMENT = "extract(epoch FROM clock_timestamp())::float8"
 _FIRST_STEPS = {True: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", False: "BEGIN"}
 # What others have written since the last look. Transactions that were open then have numbers from :since on.
-_LOOK = """SELECT present.since, written.n, written.what FROM (
-  SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS since) AS present
+_LOOK = """SELECT present.since, present.moment, written.n, written.what FROM (
+  SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS since,
+    extract(epoch FROM clock_timestamp())::float8 AS moment) AS present
 LEFT JOIN written ON written.xid >= (:since)::xid8 AND written.process <> :process
 LIMIT :most"""
 # Locks a model and those that offers connect with it, in one order: no two writers wait for each other in a
@@ -94,6 +97,7 @@ class PostgresEngine:
         self._looked = -_KNOWN_S
         self.is_durable = True
         self._was_lost = False
+        self._clock = ServerClock()
         self._limit()
         self.connection = Pipeline(link.pgconn, frozenset(queries()[name] for name in wakes.STATEMENTS))
         self._woke = -wakes.LEAST_S
@@ -158,8 +162,10 @@ class PostgresEngine:
 
     def _limit(self) -> None:
         values = [text for pair in _LIMITS.items() for text in pair]
-        calls = ", ".join(["set_config(%s, %s, false)"] * len(_LIMITS))
-        self._link.execute(f"SELECT {calls}", values)
+        calls = ", ".join([_MOMENT, *["set_config(%s, %s, false)"] * len(_LIMITS)])
+        row = self._link.execute(f"SELECT {calls}", values).fetchone()
+        assert row is not None, "one row of constants"
+        self._clock.hear(row[0])
 
     def _lock(self, model: str) -> None:
         """Take the locks of a writing transaction, without waiting for the answers."""
@@ -257,6 +263,7 @@ class PostgresEngine:
             self._others += 1
             self.journal.hear(news)
         self._since, self._seen, self._looked = rows[0]["since"], set(found), now
+        self._clock.hear(rows[0]["moment"])
 
     def others(self) -> int:
         if not self.is_open:
@@ -295,6 +302,9 @@ class PostgresEngine:
 
     def remember(self) -> None:
         self._caches = True
+
+    def clock(self) -> ServerClock:
+        return self._clock
 
     def wakes(self) -> wakes.Wakes:
         return wakes.Wakes(self._place, self._process)

@@ -9,14 +9,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import LeaseLost, NotValid, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.core.values import changed
+from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.machine.machines import new_machine
+from pushjuju.services.requests.controller import new_controllers
+from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.leases import LeasedStore
@@ -32,7 +36,7 @@ from tests.world.controller import TestController
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
-from pushjuju.store.postgres import address, schema, transfer  # noqa: E402 - needs psycopg
+from pushjuju.store.postgres import address, clock, schema, transfer  # noqa: E402 - needs psycopg
 from pushjuju.store.postgres.pipeline import Failed  # noqa: E402
 
 OTHER, THIRD = (MODEL.uuid.replace("1111", digits, 1) for digits in ("2222", "3333"))
@@ -473,6 +477,41 @@ def test_a_process_that_lost_its_connection_is_seen_again(url: str, connect: Ope
     assert other.lives(process_owner()) is None  # may be about to connect again
     assert noted(store) == "None"
     assert other.lives(process_owner()) is True
+
+
+def test_the_clock_of_a_host_does_not_matter(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Leases and due times are by the clock of the server."""
+    datadir, now = DataDir(tmp_path), datetime.now(UTC)
+    database = new_controllers.Database(url=postgres_url, insecure=True)
+    new_controllers.bootstrap(datadir, "manual", "prod", now=now, database=database)
+    wrong = now + timedelta(minutes=10)
+    monkeypatch.setattr(SystemClock, "now", lambda clock: wrong)
+    with closing(open_context(datadir, "prod")) as ctx:
+        assert timedelta(0) <= ctx.clock.now() - now < timedelta(minutes=5)
+
+
+def test_a_clock_that_hears_the_server_late_does_not_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed = 100.0
+    monkeypatch.setattr(clock.time, "monotonic", lambda: passed)
+    heard = clock.ServerClock()
+
+    def seconds() -> float:
+        return heard.now().timestamp()
+
+    heard.hear(5000.0)
+    passed = 110.0
+    heard.hear(5009.0)  # a second late
+    assert seconds() == 5010.0
+    passed = 171.0
+    heard.hear(5070.5)  # the earlier estimate is too old
+    assert seconds() == 5070.5
+    passed = 171.2
+    heard.hear(5070.2)
+    assert seconds() == 5070.7
+    heard.hear(4000.0)  # somebody has set the clock of the server
+    assert seconds() == 4000.0
 
 
 async def test_work_that_another_process_makes_due_wakes_a_controller_process(

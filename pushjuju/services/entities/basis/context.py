@@ -121,6 +121,11 @@ def _place(controller: ControllerDir) -> Path | str:
     return place
 
 
+def _clock(store: Store, own: Clock) -> Clock:
+    """Return the clock of the store instead of this host's, if it has one; tests keep theirs."""
+    return (store.engine.clock() or own) if isinstance(own, SystemClock) else own
+
+
 def open_context(
     datadir: DataDir,
     name: str,
@@ -140,7 +145,7 @@ def open_context(
         datadir=datadir,
         controller=controller,
         store=store,
-        clock=clock or SystemClock(),
+        clock=_clock(store, clock or SystemClock()),
         environ=environ or {},
         caller=caller or Caller(),
     )
