@@ -44,7 +44,6 @@ STORE_POLL_S = 5.0  # seconds between attempts while the store is busy or its di
 AFTER_BUG_S = 60.0  # seconds that a key waits after an internal error
 CHARMS = "charms"  # name of the loop that looks for newer charms
 PATIENCE_S = 5.0  # seconds to wait for update-status hooks when all requested work is done
-MOST_AT_ONCE = 100  # keys that this process works on at the same time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +220,7 @@ class Driver:
             raise self._broken
         now = self._now()
         for prefix in self._prefixes:
-            free = MOST_AT_ONCE - len(self._tasks)
+            free = self.ctx.at_once - len(self._tasks)
             if free <= 0:
                 return
             left = self._left if self.runtime.routine_until else {}

@@ -19,6 +19,7 @@ from pushjuju.core.errors import (
     StoreError,
 )
 from pushjuju.core.model.placement import Placement
+from pushjuju.core.values import changed
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
@@ -736,3 +737,25 @@ async def test_an_update_status_in_another_process_is_not_waited_for(
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+
+
+async def test_a_process_works_no_more_machines_at_a_time_than_it_is_told(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.deploy(count=4)
+    run, now, most = PlayedSession.run, 0, 0
+
+    async def counted(self: PlayedSession, *args: Any, **more: Any) -> Any:
+        nonlocal now, most
+        now, most = now + 1, max(most, now + 1)
+        await asyncio.sleep(0)
+        try:
+            return await run(self, *args, **more)
+        finally:
+            now -= 1
+
+    monkeypatch.setattr(PlayedSession, "run", counted)
+    work = PlayedRuntime(runtime)
+    runtime.ctx = changed(runtime.ctx, at_once=2)
+    assert problems_of(await drive(runtime, work)) == ()
+    assert most == 2

@@ -38,13 +38,14 @@ class ControllerFlags(ServingFlags):
     to: str = flags.text("to", "move: postgresql://[ROLE@]HOST[:PORT]/DATABASE, or file")
     insecure_store: bool = flags.switch("insecure-store", "move, join: allow the network without TLS")
     pool: str = flags.text("pool", "run: work on the models of these pools too, NAME[,...]")
+    lanes: int = flags.number("lanes", "run: work on so many machines at the same time", default=100)
     name: str = flags.text("name", "join: the name of the controller on this host")
     key_file: str = flags.text("key-file", "join: the file with the controller key")
     forget_old: bool = flags.switch("forget-old", "renew-key: delete the old keys from the file")
 
 
 _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
-    "run": ("until_idle", "pool", "api", "cert", "key", "log_format", "web_cli"),
+    "run": ("until_idle", "pool", "lanes", "api", "cert", "key", "log_format", "web_cli"),
     "processes": ("format", "output"),
     "drain": (),
     "move": ("to", "insecure_store"),
@@ -122,11 +123,13 @@ def _act(cli: Cli, word: str, asked: ControllerFlags, names: Sequence[str]) -> N
 
 def _run(cli: Cli, asked: ControllerFlags) -> None:
     asked.check()
+    if asked.lanes < 1:
+        raise UsageError("--lanes is at least 1")
     if (asked.cert or asked.key or asked.web_cli) and not asked.api:
         raise UsageError("--cert and --web-cli are for the API: say with --api where to serve")
     asked.use_log_format(cli)
     pools = tuple(name for name in asked.pool.split(",") if name)
-    ctx = changed(session.open_controller(cli, asked.controller), pools=pools)
+    ctx = changed(session.open_controller(cli, asked.controller), pools=pools, at_once=asked.lanes)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if asked.until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")

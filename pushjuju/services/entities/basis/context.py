@@ -19,6 +19,7 @@ from pushjuju.store.faults import FROM_COPY
 from pushjuju.store.tx import ModelTx, Tx
 
 DEFAULT_USER = "admin"
+AT_ONCE = 100  # as `controller run --lanes`
 AUDITING = "auditing-enabled"
 AUDITING_OFF = f"controller-config {AUDITING}"  # a change that is in the audit log in any case
 
@@ -38,6 +39,7 @@ class Context:
             to run all of them.
         caller: Who asks for the changes that `change` makes.
         pools: Names of pools whose models this process works, besides the pool of its host.
+        at_once: The number of machines and loops that this process works at the same time.
     """
 
     datadir: DataDir
@@ -50,6 +52,7 @@ class Context:
     routine_until: datetime | None = None
     caller: Caller = field(default_factory=Caller)
     pools: tuple[str, ...] = ()
+    at_once: int = AT_ONCE
 
     @contextmanager
     def read(self, model: str) -> Iterator[ModelTx]:
