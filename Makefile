@@ -1,6 +1,6 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs demo dist deb clean lock lowest audit statements unordered
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs demo dist deb clean lock lowest audit statements unordered test-postgres
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd and not browser
 WORKERS ?= $(shell nproc)
@@ -46,6 +46,10 @@ test:  ## Every test, on real machines too; installs what is missing (root or su
 
 unordered: setup  ## Tests with rows in another order, wherever a statement leaves the order open
 	$(BIN)/python -m pytest -q -n $(WORKERS) -p tests.postgres.shuffled -m "$(QUICK)" tests/unit/services tests/unit/uniter tests/golden
+
+test-postgres: setup  ## The tests of services and workers with their stores in PostgreSQL
+	$(BIN)/python -m pytest -q -n $(WORKERS) -p tests.postgres.everywhere -m "$(QUICK)" \
+		tests/unit/services tests/unit/uniter tests/unit/workers tests/unit/web
 
 fuzz: setup  ## Hostile input, longer and with other examples each time (FUZZ=20 times as many)
 	FUZZ=$(or $(FUZZ),20) $(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz

@@ -12,14 +12,15 @@ _numbers = itertools.count()
 
 
 @contextmanager
-def database(host: str) -> Iterator[str]:
+def database(host: str, template: str = "") -> Iterator[str]:
     """Yield the address of a new database, which is deleted at the end.
 
     Args:
         host: The folder of the server's socket.
+        template: The name of a database to copy, which nobody uses meanwhile.
     """
     name = f"of_{os.getpid()}_{next(_numbers)}"
-    command(host, f"CREATE DATABASE {name}")
+    command(host, f"CREATE DATABASE {name} TEMPLATE {template or 'template1'}")
     try:
         yield f"postgresql://pushjuju@/{name}?host={host}"
     finally:

@@ -1,0 +1,86 @@
+"""A plugin for pytest with which the controllers of all tests have their stores in PostgreSQL.
+
+`make test-postgres` runs tests with this plugin: what works with a file must work with a database.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from pushjuju.services.requests.controller.new_controllers import Database
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.postgres.engine import PostgresEngine
+from tests.postgres import databases
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+
+OF_FILES = Path(__file__).parent / "of_files.txt"
+_build = TestController.build.__func__  # type: ignore[attr-defined]
+_open: list[ExitStack] = []  # what makes databases: for the run of the tests, and for the present test
+_host: list[str] = []
+
+
+def _database(template: str = "") -> str:
+    """Return the address of a new database, which is deleted when the test or the run ends."""
+    return _open[-1].enter_context(databases.database(_host[0], template))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _server(postgres_host: str) -> Iterator[None]:
+    _host.append(postgres_host)
+    with ExitStack() as of_run:
+        _open.append(of_run)
+        yield
+        _open.pop()
+
+
+@pytest.fixture(autouse=True)
+def _databases_of_test(_server: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    opened = PostgresEngine.open
+
+    def open_for_test(url: str, *, create: bool = False) -> PostgresEngine:
+        engine = opened(url, create=create)
+        _open[-1].callback(engine.close)  # a connection warns when nobody closes it, a file does not
+        return engine
+
+    with ExitStack() as of_test:
+        _open.append(of_test)
+        monkeypatch.setattr(PostgresEngine, "open", open_for_test)
+        yield
+        _open.pop()
+
+
+def build(kind: type[Any], root: Path, charms: Charms, database: Database | None = None) -> TestController:
+    """Make a controller in a new database, unless a test names one."""
+    made: TestController = _build(kind, root, charms, database or Database(url=_database(), insecure=True))
+    return made
+
+
+def copy(kind: type[Any], source: Path, root: Path, charms: Charms) -> TestController:
+    """Copy a controller with its database."""
+    shutil.copytree(source, root, dirs_exist_ok=True)
+    controller = DataDir(root / "data").controller("home")
+    controller.set("store", _database(urlsplit(str(controller.settings()["store"])).path[1:]))
+    made: TestController = kind.at(root, charms)
+    return made
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests that look into the file of a store, or reckon with SQLite."""
+    of_files = set(OF_FILES.read_text().split())
+    for item in items:
+        copies_the_file = "Restored" in vars(getattr(item, "module", None) or object)
+        if copies_the_file or item.nodeid.partition("[")[0] in of_files:
+            item.add_marker(pytest.mark.skip(reason="knows that the store is a file"))
+
+
+def pytest_configure() -> None:
+    TestController.build = classmethod(build)  # type: ignore[method-assign,assignment]
+    TestController.copy = classmethod(copy)  # type: ignore[method-assign,assignment]
