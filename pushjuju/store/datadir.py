@@ -21,7 +21,6 @@ from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound
 from pushjuju.core.problems import Subject
 from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
-from pushjuju.store.databases import editing
 from pushjuju.store.files.blobs import Blobs
 from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import explained, locked, private_dir, remove_tree, replace_text
@@ -138,7 +137,7 @@ class ControllerDir:
 
     def change(self, change: Callable[[MutableMapping[str, Any]], None]) -> None:
         """Change controller.toml; the comments of users stay."""
-        with editing(self.vault):
+        with databases.editing(self.vault):
             edit_toml(self.root / "controller.toml", change)
 
     def exists(self) -> bool:

@@ -1,4 +1,4 @@
-"""Stores that refuse writes of workers whose lease has ended.
+"""Stores for workers: one refuses writes when the lease has ended, one makes writes durable later.
 
 A process that was suspended, or whose clock stopped, may not know that another process has taken over its
 lease. So each writing transaction first checks the number of the lease; only one process can write at a time,
@@ -49,3 +49,32 @@ class LeasedStore(Store):
 
     def group(self) -> Group:
         return self._store.group()
+
+
+class DeferredStore(Store):
+    """A store whose writes become durable with the next shared commit, or when `durable` returns.
+
+    Without a running event loop, writes are durable at once.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.engine)
+        self._store = store
+        self._since = store.group().lost
+        self.home = store.home
+
+    def read(self) -> AbstractContextManager[Tx]:
+        return self._store.read()
+
+    def write(self, model: str = "", *, later: bool = True) -> AbstractContextManager[Tx]:
+        return self._store.write(model, later=later)
+
+    def concluded(self, key: Hashable) -> Any:
+        return self._store.concluded(key)
+
+    def group(self) -> Group:
+        return self._store.group()
+
+    async def durable(self) -> None:
+        """Wait until all writes are durable."""
+        await self.group().durable(self._since)

@@ -36,7 +36,6 @@ from pushjuju.workers.machine import firewaller, storage_worker
 from pushjuju.workers.machine.machine_worker import MachineWorker
 from pushjuju.workers.outcome import Outcome, problems_of
 from pushjuju.workers.runtime import Runtime, no_checkpoint
-from pushjuju.workers.waking import Waking
 
 POLL_S = 0.05  # seconds between looks at the queue while this process works on keys
 IDLE_POLL_S = 0.5  # seconds between looks while nothing is due
@@ -143,10 +142,13 @@ class Driver:
         self.ctx.store.check()
         self._check_keys()
         try:
-            with Waking(self.ctx.store, self._ended.set):
-                await self._serve(stop, idle_exit_s)
+            await self._serve(stop, idle_exit_s)
         finally:
             await self._end()
+
+    def wake(self) -> None:
+        """Look at the queue now: another process has made work due."""
+        self._ended.set()
 
     async def _serve(self, stop: asyncio.Event, idle_exit_s: float | None) -> None:
         worked = time.monotonic()

@@ -16,6 +16,7 @@ from pushjuju.store import processes
 from pushjuju.workers.background import only_one
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Tell, silent
+from pushjuju.workers.waking import Waking
 
 LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
@@ -63,7 +64,7 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
         if warn is not None and (text := _clocks_apart(ctx)):
             warn(text)
         with only_one(ctx.controller, tries=_TRIES):
-            await Driver(ctx, tell=tell, warn=warn).run(stop)
+            await _run(Driver(ctx, tell=tell, warn=warn), stop)
         return True
     finally:
         drained.cancel()
@@ -76,6 +77,11 @@ def _clocks_apart(ctx: Context) -> str:
         return ""
     how = "ahead of" if apart > 0 else "behind"
     return f"the clock of this host is {abs(apart):.0f} s {how} the clock of the store, which counts"
+
+
+async def _run(driver: Driver, stop: asyncio.Event, idle_exit_s: float | None = None) -> None:
+    with Waking(driver.ctx.store, driver.wake):
+        await driver.run(stop, idle_exit_s=idle_exit_s)
 
 
 def _enlist(ctx: Context) -> None:
@@ -116,7 +122,7 @@ async def _serve_until_idle(
             if not free:
                 return False
             _enlist(ctx)
-            await Driver(ctx, tell=tell, warn=warn).run(stop, idle_exit_s=LINGER_S)
+            await _run(Driver(ctx, tell=tell, warn=warn), stop, idle_exit_s=LINGER_S)
         if not Driver(ctx).anything_due():
             return True
     return True

@@ -14,7 +14,7 @@ from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store.db import Store
-from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.leases import DeferredStore
 from pushjuju.store.rows.records import Operation
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide.loop import decide

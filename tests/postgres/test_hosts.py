@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from pushjuju.store.db import Store
+from pushjuju.store.statements import queries
 from tests.waiting import comes
 
 
@@ -205,3 +208,21 @@ def test_only_processes_of_its_pool_work_a_model(pair: tuple[Host, Host]) -> Non
     with second.at_work("--pool", "more,elsewhere"):
         comes(lambda: "here" not in done(second("models")))
         assert "elsewhere,more" in done(first("controller", "processes"))
+
+
+def test_completion_knows_what_is_in_the_database(pair: tuple[Host, Host]) -> None:
+    first, second = pair
+    done(first("add-model", "shop"))
+    done(first("add-space", "inner"))
+    assert "admin/shop" in done(second("__complete", "zsh", "status", "-m", ""))
+    assert "inner" in done(first("__complete", "zsh", "show-space", ""))
+    assert second("__complete", "zsh", "show-space", "").stderr == ""
+
+
+def test_every_statement_of_completion_runs_there(postgres_url: str) -> None:
+    words = pytest.importorskip("pushjuju.store.postgres.words", reason="psycopg is not installed")
+    Store.open(postgres_url, create=True).close()
+    with closing(words.Database(postgres_url)) as database:
+        for text in (text for name, text in queries().items() if name.startswith("complete_")):
+            asked = dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", text), "x")
+            assert database.execute(text, asked).fetchall() in ([], [("admin",)], [("alpha",)])

@@ -194,13 +194,18 @@ def _words(line: Line) -> Iterator[Offer]:
 
 def flags_of(command: str) -> list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]]:
     """Return a command's flags from its module; see `command_flags`."""
-    from pushjuju.cli import lazy_imports  # imported here: only flags need it
-
     # The module imports click and the command's module.
-    found: list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]] = lazy_imports.import_lazily(
+    found: list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]] = _imported(
         "pushjuju.cli.complete.command_flags"
     ).flags_of(command)
     return found
+
+
+def _imported(name: str) -> Any:
+    """Return a module that few completions need."""
+    from pushjuju.cli import lazy_imports  # imported here for the same reason
+
+    return lazy_imports.import_lazily(name)
 
 
 def _flags(line: Line) -> Iterator[Offer]:
@@ -239,19 +244,32 @@ def _our_words(_line: Line) -> Iterator[Offer]:
 
 def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
     """Return the rows of a query of `complete.sql` in the named controller; no rows when it is missing."""
-    import sqlite3  # imported here: words of commands and flags need no store
-
     root = _root(line.env)
     controller, model = _place(line, root)
-    path = os.path.join(root, "controllers", controller, "state.db")  # noqa: PTH118 - pathlib costs time
-    if not controller or not os.path.exists(path):  # noqa: PTH110
+    connection = _store(os.path.join(root, "controllers", controller)) if controller else None  # noqa: PTH118
+    if connection is None:
         return []
-    connection = sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, timeout=_BUSY_S)
     try:
         uuid = _model(connection, model) if query not in OF_CONTROLLER else ""
-        return connection.execute(_statement(query), {"model": uuid, **more}).fetchall()
+        rows: list[tuple[object, ...]] = connection.execute(
+            _statement(query), {"model": uuid, **more}
+        ).fetchall()
+        return rows
     finally:
         connection.close()
+
+
+def _store(folder: str) -> Any:
+    """Return a connection to the store of a controller, or None when the controller is missing."""
+    import sqlite3  # imported here: words of commands and flags need no store
+
+    path = os.path.join(folder, "state.db")  # noqa: PTH118 - pathlib costs time
+    if os.path.exists(path):  # noqa: PTH110
+        return sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, timeout=_BUSY_S)
+    place = _setting(os.path.join(folder, "controller.toml"), "store")  # noqa: PTH118
+    if not place:
+        return None
+    return _imported("pushjuju.store.postgres.words").Database(place)  # takes longer than all else here
 
 
 def _loads(text: str) -> Any:

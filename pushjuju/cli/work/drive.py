@@ -47,7 +47,7 @@ def settle(
     """
 
     def leave() -> None:
-        if pools.elsewhere(ctx, model) is None:
+        if not ctx.store.engine.locks_models or pools.elsewhere(ctx, model) is None:
             background(cli, ctx)
 
     if not waits(cli, no_wait=no_wait):

@@ -58,7 +58,7 @@ def settle(
 
 def _somebody_works(cli: Cli, ctx: context.Context, model: str) -> bool:
     """Return True when this process or another one works the model; warn when no process does."""
-    found = pools.unworked(ctx, model)
+    found = pools.unworked(ctx, model) if ctx.store.engine.locks_models else None
     if found is not None:
         cli.console.warn("\nnext: ".join(found))
     return found is None

@@ -40,7 +40,7 @@ from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
-from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.leases import DeferredStore
 from pushjuju.store.queue import ROUTINE
 from pushjuju.store.rows.records import Machine, Operation, Relation, Seat, Unit
 from pushjuju.uniter.action_runs import MACHINE, is_unwanted, next_lock

@@ -20,7 +20,7 @@ from pushjuju.services.requests.controller.new_controllers import Database
 from pushjuju.store import cache as memo_module
 from pushjuju.store.cache import Memo
 from pushjuju.store.db import Store
-from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.leases import DeferredStore
 from pushjuju.store.recent import Recent
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.statements import queries

@@ -12,7 +12,7 @@ import pytest
 
 from pushjuju.core.errors import StoreError
 from pushjuju.store.db import Store
-from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.leases import DeferredStore
 from tests.waiting import until
 
 

@@ -22,8 +22,7 @@ from pushjuju.services.entities.machine.machines import new_machine
 from pushjuju.services.requests.controller import new_controllers
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
-from pushjuju.store.deferred import DeferredStore
-from pushjuju.store.leases import LeasedStore
+from pushjuju.store.leases import DeferredStore, LeasedStore
 from pushjuju.store.processes import process_owner
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue, machine_key, model_of, touch
 from pushjuju.store.rows.records import Machine, RemoteApplication

@@ -1,0 +1,28 @@
+"""Words for completion from a store in PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg
+
+_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+_OPTIONS = "-c search_path=pushjuju -c statement_timeout=1000 -c default_transaction_read_only=on"
+
+
+class Database:
+    """A connection that runs the statements of `complete.sql`, as one of `sqlite3` does."""
+
+    def __init__(self, url: str) -> None:
+        self._link = psycopg.connect(url, connect_timeout=2, options=_OPTIONS, autocommit=True)
+
+    def execute(self, statement: str, params: Mapping[str, Any]) -> psycopg.Cursor[Any]:
+        """Run a statement, whose parameters are written `:name`."""
+        text = _PARAMETER.sub(r"%(\1)s", statement.replace("%", "%%"))
+        return self._link.execute(text.encode(), params)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._link.close()
