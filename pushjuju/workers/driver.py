@@ -40,6 +40,7 @@ from pushjuju.workers.runtime import Runtime, no_checkpoint
 POLL_S = 0.05  # seconds between looks at the queue while this process works on keys
 IDLE_POLL_S = 0.5  # seconds between looks while nothing is due
 STORE_POLL_S = 5.0  # seconds between attempts while the store is busy or its disk is full
+AWAY_S = 60.0  # seconds that a process that ends when it is idle waits for a store that cannot be used
 AFTER_BUG_S = 60.0  # seconds that a key waits after an internal error
 CHARMS = "charms"  # name of the loop that looks for newer charms
 PATIENCE_S = 5.0  # seconds to wait for update-status hooks when all requested work is done
@@ -154,6 +155,8 @@ class Driver:
         worked = time.monotonic()
         while not stop.is_set():
             if not self._claim_if_usable():
+                if idle_exit_s is not None and time.monotonic() - worked > idle_exit_s + AWAY_S:
+                    return  # the next command starts another background process
                 await self._wait(STORE_POLL_S)
                 continue
             worked = time.monotonic() if self._tasks else worked

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.postgres import databases, server
+from tests.postgres import background, databases, server
 from tests.waiting import comes
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -75,7 +75,7 @@ def alone(tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path) -> Iterator[Run]:
     """Runs a command on a data directory of its own, without waiting for the work."""
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
@@ -83,7 +83,8 @@ def run(tmp_path: Path) -> Run:
             _argv(*words), env=_environment(tmp_path), capture_output=True, text=True, timeout=60, check=False
         )
 
-    return call
+    yield call
+    background.end(tmp_path / "data")
 
 
 @contextmanager

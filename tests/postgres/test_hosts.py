@@ -14,6 +14,7 @@ import pytest
 
 from pushjuju.store.db import Store
 from pushjuju.store.statements import queries
+from tests.postgres import background
 from tests.waiting import comes
 
 
@@ -54,9 +55,12 @@ def _argv(*words: str) -> list[str]:
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> Callable[[str], Host]:
-    """A function that returns a host with a name."""
-    return lambda name: Host(tmp_path / name)
+def host(tmp_path: Path, postgres_url: str) -> Iterator[Callable[[str], Host]]:
+    """A function that returns a host with a name; its processes end before the database goes."""
+    assert postgres_url
+    yield lambda name: Host(tmp_path / name)
+    for home in tmp_path.iterdir():
+        background.end(home / "data")
 
 
 def done(result: subprocess.CompletedProcess[str]) -> str:

@@ -456,6 +456,24 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
     assert runtime.agent() == ("idle", "")
 
 
+async def test_who_leaves_when_idle_gives_up_a_store_that_stays_away(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A background process must not stay for ever after a store that nobody brings back."""
+    monkeypatch.setattr(drives, "STORE_POLL_S", 0.01)
+    monkeypatch.setattr(drives, "AWAY_S", 0.05)
+    work = PlayedRuntime(runtime)
+    work.warn = lambda text: None
+    made = driver(runtime, work)
+
+    def refuse(*_args: Any, **_more: Any) -> Any:
+        raise StoreBusy("the store cannot be reached")
+
+    monkeypatch.setattr(made.queue, "claim_some", refuse)
+    async with asyncio.timeout(30):
+        await made.run(asyncio.Event(), idle_exit_s=0.01)
+
+
 async def test_who_leaves_when_idle_stays_for_a_forced_end(
     runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
