@@ -36,7 +36,7 @@ _FILES = (
     SETTINGS, "clouds.toml", "credentials.toml", "credentials.key", "secrets.key",
     "ssh/id_ed25519", "ssh/id_ed25519.pub", "api/ca.pem", "api/ca-key.pem",
 )  # fmt: skip
-_OWN = frozenset(["store"])  # keys of controller.toml that belong to a host: its way to the database
+_OWN = frozenset(["store", "current-model"])  # keys of controller.toml that each host has for itself
 _KEY = "controller key"  # row with the digest of the key
 _KNOWN = "vault.json"  # file -> the version and the digest that this host has seen last
 _KEY_BYTES, _NONCE_BYTES = 32, 12
