@@ -94,7 +94,7 @@ def remove_application(world: TestController) -> None:
 
 
 def claim(world: TestController) -> None:
-    queue = SqliteWorkQueue(world.ctx.store, "host:1:1", alive=lambda _: True)
+    queue = SqliteWorkQueue(world.ctx.store, "host:1:1", lives=lambda _: True)
     found = queue.claim(world.model, world.clock.now())
     assert found is not None
     queue.finish(found, world.clock.now(), None)
