@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.core.errors import StoreDamaged, StoreError, StoreTooNew
 from pushjuju.store.journal import MOST_NEWS, Journal
 from pushjuju.store.postgres import address, schema, wakes
 from pushjuju.store.postgres.clock import ServerClock
@@ -45,9 +45,10 @@ _LIMITS = {
 _MOMENT = "extract(epoch FROM clock_timestamp())::float8"
 _FIRST_STEPS = {True: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", False: "BEGIN"}
 # What others have written since the last look. Transactions that were open then have numbers from :since on.
-_LOOK = """SELECT present.since, present.moment, written.n, written.what FROM (
+_LOOK = """SELECT present.since, present.moment, present.version, written.n, written.what FROM (
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS since,
-    extract(epoch FROM clock_timestamp())::float8 AS moment) AS present
+    extract(epoch FROM clock_timestamp())::float8 AS moment,
+    (SELECT version FROM schema_version) AS version) AS present
 LEFT JOIN written ON written.xid >= (:since)::xid8 AND written.process <> :process
 LIMIT :most"""
 # Locks a model and those that offers connect with it, in one order: no two writers wait for each other in a
@@ -147,6 +148,9 @@ class PostgresEngine:
         except Failed as error:
             self.rollback()
             raise explain_error(error, self._place.shown) from error
+        except StoreTooNew:
+            self.rollback()
+            raise
         return self._others
 
     def _connect_again(self) -> None:
@@ -264,6 +268,7 @@ class PostgresEngine:
             self.journal.hear(news)
         self._since, self._seen, self._looked = rows[0]["since"], set(found), now
         self._clock.hear(rows[0]["moment"])
+        schema.require_known(rows[0]["version"], self._place.shown)
 
     def others(self) -> int:
         if not self.is_open:
@@ -285,6 +290,9 @@ class PostgresEngine:
         except Failed as error:
             self._give_up()
             raise explain_error(error, self._place.shown) from error
+        except StoreTooNew:
+            self._give_up()
+            raise
 
     def version(self) -> tuple[int, int]:
         return self.others(), self._commits

@@ -81,17 +81,22 @@ def prepare(link: psycopg.Connection[Any], place: str, *, create: bool, name: st
     link.execute(f"SET search_path = {name}")
     if (version := _version(link)) == newest():
         return
-    if version > newest():
-        raise StoreTooNew(
-            f"the store {place} has schema {version}; this pushjuju knows up to {newest()}",
-            hint="upgrade pushjuju: pip install --upgrade pushjuju",
-        )
+    require_known(version, place)
     if not (version or create):
         _require_here(link, place)
         raise StoreDamaged(f"the database {place} has no store of pushjuju")
     with link.transaction():
         link.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{SCHEMA} schema"])
         _migrate(link, _version(link))
+
+
+def require_known(version: int, place: str) -> None:
+    """Raise StoreTooNew when a newer pushjuju has changed the store."""
+    if version > newest():
+        raise StoreTooNew(
+            f"the store {place} has schema {version}; this pushjuju knows up to {newest()}",
+            hint="upgrade pushjuju: pip install --upgrade pushjuju",
+        )
 
 
 def _require_here(link: psycopg.Connection[Any], place: str) -> None:

@@ -478,6 +478,21 @@ def test_a_process_that_lost_its_connection_is_seen_again(url: str, connect: Ope
     assert other.lives(process_owner()) is True
 
 
+def test_a_process_stops_when_a_newer_release_has_changed_the_store(connect: Open, url: str) -> None:
+    store = connect()
+    store.remember()
+    assert noted(store) == "None"
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("UPDATE pushjuju.schema_version SET version = 9999")
+        for use in (store.read, store.write):
+            with pytest.raises(StoreTooNew, match="schema 9999"), use():
+                pass
+        with pytest.raises(StoreTooNew):
+            store.version()
+        link.execute("UPDATE pushjuju.schema_version SET version = %s", [schema.newest()])
+    assert noted(store) == "None"  # no transaction is left open
+
+
 def test_the_clock_of_a_host_does_not_matter(
     postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
