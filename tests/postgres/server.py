@@ -41,18 +41,19 @@ class NoServerError(Exception):
 
 
 @contextmanager
-def running(run: Path, *, durable: bool = False) -> Iterator[str]:
+def running(run: Path, *, durable: bool = False, address: str = "") -> Iterator[str]:
     """Yield the folder of the server's socket, while the server runs.
 
     Args:
         run: A folder that all processes of the run of the tests share; the first process starts the server.
         durable: Keep the data on a disk and wait for the disk, as a server in use does.
+        address: An address of this host at which the server listens as well, for everybody there.
     """
     with (run / "postgres.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         place = run / "postgres"
         if (users := _use(place)) is None:
-            folder, users = _started(durable=durable)
+            folder, users = _started(address, durable=durable)
             place.unlink(missing_ok=True)
             place.symlink_to(folder)
     try:
@@ -78,7 +79,7 @@ def _ready(folder: Path) -> bool:
     return not subprocess.run(asked, check=False).returncode
 
 
-def _started(*, durable: bool) -> tuple[Path, int]:
+def _started(address: str, *, durable: bool) -> tuple[Path, int]:
     """Start a server with an empty cluster; return its folder, and an open end of its pipe."""
     programs, options = _programs(), "" if durable else FORGETFUL
     place = MEMORY if MEMORY.is_dir() and not durable else None
@@ -94,6 +95,10 @@ def _started(*, durable: bool) -> tuple[Path, int]:
     if done.returncode:
         shutil.rmtree(folder)
         raise NoServerError(f"initdb failed: {done.stderr.strip()}")
+    if address:
+        options += f" -c listen_addresses={address}"
+        with (folder / "data" / "pg_hba.conf").open("a") as rules:
+            rules.write("host all all samenet trust\n")
     users = os.open(folder / "users", os.O_RDWR)
     subprocess.run(
         ["setsid", "sh", "-c", KEEPER, "keeper", programs, folder, options], check=True, **as_owner
