@@ -42,14 +42,14 @@ class Process:
         return not pool or pool in self.pools.split(",")
 
 
-def host_name() -> str:
-    """Return the name of this host, which is also the name of its pool."""
-    return os.uname().nodename
+def pool_here(data: Path) -> str:
+    """Return the pool of what only processes with a data directory of this host can reach."""
+    return f"{os.uname().nodename}:{data}"
 
 
-def own_pools(more: Iterable[str] = ()) -> frozenset[str]:
-    """Return the pools that this process works: the pool of its host, and more."""
-    return frozenset((host_name(), *more))
+def own_pools(data: Path, more: Iterable[str] = ()) -> frozenset[str]:
+    """Return the pools that this process works: those of its host and data directory, and more."""
+    return frozenset((os.uname().nodename, pool_here(data), *more))
 
 
 def enlist(tx: Tx, now: datetime, version: str, lives: Lives, pools: Iterable[str] = ()) -> None:
@@ -57,7 +57,7 @@ def enlist(tx: Tx, now: datetime, version: str, lives: Lives, pools: Iterable[st
     for process in tx.list(Process, "process_list"):
         if not lives(process.owner):
             tx.run("process_forget", owner=process.owner)
-    names = ",".join(sorted(own_pools(pools)))
+    names = ",".join(sorted(pools))
     tx.run("process_enlist", owner=process_owner(), version=version, started=now, pools=names)
 
 

@@ -18,7 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.consume import connected
-from pushjuju.store.processes import own_pools, process_owner
+from pushjuju.store.processes import process_owner
 from pushjuju.store.queue import (
     HEARTBEAT_S,
     LEASE_S,
@@ -88,7 +88,7 @@ class Driver:
         self.tell: Tell = lambda event: tell(self._named(event))
         self._names: dict[str, str] = {}
         self.runtime = Runtime(ctx, self.tell, warn, checkpoint, watched=watched)
-        own = own_pools(ctx.pools) if ctx.store.engine.locks_models else None
+        own = ctx.pools if ctx.store.engine.locks_models else None
         self.queue = SqliteWorkQueue(ctx.store, process_owner(), pools=own)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._left: dict[str, int] = {}  # key -> generation, of keys left with only update-status due

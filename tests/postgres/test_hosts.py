@@ -199,12 +199,17 @@ def test_rows_that_were_exchanged_in_the_database_are_refused(
     assert "its row was changed" in refused.stderr
 
 
-def test_only_processes_of_its_pool_work_a_model(pair: tuple[Host, Host]) -> None:
-    """The machines of the cloud `local` are on one host: the processes of others leave them alone."""
+def test_only_processes_of_its_pool_work_a_model(pair: tuple[Host, Host], tmp_path: Path) -> None:
+    """The machines of the cloud `local` are on one host: the processes of others leave them alone.
+
+    Here both hosts have one name, as two users of one computer have.
+    """
     first, second = pair
     done(first("add-model", "here", "local"))
-    assert done(first("model-config", "controller-pool")).strip() == os.uname().nodename
-    done(first("model-config", "controller-pool=elsewhere"))  # both hosts have one name in this test
+    pool = done(first("model-config", "controller-pool")).strip()
+    assert pool == f"{os.uname().nodename}:{tmp_path}/one/data"
+    assert f"it is in the pool {pool}" in second("destroy-model", "--no-prompt", "here").stderr
+    done(first("model-config", "controller-pool=elsewhere"))
     done(first("add-model", "anywhere", "manual"))
     refused = first("destroy-model", "--no-prompt", "here")
     assert "no process works on the model now: it is in the pool elsewhere" in refused.stderr
@@ -213,7 +218,7 @@ def test_only_processes_of_its_pool_work_a_model(pair: tuple[Host, Host]) -> Non
     assert "here" in done(second("models"))
     with second.at_work("--pool", "more,elsewhere"):
         comes(lambda: "here" not in done(second("models")))
-        assert "elsewhere,more" in done(first("controller", "processes"))
+        assert "elsewhere,more," in done(first("controller", "processes"))
 
 
 def test_completion_knows_what_is_in_the_database(pair: tuple[Host, Host]) -> None:

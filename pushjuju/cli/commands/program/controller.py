@@ -68,8 +68,8 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS --key-fil
     details="For a service manager. Several processes, and other commands, may run at the same time. With\n"
     "--api, Juju's clients can connect: 127.0.0.1 accepts only this host; Juju's usual port is\n"
     "17070. --cert, --key and --web-cli are those of the command api.\n\n"
-    "A model of a pool (model-config controller-pool) is worked only by processes of the pool of its\n"
-    "name: those on a host of this name, and those with --pool. Models of no pool are worked by all.\n\n"
+    "A model of a pool (model-config controller-pool) is worked only by processes of this pool: those on\n"
+    "a host of this name, and those with --pool. Models of no pool are worked by all.\n\n"
     "`controller processes` lists the processes that work for the controller. `controller drain` asks\n"
     "those on a host, or the one with this name, to give back their work and to end. Hooks that run go\n"
     "on, on their machines.\n\n"
@@ -129,7 +129,7 @@ def _run(cli: Cli, asked: ControllerFlags) -> None:
         raise UsageError("--cert and --web-cli are for the API: say with --api where to serve")
     asked.use_log_format(cli)
     pools = tuple(name for name in asked.pool.split(",") if name)
-    ctx = changed(session.open_controller(cli, asked.controller), pools=pools, at_once=asked.lanes)
+    ctx = changed(session.open_controller(cli, asked.controller), more_pools=pools, at_once=asked.lanes)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if asked.until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")

@@ -13,6 +13,7 @@ from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis.audit import Caller, Noting, noted
+from pushjuju.store import processes
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.faults import FROM_COPY
@@ -38,7 +39,7 @@ class Context:
         routine_until: update-status hooks that become due after this time are left to other processes; None
             to run all of them.
         caller: Who asks for the changes that `change` makes.
-        pools: Names of pools whose models this process works, besides the pool of its host.
+        more_pools: Names of pools whose models this process works, besides the pools of its host.
         at_once: The number of machines and loops that this process works at the same time.
     """
 
@@ -51,8 +52,13 @@ class Context:
     random: Random = field(default_factory=_unseeded)
     routine_until: datetime | None = None
     caller: Caller = field(default_factory=Caller)
-    pools: tuple[str, ...] = ()
+    more_pools: tuple[str, ...] = ()
     at_once: int = AT_ONCE
+
+    @property
+    def pools(self) -> frozenset[str]:
+        """The pools whose models this process works, besides models of no pool."""
+        return processes.own_pools(self.datadir.root, self.more_pools)
 
     @contextmanager
     def read(self, model: str) -> Iterator[ModelTx]:

@@ -34,8 +34,11 @@ class Elsewhere:
 
     def complain(self) -> tuple[str, str]:
         """Return the text that no process works the model, and what to do next."""
-        text = f"no process works on the model now: it is in the pool {self.pool}"
-        return text, f"pushjuju controller run    on the host {self.pool}; elsewhere with --pool {self.pool}"
+        text, host = (
+            f"no process works on the model now: it is in the pool {self.pool}",
+            self.pool.split(":")[0],
+        )
+        return text, f"pushjuju controller run    on the host {host}; elsewhere with --pool {self.pool}"
 
 
 def of_new_model(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, str]:
@@ -43,7 +46,7 @@ def of_new_model(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, str]
     if ctx.controller.vault is None or cloud.endpoint:
         return {}
     features = host.provider_type(cloud.type).features
-    return {POOL: processes.host_name()} if _OF_HOST in features else {}
+    return {POOL: processes.pool_here(ctx.datadir.root)} if _OF_HOST in features else {}
 
 
 def unworked(ctx: Context, model: str) -> tuple[str, str] | None:
@@ -58,7 +61,7 @@ def elsewhere(ctx: Context, model: str) -> Elsewhere | None:
         return None
     with ctx.read(model) as tx:
         pool = pool_of(tx)
-        if not pool or pool in processes.own_pools(ctx.pools):
+        if not pool or pool in ctx.pools:
             return None
         return Elsewhere(pool=pool, process=processes.waiting(tx, ctx.store.lives, pool))
 
