@@ -57,11 +57,6 @@ def settle(
     foreground.settle(cli, ctx, model, touched=touched, routine=routine, leave=leave)
 
 
-def unworked(ctx: Context, model: str) -> tuple[str, str] | None:
-    """Return a text and what to do next when neither this process nor another one works a model, or None."""
-    return pools.unworked(ctx, model)
-
-
 def background(cli: Cli, ctx: Context) -> None:
     """Start the background process of a controller, unless one runs."""
     if cli.rehearsal:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.progress import progress, wants_output
 from pushjuju.cli.work import failures, session
+from pushjuju.core.errors import Conflict
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import pools
 from pushjuju.workers import driver as drivers
@@ -41,7 +42,8 @@ def settle(
     Raises:
         HookFailed: Work on one of `touched` failed.
     """
-    if not _somebody_works(cli, ctx, model):
+    if (nobody := unworked(ctx, model)) is not None:
+        cli.console.warn("\nnext: ".join(nobody))
         return
     around = failures.around_of(ctx, model, touched or ())  # the work may end some of these
     with progress(cli.console) as report:
@@ -56,12 +58,9 @@ def settle(
     failures.judge(cli, ctx, model, settled.problems, None if touched is None else (*touched, *around))
 
 
-def _somebody_works(cli: Cli, ctx: context.Context, model: str) -> bool:
-    """Return True when this process or another one works the model; warn when no process does."""
-    found = pools.unworked(ctx, model) if ctx.store.engine.locks_models else None
-    if found is not None:
-        cli.console.warn("\nnext: ".join(found))
-    return found is None
+def unworked(ctx: context.Context, model: str) -> tuple[str, str] | None:
+    """Return a text and what to do next when neither this process nor another one works a model, or None."""
+    return pools.unworked(ctx, model) if ctx.store.engine.locks_models else None
 
 
 def attend(
@@ -77,6 +76,9 @@ def attend(
 
     Args:
         leave: Called when some work is left to the background.
+
+    Raises:
+        Conflict: No process works the model: it is in a pool of another host.
     """
 
     async def go(report: Tell) -> Sequence[Problem]:
@@ -101,8 +103,8 @@ def attend(
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
 
-    if not _somebody_works(cli, opened.ctx, opened.uuid):
-        return ()
+    if (nobody := unworked(opened.ctx, opened.uuid)) is not None:
+        raise Conflict(nobody[0], hint=nobody[1])
     with progress(cli.console, lines=False) as report:
         problems = asyncio.run(go(report))
     look()

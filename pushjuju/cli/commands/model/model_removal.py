@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pushjuju.cli.commands.model.model_table import emptied
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import drive, hints
+from pushjuju.cli.work import drive, foreground, hints
 from pushjuju.core.errors import (
     HookFailed,
     NotFound,
@@ -98,7 +98,7 @@ def await_removal(
         )
         working = served and models.being_worked(ctx, model.uuid)
         idle_s = 0.0 if left.has_ends or working else idle_s + _LOOK_AGAIN_S
-        if (nobody := drive.unworked(ctx, model.uuid)) is not None:
+        if (nobody := foreground.unworked(ctx, model.uuid)) is not None:
             text, hint = nobody
             raise NotFound(f"model {model.qualified} is not removed yet: {text}", hint=hint)
         if idle_s > _IDLE_S or (until is not None and time.monotonic() > until):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive
+from pushjuju.cli.work import drive, foreground
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.storage import DISK_OF_MACHINE
@@ -261,3 +261,16 @@ def test_a_disk_that_stays_is_an_error_for_who_removed_its_machine(
 ) -> None:
     stored("model/storage", Problem.of(Subject(DISK_OF_MACHINE, "0"), "destroy volume 0: busy"))
     assert run("remove-machine", "0", "--force", "--no-prompt").status == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(("config", "web", "title=x"), 0), (("exec", "--unit", "web/0", "hostname"), 1)]
+)
+def test_where_no_process_works_a_change_is_recorded_and_a_question_has_no_answer(
+    runtime: TestController, run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int
+) -> None:
+    """The model is in the pool of another host (only a store in PostgreSQL has several)."""
+    nobody = "no process works on the model now: it is in the pool far", "pushjuju controller run"
+    monkeypatch.setattr(foreground, "unworked", lambda *_: nobody)
+    ended = run(*words)
+    assert (ended.status, nobody[0] in ended.err, nobody[1] in ended.err) == (code, True, True)
