@@ -176,7 +176,7 @@ REFUSED = [
     ("doctor nope", 1, "cloud nope not found"),
     ("update-status web", 2, 'invalid unit name "web"'),
     ("update-status web/7", 1, 'unit "web/7" not found'),
-    ("controller", 2, "no subcommand specified: controller run|processes|drain|move|renew-key"),
+    ("controller", 2, "no subcommand specified: controller run|processes|drain|move|key|join|renew-key"),
     ("controller walk", 2, 'unknown subcommand "walk" of controller: .*'),
     ("controller run -c nope", 1, "controller nope not found"),
     ("status --nope", 2, "option provided but not defined: --nope"),
