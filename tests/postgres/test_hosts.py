@@ -14,7 +14,7 @@ import pytest
 
 from pushjuju.store.db import Store
 from pushjuju.store.statements import queries
-from tests.postgres import background
+from tests.postgres import background, databases
 from tests.waiting import comes
 
 
@@ -173,6 +173,41 @@ def test_who_cannot_join(host: Callable[[str], Host], postgres_url: str, tmp_pat
     assert "--name" in again.stderr
     done(second("controller", "join", postgres_url, insecure, "--key-file", str(key), "--name", "other"))
     assert "prod" in done(second("controllers"))
+
+
+def test_an_export_that_was_killed_half_way_is_repeated(
+    host: Callable[[str], Host], postgres_url: str, tmp_path: Path
+) -> None:
+    first = host("one")
+    done(first("bootstrap", "manual", "prod", "--store", postgres_url, "--insecure-store"))
+    vaults = pytest.importorskip("pushjuju.store.postgres.vault", reason="psycopg is not installed")
+    root, key = tmp_path / "one/data/controllers/prod", vaults.new_key()
+    (root / "controller.key.new").write_text(vaults.key_text(key))
+    done(first("models"))
+    vaults.Vault(postgres_url, root, key).exchange()  # the key has no name yet
+    done(first("models"))
+    assert done(first("controller", "key", "export")) == vaults.key_text(key)
+    done(first("models"))
+
+
+def test_a_shared_controller_moves_to_a_file_and_to_another_database(
+    pair: tuple[Host, Host], host: Callable[[str], Host], postgres_host: str, tmp_path: Path
+) -> None:
+    first, second = pair
+    done(first("add-model", "shop"))
+    done(first("add-secret", "password", "user=ada"))
+    done(first("controller", "move", "--to", "file"))
+    done(first("models"))
+    assert "has moved to a file" in second("models").stderr
+    third = host("three")
+    with databases.database(postgres_host) as url:
+        done(first("controller", "move", "--to", url, "--insecure-store"))
+        assert "user: ada" in done(first("show-secret", "password", "--reveal"))
+        key = ("--insecure-store", "--key-file", "../controller.key")
+        done(third("controller", "join", url, *key))
+        assert "user: ada" in done(third("show-secret", "-m", "shop", "password", "--reveal"))
+        for name in ("one", "three"):
+            background.end(tmp_path / name / "data")
 
 
 def test_the_key_of_a_controller_in_a_file_is_not_exported(host: Callable[[str], Host]) -> None:

@@ -98,18 +98,6 @@ class Vault:
             self._changed(known)
         )
 
-    def make(self) -> None:
-        """Begin to share: record which key opens the files, and write the files.
-
-        Raises:
-            WrongKey: The controller is shared with another key.
-        """
-        with self._linked() as link:
-            link.execute(_LOCK)
-            if _digest_of_key(link) is None:
-                link.execute(_PUT, [_KEY, 0, _digest(self._key)])
-            self._exchange(link)
-
     def take(self) -> None:
         """Take all files but controller.toml, on a host that joins the controller."""
         with self._linked() as link:
@@ -117,7 +105,13 @@ class Vault:
             self._take(link, but=SETTINGS)
 
     def exchange(self) -> None:
-        """Take what other hosts have changed, and write what this host has changed."""
+        """Take what other hosts have changed, and write what this host has changed.
+
+        Where nobody shares files yet, begin with those of this host.
+
+        Raises:
+            WrongKey: The controller is shared with another key.
+        """
         with self._linked() as link:
             link.execute(_LOCK)
             self._exchange(link)
@@ -159,6 +153,9 @@ class Vault:
             link.close()
 
     def _exchange(self, link: psycopg.Connection[Any]) -> None:
+        if _digest_of_key(link) is None:  # a new controller, or one whose store has moved
+            link.execute(_PUT, [_KEY, 0, _digest(self._key)])
+            self._remember({name: (version, "") for name, (version, _) in self._known().items()})
         self._check_key(link)
         self._take(link)
         self._put(link)

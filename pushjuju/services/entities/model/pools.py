@@ -42,8 +42,13 @@ class Elsewhere:
 
 
 def of_new_model(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, str]:
-    """Return the configuration that binds a new model to this host if only it reaches the machines."""
-    if ctx.controller.vault is None or cloud.endpoint:
+    """Do the same as `of_host` for a new model; a controller that is not shared needs no pools."""
+    return {} if ctx.controller.vault is None else of_host(ctx, cloud, host)
+
+
+def of_host(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, str]:
+    """Return the configuration that binds a model to this host if only it reaches the machines."""
+    if cloud.endpoint:
         return {}
     features = host.provider_type(cloud.type).features
     return {POOL: processes.pool_here(ctx.datadir.root)} if _OF_HOST in features else {}

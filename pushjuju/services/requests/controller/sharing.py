@@ -37,12 +37,7 @@ def export_key(ctx: Context, file: Path | None = None) -> str:
         )
     key = root / databases.CONTROLLER_KEY
     if not key.exists():
-        vaults = databases.vaults()
-        with ctx.change_controller("the controller key"):
-            ctx.controller.set("name", ctx.controller.name)  # for hosts that join without a name of their own
-            replace_text(key, vaults.key_text(vaults.new_key()))
-        ctx.controller.vault.make()
-        _bind_to_host(ctx)
+        _begin(ctx, place, key)
     take_in(ctx)
     text = key.read_text()
     if file is not None:
@@ -50,12 +45,24 @@ def export_key(ctx: Context, file: Path | None = None) -> str:
     return text
 
 
+def _begin(ctx: Context, place: str, key: Path) -> None:
+    """Begin to share; the key gets its name last, so that an interrupted command can be repeated."""
+    vaults, new = databases.vaults(), key.with_name(f"{key.name}.new")
+    if not new.exists():
+        with ctx.change_controller("the controller key"):
+            ctx.controller.set("name", ctx.controller.name)  # for hosts that join without a name of their own
+            replace_text(new, vaults.key_text(vaults.new_key()))
+    _bind_to_host(ctx)
+    vaults.Vault(place, ctx.controller.root, vaults.read_key(new)).exchange()
+    new.replace(key)
+
+
 def _bind_to_host(ctx: Context) -> None:
     """Put the models whose machines only this host reaches into its pool."""
     host = PluginHost(environ=ctx.environ)
     for model in models.list_models(ctx):
         cloud = clouds.definition(clouds.folders(ctx.datadir, ctx.controller), model.cloud)
-        wanted = {} if models.is_controller(model) else pools.of_new_model(ctx, cloud, host)
+        wanted = {} if models.is_controller(model) else pools.of_host(ctx, cloud, host)
         with ctx.change(model.uuid) as tx:
             if wanted and not pools.pool_of(tx):
                 model_config.change(tx, wanted)
