@@ -143,6 +143,23 @@ def test_a_file_that_two_hosts_have_changed_is_kept_on_the_later_one(
     assert [path.read_text() for path in mine.parent.glob("clouds.toml.before-*")] == ["# mine\n"]
 
 
+def test_a_change_whose_commit_was_lost_reaches_the_other_hosts(
+    pair: tuple[Host, Host], postgres_url: str
+) -> None:
+    """The host had noted that it wrote the change."""
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    first, second = pair
+    with psycopg.connect(postgres_url, autocommit=True) as link:
+        row = "FROM pushjuju.vault WHERE name = 'controller.toml'"
+        before = link.execute(f"SELECT version, sealed {row}").fetchone()
+        done(first("controller-config", "audit-log-max-backups=7"))
+        link.execute(
+            "UPDATE pushjuju.vault SET version = %s, sealed = %s WHERE name = 'controller.toml'", before
+        )
+    done(first("models"))
+    assert done(second("controller-config", "audit-log-max-backups")).strip() == "7"
+
+
 def test_who_cannot_join(host: Callable[[str], Host], postgres_url: str, tmp_path: Path) -> None:
     first, second = host("one"), host("two")
     key, insecure = tmp_path / "controller.key", "--insecure-store"

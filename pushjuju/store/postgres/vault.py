@@ -155,7 +155,6 @@ class Vault:
     def _exchange(self, link: psycopg.Connection[Any]) -> None:
         if _digest_of_key(link) is None:  # a new controller, or one whose store has moved
             link.execute(_PUT, [_KEY, 0, _digest(self._key)])
-            self._remember({name: (version, "") for name, (version, _) in self._known().items()})
         self._check_key(link)
         self._take(link)
         self._put(link)
@@ -187,10 +186,16 @@ class Vault:
         self._remember(known)
 
     def _put(self, link: psycopg.Connection[Any]) -> None:
-        """Write changed files of this host into the database."""
-        known = self._known()
+        """Write changed files of this host into the database.
+
+        What this host has seen last is noted before the commit: a version that the database does not have was
+        never committed, and is written again.
+        """
+        known, rows = self._known(), dict(link.execute(_LIST).fetchall())
+        lost = {name for name, (version, _) in known.items() if rows.get(name, 0) < version}
+        known.update({name: (known[name][0], "") for name in lost})
         for name, text in self._changed(known).items():
-            version = known.get(name, (0, ""))[0] + 1
+            version = max(known.get(name, (0, ""))[0], rows.get(name, 0)) + 1
             link.execute(_PUT, [name, version, self._sealed(name, version, text)])
             known[name] = version, _digest(text.encode()).hex()
         self._remember(known)
