@@ -8,6 +8,7 @@ times as long for a statement, so this module uses libpq through `psycopg.pq`.
 from __future__ import annotations
 
 import re
+import select
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -195,6 +196,8 @@ class Pipeline:
         self._connection = connection
         self._statements: dict[str, _Statement] = {}
         self._pending: deque[Answer | _Statement] = deque()
+        self._arrives = select.poll()
+        self._arrives.register(connection.socket, select.POLLIN)
         connection.enter_pipeline_mode()
 
     def execute(self, statement: str, params: Any = (), /) -> Answer:
@@ -247,10 +250,10 @@ class Pipeline:
             connection.flush()
             while self._pending:
                 item = self._pending[0]
-                result = connection.get_result()
+                result = self._next()
                 if result is None:
                     raise self._lost()
-                while connection.get_result() is not None:
+                while self._next() is not None:
                     pass
                 self._pending.popleft()
                 _require(result)
@@ -262,6 +265,14 @@ class Pipeline:
                     return
         except psycopg.Error as error:
             raise self._lost() from error
+
+    def _next(self) -> pq.abc.PGresult | None:
+        """Return the next result, after a wait that lets other threads run: `get_result` holds them up."""
+        connection = self._connection
+        while connection.is_busy():
+            self._arrives.poll()
+            connection.consume_input()
+        return connection.get_result()
 
     def send(self) -> None:
         """Send the statements that wait, and leave their answers to the next question."""
@@ -283,7 +294,7 @@ class Pipeline:
             self._pending.clear()
             self._statements = {text: item for text, item in self._statements.items() if item.ready}
             while True:
-                result = connection.get_result()
+                result = self._next()
                 if result is not None and result.status == pq.ExecStatus.PIPELINE_SYNC:
                     return
                 if result is None and connection.status == pq.ConnStatus.BAD:

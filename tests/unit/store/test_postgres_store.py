@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -248,6 +249,23 @@ def test_who_waits_for_whom(connect: Open) -> None:
     with connect().write():
         assert waits(connect, THIRD)
     assert not waits(connect, "")
+
+
+def test_a_thread_that_waits_for_a_lock_lets_the_others_run(url: str, connect: Open) -> None:
+    """Else the thread that has the lock could not go on either."""
+    mine, other = connect(), connect()
+
+    def write() -> None:
+        with other.write(MODEL.uuid) as tx:
+            note(tx, "second")
+
+    waiting = threading.Thread(target=write)
+    with mine.write(MODEL.uuid) as tx:
+        waiting.start()
+        comes(lambda: someone_waits(url), limit=20)
+        note(tx, "first")
+    waiting.join(20)
+    assert noted(mine) == "second"
 
 
 def test_a_counter_of_two_processes_loses_nothing(url: str, connect: Open) -> None:
