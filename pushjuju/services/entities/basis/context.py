@@ -148,8 +148,12 @@ def open_context(
     place = _place(controller)
     store = Store.open(place)
     if isinstance(place, str):
-        with store.read() as tx:
-            controller.exchange(tx)
+        try:
+            with store.read() as tx:
+                controller.exchange(tx)
+        except BaseException:
+            store.close()
+            raise
     return Context(
         datadir=datadir,
         controller=controller,

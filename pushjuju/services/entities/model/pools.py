@@ -34,10 +34,8 @@ class Elsewhere:
 
     def complain(self) -> tuple[str, str]:
         """Return the text that no process works the model, and what to do next."""
-        text, host = (
-            f"no process works on the model now: it is in the pool {self.pool}",
-            self.pool.split(":")[0],
-        )
+        host = self.pool.partition(":")[0]
+        text = f"no process works on the model now: it is in the pool {self.pool}"
         return text, f"pushjuju controller run    on the host {host}; elsewhere with --pool {self.pool}"
 
 

@@ -61,11 +61,11 @@ def _bind_to_host(ctx: Context) -> None:
     """Put the models whose machines only this host reaches into its pool."""
     host = PluginHost(environ=ctx.environ)
     for model in models.list_models(ctx):
-        cloud = clouds.definition(clouds.folders(ctx.datadir, ctx.controller), model.cloud)
+        cloud = clouds.definition(clouds.folders(ctx.datadir, ctx.controller), model.cloud, host)
         wanted = {} if models.is_controller(model) else pools.of_host(ctx, cloud, host)
-        with ctx.change(model.uuid) as tx:
-            if wanted and not pools.pool_of(tx):
-                model_config.change(tx, wanted)
+        if wanted:
+            with ctx.change(model.uuid) as tx:
+                model_config.change(tx, {pools.POOL: pools.pool_of(tx) or wanted[pools.POOL]})
 
 
 def join(datadir: DataDir, url: str, *, key: Path, name: str = "", insecure: bool = False) -> ControllerDir:

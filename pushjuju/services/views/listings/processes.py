@@ -30,7 +30,7 @@ def _entry(owner: str, keys: int, process: processes.Process | None) -> dict[str
         "host": host,
         "pid": int(pid),
         "version": process.version if process is not None else "",
-        "pools": process.pools.split(",") if process is not None else [],
+        "pools": [name for name in process.pools.split(",") if name] if process is not None else [],
         "state": _state(process, keys),
         "keys": keys,
         "started": process.started if process is not None else None,
