@@ -260,11 +260,11 @@ class Known(TypedDict):
     done: bool
 
 
-class Address(TypedDict):
-    """An address of a network device, with its network."""
+Recalled = TypedDict("Recalled", {"id": str, "unit": str, "name": str})
+"""A hook, an action or commands of a unit that the machine has begun."""
 
-    value: str
-    cidr: str
+Address = TypedDict("Address", {"value": str, "cidr": str})
+"""An address of a network device, with its network."""
 
 
 class Nic(TypedDict, total=False):
@@ -321,6 +321,7 @@ class Hello(_Hello, total=False):
 
     charms: List[str]
     requests: List[Request]
+    recalled: List[Recalled]
     crash: str
 
 
@@ -369,6 +370,7 @@ class Begun(TypedDict, total=False):
     kind: str
     unit: str
     hook: str
+    action: str
     url: str
     request: str
     boot_id: str
@@ -386,10 +388,8 @@ class Child(TypedDict, total=False):
     start: str
 
 
-class Stop(TypedDict):
-    """The server tells the process of an operation to send a signal to its hook."""
-
-    signal: int
+Stop = TypedDict("Stop", {"signal": int})
+"""The server tells the process of an operation to send a signal to its hook."""
 
 
 class Orphan(TypedDict):

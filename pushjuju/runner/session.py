@@ -71,6 +71,7 @@ class MachineSession:
 
     Attributes:
         lease: Sent with each operation; the machine refuses a lease if it has received a newer one.
+        line: The history of writes of the store that the session began with; see `store.engine.Engine`.
         requests: Requests of `juju-exec` on the machine that have not begun: id -> document, oldest first.
         on_requests: Called when a request arrives.
     """
@@ -111,6 +112,7 @@ class MachineSession:
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
         self.lease: Lease | None = None
+        self.line = ""
         self._frames = (0, 0)
         self.requests: dict[str, Request] = {}
         self.on_requests: Callable[[], None] = lambda: None
@@ -142,6 +144,7 @@ class MachineSession:
     async def open(self) -> Self:
         """Connect; an error of this first contact is raised without further attempts."""
         await self._attach()
+        self._options.pop("recall", None)  # asked once
         return self
 
     async def _attach(self) -> bootstrap.Link:

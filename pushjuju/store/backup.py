@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -134,9 +134,18 @@ def schema_of(path: Path) -> int:
         return schema_version(connection)
 
 
-def bring_up_to_date(copy: Path) -> None:
-    """Migrate a copy that no other process uses to today's schema; the copy stays a single file."""
-    Store.open(copy).close()
+def bring_up_to_date(copy: Path, mark: Callable[[Tx], None]) -> None:
+    """Migrate a copy that no other process uses to today's schema; the copy stays a single file.
+
+    Args:
+        mark: Called in a transaction of the copy.
+    """
+    store = Store.open(copy)
+    try:
+        with store.write() as tx:
+            mark(tx)
+    finally:
+        store.close()
     with _opened(copy, "rw") as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
 

@@ -88,6 +88,11 @@ class Store:
         """Let other processes see from now on whether this process lives, for the keys that it owns."""
         self.engine.appear(process_owner())
 
+    @property
+    def line(self) -> str:
+        """The history of writes that the database is on; see `Engine`."""
+        return self.engine.line
+
     def lives(self, owner: str) -> bool | None:
         """Return whether a process lives that owns keys; None when that is not known."""
         return self.engine.lives(owner)

@@ -128,11 +128,14 @@ class Engine(Protocol):
         is_open: True within a transaction.
         locks_models: True when transactions of different models may be open at once.
         journal: What other connections have written; None when an engine knows only that they have.
+        line: The history of writes that the database is on. It changes when another server takes over, which
+            may lack the latest commits. "" for a file.
     """
 
     path: Path
     locks_models: bool
     journal: Journal | None
+    line: str
 
     @property
     def place(self) -> Path | str:

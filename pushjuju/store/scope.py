@@ -29,6 +29,8 @@ OF_WHOLE_STORE = frozenset(
         "clock_work_due_now",
         "encryption_key_drop_old",
         "encryption_key_retire",
+        "lost_ask",
+        "lost_look",
         "person_delete",
         "process_drain",
         "process_enlist",

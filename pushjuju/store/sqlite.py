@@ -42,6 +42,7 @@ class SqliteEngine:
 
     locks_models = False  # SQLite has one writer at a time
     journal: Journal | None = None
+    line = ""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = self.place = path

@@ -24,12 +24,13 @@ from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.values import changed, dataclass
 from pushjuju.portable import loglevels
 from pushjuju.portable.frames import Writes
-from pushjuju.runner.remote.base.results import CHARM_GONE, is_quiet, plain_result
+from pushjuju.runner.remote.base.results import CHARM_GONE, KNOWN, is_quiet, plain_result
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import hook_tally
 from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, wake
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import lost_results
 from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.entities.secret.secret_masks import Mask, mask_of, plain
 from pushjuju.store.rows.records import Operation as OperationRecord
@@ -289,6 +290,8 @@ def commit(
         tx = ctx.of(store, found.model)
         _take_events(ctx, tx, found, good, odd)
         said = _statuses_said(ctx, tx, found, (event for _, event in good))
+        if result.get("code") == KNOWN:
+            result = _lost(tx, found, result)
         if found.unit:
             done = _commit_unit(ctx, tx, found, result)
             if not done.next:
@@ -299,6 +302,17 @@ def commit(
         if decides and found.unit and not (done.next or done.reboot or done.again_later):
             return changed(done, decided=_decided(ctx, tx, found, foreseen))
         return done
+
+
+def _lost(tx: ModelTx, found: OperationRecord, result: Result) -> Result:
+    """Return the result of an operation that has run, and whose result the store has lost: a failure."""
+    kind = read_operation(found.document).name if found.unit else None
+    if kind is OperationName.RUN_HOOK:
+        lost_results.show(tx, found.machine, found.unit, found.name, again=True)
+    elif kind is OperationName.RUN_ACTION:
+        name = "commands" if found.name == EXEC else f"action {found.name}"
+        lost_results.show(tx, found.machine, found.unit, name, again=False)
+    return {**result, "outcome": "failed", "recovered": True, "message": lost_results.LOST}
 
 
 def _decided(ctx: Context, tx: ModelTx, found: OperationRecord, foreseen: Decided | None) -> Decided | None:

@@ -31,7 +31,7 @@ from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.trust.waste import Waste
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.machine import lost_results, machines
 from pushjuju.services.entities.model import firewall, model_config, models
 from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import ROUTINE, Claim, model_of
@@ -286,9 +286,11 @@ class Runtime:
         if key in self._sessions and self._is_stale(self._sessions[key][0]):
             await self.drop(machine)
         if key not in self._sessions:
+            line = self.ctx.store.line
             async with self.handshakes:
                 stack = AsyncExitStack()
                 session = await stack.enter_async_context(self.opening(machine))
+            session.line = line
             self._sessions[key] = (session, stack)
         session = self._sessions[key][0]
         lease = self._leases[0]
@@ -297,7 +299,9 @@ class Runtime:
 
     def opening(self, machine: Machine) -> AbstractAsyncContextManager[MachineSession]:
         """Return a context manager that opens a session with a machine."""
-        options = {"owner": self.owner_of(machine)}
+        options: dict[str, object] = {"owner": self.owner_of(machine)}
+        if (recall := lost_results.seconds(self.ctx, machine)) is not None:
+            options["recall"] = recall
         target = self.target(machine)
         waste = self._waste.setdefault((machine.model, machine.id), Waste())
         return open_session(
@@ -325,7 +329,9 @@ class Runtime:
         return owner_line(controller, machine.model, machine.id)
 
     def _is_stale(self, session: MachineSession) -> bool:
-        """Return True when another process has worked on the machine since the session began."""
+        """Return True when another process has worked on the machine, or another server has taken over."""
+        if session.line != self.ctx.store.line:
+            return True
         return session.lease is not None and session.lease["number"] not in self._leases
 
     def attached(self, machine: Machine) -> MachineSession | None:

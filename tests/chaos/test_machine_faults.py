@@ -10,7 +10,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.plugins.firewalls.nftables import ruleset
 from pushjuju.plugins.providers.local import machines
 from pushjuju.services.entities.basis import logs
-from pushjuju.services.entities.machine.stopped import STOPPED
+from pushjuju.services.entities.machine.machines import STOPPED
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import document

@@ -31,6 +31,7 @@ from pushjuju.portable.frames import (
     Network,
     Nic,
     Port,
+    Recalled,
     Request,
     Result,
     Writes,
@@ -287,6 +288,9 @@ def _hello(message: Mapping[str, object]) -> Hello:
     found["parts"] = {text(key, limits.DIGEST): max(_number("parts", parts[key]) or 0, 0) for key in parts}
     if message.get("requests") is not None:
         found["requests"] = list(requests_of(message["requests"]).values())
+    if message.get("recalled") is not None:
+        said = _list("recalled", message["recalled"], limits.JOURNAL)
+        found["recalled"] = [_recalled(item) for item in said]
     if crash := text(message.get("crash")):
         found["crash"] = crash
     found["ssh"] = _short_text("ssh", message.get("ssh"))
@@ -330,6 +334,15 @@ def network_facts(message: Mapping[str, object]) -> Network:
 def _entry(item: object) -> Known:
     entry = _map("journal", item)
     return {"id": _need_text("journal.id", entry.get("id"), limits.NAME), "done": bool(entry.get("done"))}
+
+
+def _recalled(item: object) -> Recalled:
+    entry = _map("recalled", item)
+    return {
+        "id": _need_text("recalled.id", entry.get("id"), limits.NAME),
+        "unit": _need_text("recalled.unit", entry.get("unit"), limits.NAME),
+        "name": _need_text("recalled.name", entry.get("name"), limits.NAME),
+    }
 
 
 def _nic(nic: Document) -> Nic:

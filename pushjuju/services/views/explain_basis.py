@@ -10,7 +10,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machine_work import UNUSABLE, Hands, hands
-from pushjuju.services.entities.machine.stopped import STOPPED, stopped
+from pushjuju.services.entities.machine.machines import STOPPED, stopped
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle.forced_ends import ends_ahead, forced_subject
 from pushjuju.store.queue import WorkItem

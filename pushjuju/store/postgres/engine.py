@@ -43,6 +43,9 @@ _LIMITS = {
     "tcp_user_timeout": "15000",
 }
 _MOMENT = "extract(epoch FROM clock_timestamp())::float8"
+# The server, and its timeline: a standby begins a new timeline when it takes over.
+_LINE = """(SELECT system_identifier::text FROM pg_control_system())
+  || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)"""
 _FIRST_STEPS = {True: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", False: "BEGIN"}
 # What others have written since the last look. Transactions that were open then have numbers from :since on.
 _LOOK = """SELECT present.since, present.moment, present.version, written.n, written.what FROM (
@@ -166,10 +169,11 @@ class PostgresEngine:
 
     def _limit(self) -> None:
         values = [text for pair in _LIMITS.items() for text in pair]
-        calls = ", ".join([_MOMENT, *["set_config(%s, %s, false)"] * len(_LIMITS)])
+        calls = ", ".join([_MOMENT, _LINE, *["set_config(%s, %s, false)"] * len(_LIMITS)])
         row = self._link.execute(f"SELECT {calls}", values).fetchone()
         assert row is not None, "one row of constants"
         self._clock.hear(row[0])
+        self.line = str(row[1])
 
     def _lock(self, model: str) -> None:
         """Take the locks of a writing transaction, without waiting for the answers."""

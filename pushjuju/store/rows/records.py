@@ -100,7 +100,8 @@ class Machine:
     `hardware`: arch, cores, mem (MiB), ...; `addresses`: as `services.entities.basis.network.noted`;
     `ssh`: {host, port, user, jump, host_keys}; `forced`: remove it although it does not answer; `storage`:
     number of volumes and filesystems that are attached to the machine or exist on it; `look_again`: its
-    addresses must be read again; `keys_due`: the keys that may log in have changed.
+    addresses must be read again; `keys_due`: the keys that may log in have changed; `history` and `lost`: as
+    `services.entities.machine.lost_results`.
     """
 
     model: str
@@ -128,6 +129,8 @@ class Machine:
     created: datetime
     look_again: bool = False
     keys_due: bool = False
+    history: int = 0
+    lost: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,21 @@ UPDATE machine SET hostname = :hostname, boot_id = :boot_id, hardware = :hardwar
   last_seen = :now, unreachable_since = NULL, last_failed = NULL, look_again = 0
 WHERE model = :model AND id = :id
 
+-- name: lost_history
+SELECT substr(name, 9) AS name, next FROM sequence WHERE scope = '' AND name LIKE 'history-%'
+
+-- name: lost_look
+-- Every machine is contacted soon, so that it is asked before anything new happens to its units.
+UPDATE machine SET look_again = 1 WHERE last_seen IS NOT NULL
+
+-- name: lost_ask
+UPDATE work SET due = :now, generation = generation + 1
+WHERE key LIKE '%/machine/%' AND (due IS NULL OR due > :now)
+
+-- name: machine_set_history
+-- rows: machine(model, id)
+UPDATE machine SET history = :history, lost = :lost WHERE model = :model AND id = :id
+
 -- name: machine_set_seen
 -- rows: machine(model, id)
 UPDATE machine SET last_seen = :last_seen WHERE model = :model AND id = :id

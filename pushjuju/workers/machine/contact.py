@@ -30,7 +30,13 @@ from pushjuju.portable.frames import Hello
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import leadership, logs, network, statuses, wake
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.machine import credential_validity, machines, spaces, upgrade_machine
+from pushjuju.services.entities.machine import (
+    credential_validity,
+    lost_results,
+    machines,
+    spaces,
+    upgrade_machine,
+)
 from pushjuju.services.entities.machine.machine_work import UNUSABLE
 from pushjuju.services.entities.model import firewall, models
 from pushjuju.services.lifecycle import removal
@@ -92,6 +98,8 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
     if not machine.last_seen and not is_manual(machine):
         await firstboot.wait(runtime, machine, session)
     exec_requests.listen(runtime.base_ctx, session, machine)
+    if "recalled" in session.hello:
+        lost_results.note(runtime.ctx, machine, session.hello.pop("recalled"))
     # The facts of an open session are those of its hello; addresses may have changed since.
     if session is known and _is_old(machine, runtime.ctx.clock.now()):
         await session.look_again()

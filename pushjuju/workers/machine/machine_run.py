@@ -33,12 +33,13 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import Agent
 from pushjuju.portable.frames import Op
+from pushjuju.runner.remote.base.results import KNOWN, named
 from pushjuju.runner.session import MachineSession, with_disk_named
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.machine import lost_results, machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.leases import DeferredStore
 from pushjuju.store.queue import ROUTINE
@@ -114,9 +115,11 @@ class MachineRun:
         self._kills: Counter[str] = Counter()
         self._reboot_asked = ""
         self._committed: list[tuple[str, str, str]] = []  # id, request of `juju-exec` and its error
+        self._lost = False  # True when the store lacks results of operations that the machine has run
 
     async def work(self) -> None:
         """Run what is due until every unit is at rest or set aside."""
+        self._lost = bool(self._machine().lost)
         await self._acknowledge()
         self._note_lost_charms()
         self._recover()
@@ -133,6 +136,8 @@ class MachineRun:
                     await self._running.some_end()
                 else:
                     await self._reboot()
+            if self._lost:
+                lost_results.forget(self.ctx, self.machine, busy=self.setbacks)
         finally:
             await self._running.close()
 
@@ -284,7 +289,8 @@ class MachineRun:
         while True:
             requests = exec_requests.of_unit(self.session, unit.name)
             decided = self.decided.pop(unit.name, None) or self._postponed.get(unit.name)
-            loud = self.runtime.loud_hooks(self.model, unit.name)
+            # Nothing is planned behind an operation that may be refused.
+            loud = None if self._lost else self.runtime.loud_hooks(self.model, unit.name)
             take = partial(take_turn, loud=loud, requests=requests, routine=routine, decided=decided)
             turn = or_failed(take, self.ctx, unit)
             if turn.failed:
@@ -486,6 +492,7 @@ class MachineRun:
         foreseen = self._foreseen.get(dispatch.unit)
         done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests, foreseen=foreseen)
         self.runtime.observer.operation(dispatch, result, done)
+        self._lost |= result.get("code") == KNOWN
         if done.decided is not None:
             self.decided[dispatch.unit] = done.decided
         self._committed.append((dispatch.id, str(dispatch.frame.get("request", "")), done.error))
@@ -514,6 +521,8 @@ class MachineRun:
 
     async def _run(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> dict[str, object]:
         """Wait for an operation's result; cancel the operation when its unit or task must end."""
+        if self._lost and self._has_run(dispatch):
+            return {"outcome": "error", "code": KNOWN}
         sink = EventSink(self.ctx, dispatch.id, self._show_line(dispatch) if self.runtime.watched else None)
         lookout = Lookout(lambda: self._end_if_unwanted(dispatch.id))
         try:
@@ -522,6 +531,13 @@ class MachineRun:
         finally:
             lookout.close()
             sink.close()
+
+    def _has_run(self, dispatch: Dispatch) -> bool:
+        """Return True for an operation that a unit has run before, whose result the store has lost."""
+        if any(item["id"] == dispatch.id for item in self.session.hello.get("journal", ())):
+            return False  # the machine knows this very operation, and answers with its result
+        unit, name = named(dispatch.frame)
+        return bool(name) and lost_results.is_lost(self._machine(), unit, name)
 
     def _frame(self, dispatch: Dispatch) -> Op:
         """Return a request, which asks for lines of output at once while a user watches."""

@@ -25,11 +25,13 @@ from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.workers import background
 from tests.world.controller import TestController
 
+OF_A_RESTORE = ("lease", "clock", *(f"history-{name}" for name in ("number", "line", "since", "restored")))
+
 
 def plain(world: TestController) -> dict[str, object]:
     """Return what a controller holds, without who works on what."""
     dump = world.dump()
-    dump["sequence"] = [row for row in dump["sequence"] if row[:2] not in (("", "lease"), ("", "clock"))]
+    dump["sequence"] = [row for row in dump["sequence"] if row[0] or row[1] not in OF_A_RESTORE]
     return {name: rows for name, rows in dump.items() if name != "work"}
 
 

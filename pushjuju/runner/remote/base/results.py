@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # Codes of results: the controller decides by them, never by the message.
 CHARM_GONE = "charm-gone"  # the unit's charm is not on the machine
+KNOWN = "known"  # the operation was done, and the controller has had its result
 TIMED_OUT = "timed-out"  # the commands took longer than they may
 
 
@@ -62,6 +63,17 @@ def plain_result(outcome: str = "ok", via: str | None = None, message: str = "")
         "writes": {},
         "reboot": "",
     }
+
+
+def named(op: frames.Begun | frames.Op) -> tuple[str, str]:
+    """Return the unit of a hook, an action or commands, and its name; ("", "") for any other operation."""
+    name = op.get("hook") or ""
+    if op.get("action"):
+        name = "action " + op["action"]
+    elif op.get("kind") == "commands" and not op.get("request"):
+        name = "commands"
+    unit = op.get("unit") or ""
+    return (unit, name) if unit and name else ("", "")
 
 
 def is_quiet(result: frames.Result) -> bool:

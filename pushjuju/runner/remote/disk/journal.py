@@ -12,6 +12,7 @@ import fcntl
 import os
 
 from pushjuju.portable.jsontext import dumps, loads
+from pushjuju.runner.remote.base.results import named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 RESERVE = 64 * 1024  # bytes taken at the start, so that a disk that fills up later cannot lose the result
 SEEN_KEEP = 1000
+_LINE = 1 << 20  # bytes
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_")
 
 
@@ -180,42 +182,75 @@ def _age(path: str) -> float:
         return 0.0
 
 
+def begun(path: str) -> frames.Begun:
+    """Return the first line of a journal file, which names the operation; empty when it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            record: frames.Begun = loads(file.readline(_LINE).decode("ascii"))["begin"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    return record
+
+
 class Seen:
-    """Ids of acknowledged operations."""
+    """Ids of acknowledged operations, and what they were.
+
+    In the file, the line behind the id of a hook or an action is `#TIME UNIT NAME`: when it was acknowledged,
+    and which it was. A program of an older version takes this line for an id that nobody asks for.
+    """
 
     def __init__(self, directory: str) -> None:
         self._path = directory + "/seen"
-        self._ids: dict[str, None] = {}
+        self._ids: dict[str, str] = {}
         try:
             with open(self._path, encoding="utf-8", errors="replace") as file:
                 lines = file.read().split("\n")
         except OSError:
             lines = []
-        for line in lines[-SEEN_KEEP:]:
-            if line:
-                self._ids[line] = None
+        op_id = ""
+        for line in lines[-2 * SEEN_KEEP - 1 :]:
+            if line.startswith("#") and op_id:
+                self._ids[op_id] = line[1:]
+            elif line:
+                op_id = line
+                self._ids[op_id] = ""
         self._lines = len(lines)
 
     def __contains__(self, op_id: str) -> bool:
         return op_id in self._ids
 
-    def add(self, op_id: str) -> None:
-        """Remember an id; when the disk is full, only this process remembers the id."""
-        self._ids[op_id] = None
+    def add(self, op_id: str, record: frames.Begun, now: float) -> None:
+        """Remember an id and its operation; when the disk is full, only this process remembers them."""
+        unit, name = named(record)
+        self._ids[op_id] = "%d %s %s" % (now, unit, name) if name else ""
         while len(self._ids) > SEEN_KEEP:
             del self._ids[next(iter(self._ids))]
         try:
-            if self._lines > 2 * SEEN_KEEP:
+            if self._lines > 4 * SEEN_KEEP:
                 self._rewrite()
             else:
                 with open(self._path, "a", encoding="utf-8") as file:
-                    file.write(op_id + "\n")
-                self._lines += 1
+                    file.write(self._text(op_id))
+                self._lines += 2
         except OSError:
             pass
 
+    def recent(self, now: float, seconds: float) -> list[frames.Recalled]:
+        """Return the hooks and actions that were acknowledged in the last seconds, oldest first."""
+        found: list[frames.Recalled] = []
+        for op_id, text in self._ids.items():
+            time, _, rest = text.partition(" ")
+            unit, _, name = rest.partition(" ")
+            if name and time.isdigit() and now - int(time) <= seconds:
+                found.append({"id": op_id, "unit": unit, "name": name})
+        return found
+
+    def _text(self, op_id: str) -> str:
+        what = self._ids[op_id]
+        return "%s\n#%s\n" % (op_id, what) if what else op_id + "\n"
+
     def _rewrite(self) -> None:
         with open(self._path + ".new", "w", encoding="utf-8") as file:
-            file.write("".join(op_id + "\n" for op_id in self._ids))
+            file.write("".join(self._text(op_id) for op_id in self._ids))
         os.rename(self._path + ".new", self._path)
-        self._lines = len(self._ids)
+        self._lines = 2 * len(self._ids)

@@ -33,6 +33,15 @@ TAIL_LETTERS = 400
 LOCK_EVERY = 0.02
 OPERATION_LOGGER = "juju.worker.uniter.operation"
 RUNNER_LOGGER = "pushjuju.runner"
+_KNOWN_BY = (
+    "id",
+    "kind",
+    "unit",
+    "hook",
+    "action",
+    "url",
+    "request",
+)  # what the journal keeps of an operation
 
 
 class Refused(Exception):
@@ -325,7 +334,7 @@ class Host:
             self._take_lock(self.lock)
         writer = self._take_id()
         op: Any = self.op
-        known: Any = {key: op[key] for key in ("id", "kind", "unit", "hook", "url", "request") if key in op}
+        known: Any = {key: op[key] for key in _KNOWN_BY if key in op}
         record: frames.Begun = known
         record.update({"boot_id": self.boot_id, "started": wall_time(), "lock": self.lock})
         record.update({"host": os.getpid(), "program": self.paths.version})

@@ -6,7 +6,7 @@ import os
 import select
 
 from pushjuju.runner.remote.base import layout, wire
-from pushjuju.runner.remote.base.results import describe, monotonic, refusal
+from pushjuju.runner.remote.base.results import describe, monotonic, refusal, wall_time
 from pushjuju.runner.remote.disk import blobs, journal, requests
 from pushjuju.runner.remote.disk.leases import Leases
 from pushjuju.runner.remote.server import facts
@@ -45,6 +45,9 @@ class Controllers:
         if attachment is None:
             return
         hello = self._hello(message.get("facts") or {})
+        recall = (message.get("options") or {}).get("recall")
+        if recall is not None:
+            hello["recalled"] = self.ledger.recalled(float(recall))
         waiting = self._news(attachment)
         if waiting:
             hello["requests"] = waiting
@@ -204,6 +207,7 @@ class Controllers:
         op_id = str(message["id"])
         running = self.state.running.get(op_id)
         path = self.state.done.pop(op_id, None)
+        record = journal.begun(path) if path else {}
         unsaved = running.unsaved if running is not None else b""
         if running is not None and unsaved:
             path = self.state.journal_file(op_id)
@@ -213,7 +217,7 @@ class Controllers:
             return
         if request is not None:
             self._answer(request, path, unsaved)
-        self.state.seen.add(op_id)
+        self.state.seen.add(op_id, record, wall_time())
         try:
             os.unlink(path)
         except OSError:

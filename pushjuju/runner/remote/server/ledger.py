@@ -10,7 +10,15 @@ import fcntl
 import os
 
 from pushjuju.runner.remote.base import layout, signals
-from pushjuju.runner.remote.base.results import describe, error_result, refusal, result_frame, wall_time
+from pushjuju.runner.remote.base.results import (
+    KNOWN,
+    describe,
+    error_result,
+    named,
+    refusal,
+    result_frame,
+    wall_time,
+)
 from pushjuju.runner.remote.disk import journal
 from pushjuju.runner.remote.disk.trees import remove_tree
 from pushjuju.runner.remote.server.parties import Attachment, Running, State
@@ -93,6 +101,15 @@ class Ledger:
         ]
         return done + running + [{"id": one.op_id, "done": False} for one in self.state.waiting()]
 
+    def recalled(self, seconds: float) -> list[frames.Recalled]:
+        """Return the hooks and actions of the last seconds, also those that are not acknowledged."""
+        found = self.state.seen.recent(wall_time(), seconds)
+        for op_id in [*self.state.done, *self.state.running]:
+            unit, name = named(journal.begun(self.state.journal_file(op_id)))
+            if name:
+                found.append({"id": op_id, "unit": unit, "name": name})
+        return found
+
     def answer_known(self, attachment: Attachment, op_id: str) -> bool:
         """Send what is known about an id; return False when the id is unknown, so that it may be started."""
         if op_id in self.state.done:
@@ -103,7 +120,7 @@ class Ledger:
             return self.answer_known(attachment, op_id)
         elif op_id in self.state.seen:
             why = "this operation was done and acknowledged before"
-            self.attachments.send(attachment, refusal(op_id, why, "known"))
+            self.attachments.send(attachment, refusal(op_id, why, code=KNOWN))
         else:
             for queued in self.state.waiting():
                 if queued.op_id == op_id:

@@ -25,8 +25,7 @@ from pushjuju.store.rows.records import Machine, Seat, Unit
 from pushjuju.store.tx import ModelTx
 
 MACHINE_KINDS = (StatusKind.MACHINE, StatusKind.INSTANCE)
-
-
+STOPPED = "is stopped; the next command that needs the machine starts it"
 KVM = "kvm containers are not supported"
 
 
@@ -217,3 +216,17 @@ def retry_start(tx: ModelTx, machine_id: str) -> None:
         tx, StatusKind.INSTANCE, machine_id, InstanceStatus.ALLOCATING, data={"transient": True}
     )
     wake.machine(tx, machine_id, "retry provisioning")
+
+
+def stopped(ctx: Context, cloud_type: str, running: Mapping[str, str]) -> set[str]:
+    """Return the ids of the machines that are stopped.
+
+    Args:
+        cloud_type: The type of the model's cloud; only machines of a `local` cloud are on this host.
+        running: Instance -> id of its machine, for machines that ran at their last contact.
+    """
+    if cloud_type != "local" or not running:
+        return set()
+    from pushjuju.plugins.providers.nspawn import glance  # commands on other clouds do without
+
+    return {running[instance] for instance in glance.stopped(ctx.controller.machines, running)}

@@ -8,6 +8,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import lost_results
 from pushjuju.store.rows.records import Unit
 
 
@@ -21,6 +22,7 @@ def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> N
                 raise NotValid(f'unit "{name}" is not in an error state')
             if unit.resolved != "none":
                 raise NotValid(f'cannot set resolved mode for unit "{name}": already resolved')
+            lost_results.excuse(tx, unit, retry=retry)
             tx.run("unit_set_resolved", name=name, resolved=mode)
             wake.unit(tx, unit, "resolved")
 

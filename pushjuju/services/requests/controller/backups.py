@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,6 +29,7 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid, StoreDamaged, Sto
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import lost_results
 from pushjuju.services.requests.controller import backup_host_keys
 from pushjuju.store import backup
 from pushjuju.store.datadir import ControllerDir, DataDir
@@ -219,6 +221,8 @@ def restore(ctx: Context, source: Path) -> Path:
     """
     with _unpacked(source, ctx.controller.root) as found:
         _check_owner(found, ctx.controller, source)
+        backup.check_copy(found.store)
+        backup.bring_up_to_date(found.store, partial(lost_results.mark_restored, now=ctx.clock.now()))
         _put_blobs(found, ctx.controller, source)
         before = _before(ctx.controller, ctx.clock)
         backup.take_back(ctx.store, found.store, before)
@@ -266,7 +270,7 @@ def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str 
         controller = ControllerDir(controllers / chosen)
         _check_owner(found, controller, source)
         backup.check_copy(found.store)
-        backup.bring_up_to_date(found.store)
+        backup.bring_up_to_date(found.store, partial(lost_results.mark_restored, now=clock.now()))
         was = _state_of(controller)
         if was == "in use":
             before: Path | None = _into_store(found, controller, source, clock)

@@ -19,7 +19,7 @@ from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.portable.natural import natural_key, natural_order
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.machine import machine_work
-from pushjuju.services.entities.machine.stopped import STOPPED, stopped
+from pushjuju.services.entities.machine.machines import STOPPED, stopped
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context

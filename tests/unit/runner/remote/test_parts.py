@@ -83,11 +83,40 @@ def test_journal_file_names_differ_and_are_plain() -> None:
 def test_seen_list_is_bounded_and_kept(tmp_path: Path) -> None:
     seen = journal.Seen(str(tmp_path))
     for number in range(2500):
-        seen.add(f"op-{number}")
+        seen.add(f"op-{number}", {}, 0.0)
     again = journal.Seen(str(tmp_path))
     assert "op-2499" in again
     assert "op-1" not in again
     assert len((tmp_path / "seen").read_text().splitlines()) <= 2 * journal.SEEN_KEEP + 1
+
+
+def test_seen_hooks_are_recalled_by_later_servers_in_their_order(tmp_path: Path) -> None:
+    seen = journal.Seen(str(tmp_path))
+    seen.add("op-old", {"unit": "web/0", "hook": "install"}, 100.0)
+    seen.add("op-deploy", {"unit": "web/0", "kind": "deploy"}, 200.0)
+    seen.add("op-hook", {"unit": "web/0", "hook": "start"}, 200.0)
+    seen.add("op-action", {"unit": "web/0", "action": "start"}, 201.0)
+    for known in (seen, journal.Seen(str(tmp_path))):
+        assert known.recent(210.0, 20.0) == [
+            {"id": "op-hook", "unit": "web/0", "name": "start"},
+            {"id": "op-action", "unit": "web/0", "name": "action start"},
+        ]
+        assert "op-deploy" in known
+
+
+def test_a_hook_in_the_seen_list_keeps_its_name_when_the_list_is_shortened(tmp_path: Path) -> None:
+    seen = journal.Seen(str(tmp_path))
+    for number in range(5 * journal.SEEN_KEEP):
+        seen.add(f"op-{number}", {"unit": "web/0", "hook": f"h{number}"}, float(number))
+    found = journal.Seen(str(tmp_path)).recent(0.0, 0.0)
+    assert len(found) == journal.SEEN_KEEP
+    assert found[-1] == {"id": "op-4999", "unit": "web/0", "name": "h4999"}
+
+
+def test_a_damaged_seen_list_is_read_as_far_as_possible(tmp_path: Path) -> None:
+    (tmp_path / "seen").write_text("#9 web/0 start\nop-1\n#x web/0 start\nop-2\n#\nop-3\n#5 web/0 stop\n")
+    seen = journal.Seen(str(tmp_path))
+    assert seen.recent(9.0, 9.0) == [{"id": "op-3", "unit": "web/0", "name": "stop"}]
 
 
 def test_host_keys_are_found_added_and_removed(tmp_path: Path) -> None:

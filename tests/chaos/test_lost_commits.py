@@ -1,0 +1,196 @@
+"""The store lacks commits that machines have seen acknowledged: after a restore, and after a failover.
+
+Machines, hooks, processes, copies and servers are real.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import StoreError
+from pushjuju.services.entities.machine.lost_results import LOST
+from pushjuju.services.requests.controller import backups
+from tests.chaos.conftest import NewWorld
+from tests.chaos.controller import DEPLOY_HOOKS, UNIT, RealController, until
+from tests.chaos.test_hosts import HELD, let_go, runs
+from tests.postgres import databases, server
+from tests.postgres.test_absence import Server, alone  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.machine
+
+
+def in_error(world: RealController, hook: str) -> bool:
+    """Return True when a unit waits for `resolved`, because the result of a hook was lost."""
+    said = [line for line in world.logs() if line.startswith("ERROR ") and LOST in line]
+    return world.agent() == ("error", f'hook failed: "{hook}"') and bool(said)
+
+
+async def deploy_to_machine_0(world: RealController) -> None:
+    """Ask for a unit on a machine that is there; no hook has run."""
+    world.add_machine()
+    await world.settle()
+    world.deploy(to=["0"])
+
+
+async def test_hooks_that_ran_after_a_copy_do_not_run_again_after_its_restore(
+    world: RealController, tmp_path: Path
+) -> None:
+    await deploy_to_machine_0(world)
+    copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
+    await world.settle()
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
+    backups.restore(world.ctx, copy)
+    await world.settle()
+    for hook in DEPLOY_HOOKS:
+        assert in_error(world, hook)
+        world.resolve(retry=False)
+        await world.settle()
+    world.machine().once(*DEPLOY_HOOKS)
+    assert world.agent() == ("idle", "")
+    assert not world.machines()[0].lost
+
+
+async def test_a_user_may_let_a_hook_run_again_whose_result_was_lost(
+    world: RealController, tmp_path: Path
+) -> None:
+    await deploy_to_machine_0(world)
+    copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
+    await world.settle()
+    backups.restore(world.ctx, copy)
+    await world.settle()
+    assert in_error(world, "install")
+    world.resolve(retry=True)
+    await world.settle()
+    assert world.machine().begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS), "install 2"]
+    assert in_error(world, DEPLOY_HOOKS[1])
+
+
+async def test_a_retry_by_itself_runs_no_hook_whose_result_was_lost(
+    world: RealController, tmp_path: Path
+) -> None:
+    await deploy_to_machine_0(world)
+    copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
+    await world.settle()
+    backups.restore(world.ctx, copy)
+    await world.settle()
+    world.retry_now()
+    await world.settle()
+    assert in_error(world, "install")
+    world.machine().once(*DEPLOY_HOOKS)
+
+
+async def test_hooks_with_new_causes_run_after_a_restore(world: RealController, tmp_path: Path) -> None:
+    world.deploy()
+    await world.settle()
+    copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
+    world.config(do="true")
+    await world.settle()
+    backups.restore(world.ctx, copy)
+    await world.settle()
+    assert world.agent() == ("idle", "")
+    world.config(do="true")
+    await world.settle()
+    assert world.agent() == ("idle", "")
+    assert world.machine().begun()[-2:] == ["config-changed 2", "config-changed 3"]
+
+
+async def test_a_hook_that_ran_during_the_copy_is_in_error_after_the_restore(
+    world: RealController, tmp_path: Path
+) -> None:
+    world.deploy(HELD)
+    with world.process() as first:
+        await until(lambda: runs(world), 60)
+        copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
+        let_go(world)
+        first.process.wait(60)
+        first.check()
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
+    backups.restore(world.ctx, copy)
+    await world.settle()
+    assert in_error(world, "start")
+    world.resolve(retry=False)
+    await world.settle()
+    world.machine().once(*DEPLOY_HOOKS)
+    assert world.agent() == ("idle", "")
+
+
+# --- another server takes over ----------------------------------------------------------------------------
+
+
+def as_owner() -> dict[str, Any]:
+    """Return the options with which a program runs as the owner of the servers."""
+    if os.geteuid():
+        return {}
+    name = server._owner()
+    return {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
+
+
+class Standby(Server):
+    """A server that follows another one, and may take over."""
+
+    @classmethod
+    @contextmanager
+    def of(cls, primary: Server, folder: Path) -> Iterator[Standby]:
+        """Yield a standby server that has all of the primary and has stopped."""
+        folder.mkdir()
+        if not os.geteuid():
+            shutil.chown(folder, server._owner())
+        programs = server._programs()
+        copied = ["-h", primary.folder, "-U", "pushjuju", "-D", folder / "data", "-R", "-c", "fast"]
+        subprocess.run([programs / "pg_basebackup", *copied], check=True, cwd=folder, **as_owner())
+        yield cls(folder)
+
+    def take_over(self) -> None:
+        """Become the primary server."""
+        self.start()
+        self._control("-w", "promote")
+
+
+def lead_to(place: Path, server: Server) -> None:
+    """Let an address lead to a server."""
+    place.unlink(missing_ok=True)
+    place.symlink_to(server.folder)
+
+
+async def test_a_standby_that_lacks_commits_runs_no_hook_twice(
+    new_world: NewWorld,
+    alone: Server,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """The first server dies; the second one knows nothing of the hooks that ran."""
+    place = tmp_path / "place"
+    lead_to(place, alone)
+    with databases.database(str(place)) as url:
+        world = new_world(store=url)
+        await deploy_to_machine_0(world)
+        with Standby.of(alone, alone.folder / "standby") as second:
+            await world.settle()
+            world.machine().once(*DEPLOY_HOOKS)
+            alone.stop()
+            lead_to(place, second)
+            second.take_over()
+            try:
+                with world.process() as process:
+                    process.process.wait(60)
+                with pytest.raises(StoreError):  # the connection of the test was lost, too
+                    world.logs()
+                assert in_error(world, "install")
+                for _ in DEPLOY_HOOKS:
+                    world.resolve(UNIT, retry=False)
+                    with world.process() as process:
+                        process.process.wait(60)
+                world.machine().once(*DEPLOY_HOOKS)
+                assert world.agent() == ("idle", "")
+            finally:
+                second.stop()
+                alone.start()
+                lead_to(place, alone)  # whose database is deleted
