@@ -270,6 +270,11 @@ class Pipeline:
         """Return the next result, after a wait that lets other threads run: `get_result` holds them up."""
         connection = self._connection
         while connection.is_busy():
+            # A server that has answers to send reads no more before these are read.
+            unsent = connection.flush()
+            self._arrives.modify(
+                connection.socket, select.POLLIN | select.POLLOUT if unsent else select.POLLIN
+            )
             self._arrives.poll()
             connection.consume_input()
         return connection.get_result()

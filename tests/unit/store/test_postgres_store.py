@@ -128,6 +128,15 @@ def test_sequences_count_beyond_four_bytes(connect: Open) -> None:
         assert [tx.next("", "lease", large) for _ in range(2)] == [large, large + 1]
 
 
+@pytest.mark.timeout(60)
+def test_a_transaction_larger_than_the_buffers_of_both_sides_is_written(connect: Open) -> None:
+    store, text = connect(), "x" * 100_000
+    with store.write() as tx:
+        for number in range(400):
+            note(tx, f"{number} {text}")
+    assert noted(store) == f"399 {text}"
+
+
 # --- other processes --------------------------------------------------------------------------------------
 
 
