@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -31,6 +31,8 @@ _LOGGER = "pushjuju.store"
 _HARMLESS = "update-status"  # may run twice
 _STANDBY_LACKS = timedelta(hours=1)
 _SLACK_S = 60.0
+_MOST = 2000  # operations of a machine; the machine keeps 1000
+_MOST_SHOWN = 20  # names in a line of the log
 _NOTHING: Mapping[str, Any] = {"shown": "", "names": []}
 
 
@@ -103,13 +105,13 @@ def _milliseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 
 
-def note(ctx: Context, machine: Machine, recalled: Iterable[Recalled]) -> None:
+def note(ctx: Context, machine: Machine, recalled: Sequence[Recalled]) -> None:
     """Record which hooks a machine has run that the store does not know."""
     with ctx.write(machine.model) as tx:
         found = history(tx)
         names = {seat.name for seat in machines.seats_on(tx, machine.id)}
         lost = {unit: dict(entry) for unit, entry in machines.get(tx, machine.id).lost.items()}
-        for item in recalled if _is_certain(ctx, tx, found) else ():
+        for item in recalled[-_MOST:] if _is_certain(ctx, tx, found) else ():
             if item["unit"] not in names or item["name"] == _HARMLESS:
                 continue
             if tx.find(Operation, "operation_get", id=item["id"]) is None:
@@ -117,7 +119,8 @@ def note(ctx: Context, machine: Machine, recalled: Iterable[Recalled]) -> None:
                 entry["names"] = [*entry["names"], item["name"]]
         tx.run("machine_set_history", id=machine.id, history=found.number, lost=json.dumps(lost))
         for unit, entry in lost.items():
-            text = f"the store has lost the results of operations that have run: {', '.join(entry['names'])}"
+            names = ", ".join(entry["names"][:_MOST_SHOWN])
+            text = f"the store has lost the results of operations that have run: {names}"
             logs.append(tx, unit_tag(unit), "WARNING", _LOGGER, text, now=tx.now)
 
 
