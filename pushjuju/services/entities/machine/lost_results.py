@@ -119,8 +119,8 @@ def note(ctx: Context, machine: Machine, recalled: Sequence[Recalled]) -> None:
                 entry["names"] = [*entry["names"], item["name"]]
         tx.run("machine_set_history", id=machine.id, history=found.number, lost=json.dumps(lost))
         for unit, entry in lost.items():
-            names = ", ".join(entry["names"][:_MOST_SHOWN])
-            text = f"the store has lost the results of operations that have run: {names}"
+            shown = ", ".join(entry["names"][:_MOST_SHOWN])
+            text = f"the store has lost the results of operations that have run: {shown}"
             logs.append(tx, unit_tag(unit), "WARNING", _LOGGER, text, now=tx.now)
 
 
