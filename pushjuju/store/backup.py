@@ -134,16 +134,12 @@ def schema_of(path: Path) -> int:
         return schema_version(connection)
 
 
-def bring_up_to_date(copy: Path, mark: Callable[[Tx], None]) -> None:
-    """Migrate a copy that no other process uses to today's schema; the copy stays a single file.
-
-    Args:
-        mark: Called in a transaction of the copy.
-    """
+def bring_up_to_date(copy: Path, change: Callable[[Tx], None]) -> None:
+    """Migrate a copy that no other process uses to today's schema, and change it; it stays a single file."""
     store = Store.open(copy)
     try:
         with store.write() as tx:
-            mark(tx)
+            change(tx)
     finally:
         store.close()
     with _opened(copy, "rw") as connection:
@@ -163,14 +159,7 @@ def put_in_place(copy: Path, path: Path, before: Path) -> Path | None:
     new = path.with_name(f".new-{path.name}")
     with explained(path):
         copy_store(copy, new)
-    store = Store.open(new)
-    try:
-        with store.write() as tx:
-            _free_claims(tx)
-    finally:
-        store.close()
-    with _opened(new, "rw") as connection:
-        connection.execute("PRAGMA journal_mode = DELETE")
+    bring_up_to_date(new, _free_claims)
     with explained(path):
         _sync(new)
         kept = set_aside(path, before)

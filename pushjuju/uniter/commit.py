@@ -23,8 +23,8 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.values import changed, dataclass
 from pushjuju.portable import loglevels
-from pushjuju.portable.frames import Writes
-from pushjuju.runner.remote.base.results import CHARM_GONE, KNOWN, is_quiet, plain_result
+from pushjuju.portable.frames import Begun, Writes
+from pushjuju.runner.remote.base.results import CHARM_GONE, KNOWN, is_quiet, named, plain_result
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import hook_tally
@@ -307,11 +307,16 @@ def commit(
 def _lost(tx: ModelTx, found: OperationRecord, result: Result) -> Result:
     """Return the result of an operation that has run, and whose result the store has lost: a failure."""
     kind = read_operation(found.document).name if found.unit else None
+    begun: Begun = {"unit": found.unit}
     if kind is OperationName.RUN_HOOK:
-        lost_results.show(tx, found.machine, found.unit, found.name, again=True)
+        begun["hook"] = found.name
+    elif kind is OperationName.RUN_ACTION and found.name == EXEC:
+        begun["kind"] = "commands"
     elif kind is OperationName.RUN_ACTION:
-        name = "commands" if found.name == EXEC else f"action {found.name}"
-        lost_results.show(tx, found.machine, found.unit, name, again=False)
+        begun["action"] = found.name
+    unit, name = named(begun)
+    if name:
+        lost_results.show(tx, found.machine, unit, name, again="hook" in begun)
     return {**result, "outcome": "failed", "recovered": True, "message": lost_results.LOST}
 
 

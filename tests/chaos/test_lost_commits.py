@@ -41,15 +41,20 @@ async def deploy_to_machine_0(world: RealController) -> None:
     world.deploy(to=["0"])
 
 
-async def test_hooks_that_ran_after_a_copy_do_not_run_again_after_its_restore(
-    world: RealController, tmp_path: Path
-) -> None:
+async def restore_to_before_the_hooks(world: RealController, tmp_path: Path) -> None:
+    """Run the hooks of a new unit, then restore a copy that knows nothing of them."""
     await deploy_to_machine_0(world)
     copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
     await world.settle()
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
     backups.restore(world.ctx, copy)
     await world.settle()
+
+
+async def test_hooks_that_ran_after_a_copy_do_not_run_again_after_its_restore(
+    world: RealController, tmp_path: Path
+) -> None:
+    await restore_to_before_the_hooks(world, tmp_path)
     for hook in DEPLOY_HOOKS:
         assert in_error(world, hook)
         world.resolve(retry=False)
@@ -62,11 +67,7 @@ async def test_hooks_that_ran_after_a_copy_do_not_run_again_after_its_restore(
 async def test_a_user_may_let_a_hook_run_again_whose_result_was_lost(
     world: RealController, tmp_path: Path
 ) -> None:
-    await deploy_to_machine_0(world)
-    copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
-    await world.settle()
-    backups.restore(world.ctx, copy)
-    await world.settle()
+    await restore_to_before_the_hooks(world, tmp_path)
     assert in_error(world, "install")
     world.resolve(retry=True)
     await world.settle()
@@ -74,15 +75,13 @@ async def test_a_user_may_let_a_hook_run_again_whose_result_was_lost(
     assert in_error(world, DEPLOY_HOOKS[1])
 
 
-async def test_a_retry_by_itself_runs_no_hook_whose_result_was_lost(
+async def test_a_hook_whose_result_was_lost_is_not_tried_again_by_itself(
     world: RealController, tmp_path: Path
 ) -> None:
-    await deploy_to_machine_0(world)
-    copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
-    await world.settle()
-    backups.restore(world.ctx, copy)
-    await world.settle()
-    world.retry_now()
+    await restore_to_before_the_hooks(world, tmp_path)
+    assert world.unit().retry_due is None
+    assert "retries are disabled" in world.unit().decision
+    world.work_now()
     await world.settle()
     assert in_error(world, "install")
     world.machine().once(*DEPLOY_HOOKS)

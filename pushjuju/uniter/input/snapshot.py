@@ -21,6 +21,7 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis import leadership, network
 from pushjuju.services.entities.charm import charm_profiles, charms
+from pushjuju.services.entities.machine import lost_results
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
@@ -208,7 +209,7 @@ def _remote_state(
         leader_settings_version=application.leader_settings_version + 1,
         update_status_version=unit.update_status_version,
         retry_hook_version=unit.retry_version,
-        retry_hooks=bool(model_config.get(tx, "automatically-retry-hooks")),
+        retry_hooks=_may_retry(tx, unit, machine),
         boot_id=machine.boot_id,
         relations=seen,
         actions=_actions(tx, unit),
@@ -216,6 +217,13 @@ def _remote_state(
         series_target=unit.series_target,
         storage=remote_storage(tx, unit, charm) if unit.storage else {},
     )
+
+
+def _may_retry(tx: ModelTx, unit: Unit, machine: Machine) -> bool:
+    """Return False when failed hooks wait for a user: those whose results were lost always do."""
+    if machine.lost and lost_results.is_shown(machine, unit.name):
+        return False
+    return bool(model_config.get(tx, "automatically-retry-hooks"))
 
 
 def _actions(tx: ModelTx, unit: Unit) -> tuple[PendingAction, ...]:

@@ -115,11 +115,11 @@ class MachineRun:
         self._kills: Counter[str] = Counter()
         self._reboot_asked = ""
         self._committed: list[tuple[str, str, str]] = []  # id, request of `juju-exec` and its error
-        self._lost = False  # True when the store lacks results of operations that the machine has run
+        self._lost: set[str] = set()  # units that have run operations whose results the store lacks
 
     async def work(self) -> None:
         """Run what is due until every unit is at rest or set aside."""
-        self._lost = bool(self._machine().lost)
+        self._lost = set(self._machine().lost)
         await self._acknowledge()
         self._note_lost_charms()
         self._recover()
@@ -290,7 +290,7 @@ class MachineRun:
             requests = exec_requests.of_unit(self.session, unit.name)
             decided = self.decided.pop(unit.name, None) or self._postponed.get(unit.name)
             # Nothing is planned behind an operation that may be refused.
-            loud = None if self._lost else self.runtime.loud_hooks(self.model, unit.name)
+            loud = None if unit.name in self._lost else self.runtime.loud_hooks(self.model, unit.name)
             take = partial(take_turn, loud=loud, requests=requests, routine=routine, decided=decided)
             turn = or_failed(take, self.ctx, unit)
             if turn.failed:
@@ -492,7 +492,8 @@ class MachineRun:
         foreseen = self._foreseen.get(dispatch.unit)
         done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests, foreseen=foreseen)
         self.runtime.observer.operation(dispatch, result, done)
-        self._lost |= result.get("code") == KNOWN
+        if result.get("code") == KNOWN:
+            self._lost.add(dispatch.unit)
         if done.decided is not None:
             self.decided[dispatch.unit] = done.decided
         self._committed.append((dispatch.id, str(dispatch.frame.get("request", "")), done.error))
@@ -521,7 +522,7 @@ class MachineRun:
 
     async def _run(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> dict[str, object]:
         """Wait for an operation's result; cancel the operation when its unit or task must end."""
-        if self._lost and self._has_run(dispatch):
+        if dispatch.unit in self._lost and self._has_run(dispatch):
             return {"outcome": "error", "code": KNOWN}
         sink = EventSink(self.ctx, dispatch.id, self._show_line(dispatch) if self.runtime.watched else None)
         lookout = Lookout(lambda: self._end_if_unwanted(dispatch.id))

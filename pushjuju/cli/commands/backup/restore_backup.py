@@ -22,9 +22,11 @@ from pushjuju.services.requests.controller import backups
     "Integrity and version of the archive are checked first; the archive of another controller is\n"
     "refused. Processes that work on the store lose their leases and go on with the restored\n"
     "content.\n\n"
-    "Machines are not touched: what was done on them since the backup stays done.",
+    "Machines are not touched: what was done on them since the backup stays done.\n"
+    "A hook that has run since does not run again: its unit goes into error, and resolved ends the\n"
+    "error.",
     examples="    pushjuju restore-backup juju-backup-20250301-091500.tar.gz\n",
-    see_also=("create-backup", "doctor"),
+    see_also=("create-backup", "doctor", "resolved"),
 )
 def restore_backup(cli: Cli, args: tuple[str, ...], *, controller: str, no_prompt: bool) -> None:
     """Restore a backup."""

@@ -15,6 +15,8 @@ CHARM_GONE = "charm-gone"  # the unit's charm is not on the machine
 KNOWN = "known"  # the operation was done, and the controller has had its result
 TIMED_OUT = "timed-out"  # the commands took longer than they may
 
+_NAME = 200  # letters of a name; the controller takes no longer name
+
 
 def log_event(level: str, module: str, message: str) -> frames.Event:
     """Return a log event."""
@@ -73,7 +75,7 @@ def named(op: frames.Begun | frames.Op) -> tuple[str, str]:
     elif op.get("kind") == "commands" and not op.get("request"):
         name = "commands"
     unit = op.get("unit") or ""
-    return (unit, name) if unit and name else ("", "")
+    return (unit, name[:_NAME]) if unit and name else ("", "")
 
 
 def is_quiet(result: frames.Result) -> bool:

@@ -33,15 +33,8 @@ TAIL_LETTERS = 400
 LOCK_EVERY = 0.02
 OPERATION_LOGGER = "juju.worker.uniter.operation"
 RUNNER_LOGGER = "pushjuju.runner"
-_KNOWN_BY = (
-    "id",
-    "kind",
-    "unit",
-    "hook",
-    "action",
-    "url",
-    "request",
-)  # what the journal keeps of an operation
+# What the journal keeps of an operation.
+_KNOWN_BY = ("id", "kind", "unit", "hook", "action", "url", "request")
 
 
 class Refused(Exception):

@@ -29,7 +29,7 @@ from pushjuju.store.tx import ModelTx, Tx
 LOST = "the store has lost the result of this operation, which has run"
 _LOGGER = "pushjuju.store"
 _HARMLESS = "update-status"  # may run twice
-_STANDBY_LACKS = timedelta(hours=1)
+_STANDBY_LACKS = timedelta(hours=1)  # at the least
 _SLACK_S = 60.0
 _MOST = 2000  # operations of a machine; the machine keeps 1000
 _MOST_SHOWN = 20  # names in a line of the log
@@ -88,7 +88,8 @@ def _today(ctx: Context) -> History:
         found = history(tx)
         if found.line and line != found.line:
             now = ctx.clock.now()
-            _lack(tx, now, since=_milliseconds(now - _STANDBY_LACKS), restored=0)
+            since = min(latest_moment(tx) or now, now - _STANDBY_LACKS)
+            _lack(tx, now, since=_milliseconds(since), restored=0)
         _set(tx, line=line)
         return history(tx)
 
@@ -98,7 +99,12 @@ def seconds(ctx: Context, machine: Machine) -> float | None:
     found = _today(ctx)
     if machine.history == found.number:
         return None
-    return max((_milliseconds(ctx.clock.now()) - found.since) / 1000, 0.0) + _SLACK_S
+    passed = (_milliseconds(ctx.clock.now()) - found.since) / 1000
+    if not found.restored:  # the store has deleted older operations because of their age
+        with ctx.read(machine.model) as tx:
+            kept = parse_duration(str(model_config.get(tx, "max-status-history-age")))
+        passed = min(passed, kept - 2 * _SLACK_S)
+    return max(passed, 0.0) + _SLACK_S
 
 
 def _milliseconds(moment: datetime) -> int:
@@ -108,26 +114,25 @@ def _milliseconds(moment: datetime) -> int:
 def note(ctx: Context, machine: Machine, recalled: Sequence[Recalled]) -> None:
     """Record which hooks a machine has run that the store does not know."""
     with ctx.write(machine.model) as tx:
-        found = history(tx)
-        names = {seat.name for seat in machines.seats_on(tx, machine.id)}
-        lost = {unit: dict(entry) for unit, entry in machines.get(tx, machine.id).lost.items()}
-        for item in recalled[-_MOST:] if _is_certain(ctx, tx, found) else ():
-            if item["unit"] not in names or item["name"] == _HARMLESS:
-                continue
+        units = {seat.name for seat in machines.seats_on(tx, machine.id)}
+        mine = [item for item in recalled[-_MOST:] if item["unit"] in units and item["name"] != _HARMLESS]
+        new: dict[str, list[str]] = {}
+        for item in mine:
             if tx.find(Operation, "operation_get", id=item["id"]) is None:
-                entry = lost.setdefault(item["unit"], dict(_NOTHING))
-                entry["names"] = [*entry["names"], item["name"]]
-        tx.run("machine_set_history", id=machine.id, history=found.number, lost=json.dumps(lost))
-        for unit, entry in lost.items():
-            shown = ", ".join(entry["names"][:_MOST_SHOWN])
-            text = f"the store has lost the results of operations that have run: {shown}"
+                new.setdefault(item["unit"], []).append(item["name"])
+        lost = dict(machines.get(tx, machine.id).lost)
+        for unit, names in new.items():
+            entry = lost.get(unit, _NOTHING)
+            lost[unit] = {**entry, "names": [*entry["names"], *names]}
+            text = f"the store has lost the results of operations that have run: {_listed(names)}"
             logs.append(tx, unit_tag(unit), "WARNING", _LOGGER, text, now=tx.now)
+        number = history(tx).number
+        tx.run("machine_set_history", id=machine.id, history=number, lost=json.dumps(lost))
 
 
-def _is_certain(ctx: Context, tx: ModelTx, found: History) -> bool:
-    """Return False when the store may have deleted the operations in question since, because of their age."""
-    age = parse_duration(str(model_config.get(tx, "max-status-history-age")))
-    return bool(found.restored) or _milliseconds(ctx.clock.now() - timedelta(seconds=age)) < found.since
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_SHOWN
+    return ", ".join(names[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 # --- until `resolved` -------------------------------------------------------------------------------------
@@ -137,6 +142,12 @@ def is_lost(machine: Machine, unit: str, name: str) -> bool:
     """Return True when a unit has run an operation of this name, and the store has lost the result."""
     entry = machine.lost.get(unit)
     return entry is not None and (name == entry["shown"] or name in entry["names"])
+
+
+def is_shown(machine: Machine, unit: str) -> bool:
+    """Return True when a unit is in error because a result was lost, until `resolved`."""
+    entry = machine.lost.get(unit)
+    return entry is not None and bool(entry["shown"])
 
 
 def show(tx: ModelTx, machine: str, unit: str, name: str, *, again: bool) -> None:

@@ -49,6 +49,43 @@ def test_a_machine_is_asked_from_the_moment_of_the_copy_on(runtime: TestControll
     assert 100 <= seconds < 86400
 
 
+def take_over(world: TestController, line: str) -> float | None:
+    """Let another server have the store; return of how many seconds a machine must tell."""
+    world.ctx.store.engine.line = line
+    return lost_results.seconds(world.ctx, machine(world))
+
+
+def test_a_machine_is_asked_when_another_server_takes_over(runtime: TestController) -> None:
+    runtime.active()
+    assert take_over(runtime, "server/1") is None  # the first server that the store knows
+    assert (asked := take_over(runtime, "server/2")) is not None
+    assert asked >= 3600
+    lost_results.note(runtime.ctx, machine(runtime), [START])
+    assert take_over(runtime, "server/2") is None
+    assert machine(runtime).lost == {"web/0": {"shown": "", "names": ["start"]}}
+
+
+def test_a_server_that_was_behind_for_days_lacks_all_since_its_last_claim(runtime: TestController) -> None:
+    runtime.active()
+    with runtime.ctx.store.write() as tx:
+        tx.run("sequence_raise", scope="", name="clock", number=lease_at_least(runtime.clock.now()))
+    take_over(runtime, "server/1")
+    runtime.clock.advance(3 * 86400)
+    asked = take_over(runtime, "server/2")
+    assert asked is not None
+    assert 3 * 86400 <= asked < 4 * 86400
+
+
+def test_a_machine_is_not_asked_for_what_the_store_has_deleted(runtime: TestController) -> None:
+    runtime.active()
+    take_over(runtime, "server/1")
+    take_over(runtime, "server/2")
+    runtime.clock.advance(30 * 86400)
+    asked = take_over(runtime, "server/2")
+    assert asked is not None
+    assert asked < 14 * 86400  # max-status-history-age
+
+
 def test_what_the_store_knows_is_not_lost(runtime: TestController) -> None:
     runtime.active()
     restored(runtime)
