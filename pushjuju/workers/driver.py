@@ -95,6 +95,7 @@ class Driver:
         self._ended = asyncio.Event()  # set when a task has ended since the last claims
         self._broken: BaseException | None = None
         self._serving = False
+        self._checked = False  # True when this process has found the store sound and its keys complete
         self._latest: datetime | None = None  # time of the last reading of the clock
 
     async def settle(self, until: Callable[[], bool] = lambda: True, *, routine: bool = False) -> Settled:
@@ -140,8 +141,6 @@ class Driver:
             idle_exit_s: Return after so many seconds without work; None means never.
         """
         self._serving = self.runtime.serves = True
-        self.ctx.store.check()
-        self._check_keys()
         try:
             await self._serve(stop, idle_exit_s)
         finally:
@@ -210,6 +209,10 @@ class Driver:
     def _claim_if_usable(self) -> bool:
         """Claim what is due; return False while the store is busy or its disk is full."""
         try:
+            if not self._checked:
+                self.ctx.store.check()
+                self._check_keys()
+                self._checked = True
             self._claim_all()
         except (StoreDamaged, StoreGone, StoreTooNew):
             raise

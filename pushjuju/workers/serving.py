@@ -60,9 +60,9 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
     try:
         if until_idle:
             return await _serve_until_idle(ctx, stop, tell, warn)
-        _enlist(ctx)
         if warn is not None and (text := _clocks_apart(ctx)):
             warn(text)
+        _enlist(ctx)
         with only_one(ctx.controller, tries=_TRIES):
             await _run(Driver(ctx, tell=tell, warn=warn), stop)
         return True

@@ -23,6 +23,7 @@ from typing import Any
 from pushjuju.core.clock import Clock
 from pushjuju.core.errors import ConnectionLost, Overtaken, StoreError
 from pushjuju.plugins.api.providers import Started
+from pushjuju.runner.remote.base.results import KNOWN
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.db import Store
 from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim
@@ -211,7 +212,8 @@ class Rig(SteppedMachine):
         found = self.results.get(operation)
         if found is None:
             done = operation in self.seen and operation not in self.jobs
-            return {"t": "result", "id": operation, "outcome": "known", "events": []} if done else None
+            known = {"t": "result", "id": operation, "outcome": "error", "code": KNOWN, "events": []}
+            return known if done else None
         return dict(found)
 
     async def perform(self, job: Job) -> dict[str, Any]:

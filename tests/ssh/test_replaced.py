@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pushjuju.runner.remote.base.results import KNOWN
 from pushjuju.runner.remote.disk import journal
 
 from .conftest import Machine, hook_op
@@ -69,7 +70,7 @@ async def test_journals_that_are_swapped_tell_of_their_own_operations(machine: M
         assert (await session.run(bad))["outcome"] == "failed"
         for op in (good, bad):
             await session.ack(op["id"])
-        assert [(await session.run(op))["outcome"] for op in (good, bad)] == ["known", "known"]
+        assert [(await session.run(op))["code"] for op in (good, bad)] == [KNOWN, KNOWN]
     assert (charm / "runs").read_text() == "run\nrun\n"
     assert not one.exists()
     assert not other.exists()

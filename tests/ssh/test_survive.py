@@ -20,6 +20,7 @@ import pytest
 
 from pushjuju.core.errors import ConnectionLost
 from pushjuju.runner.push.packer import pack
+from pushjuju.runner.remote.base.results import KNOWN
 from pushjuju.runner.remote.disk import journal
 from pushjuju.runner.session import MachineSession
 from tests.waiting import stays
@@ -154,7 +155,7 @@ async def test_result_waits_for_the_next_contact(
         started.check(await session.run(started.op))  # an id that is known is never started again
         await session.ack(started.op["id"])
         result = await session.run(started.op)
-        assert result["outcome"] == "known"
+        assert (result["outcome"], result["code"]) == ("error", KNOWN)
     async with machine.session() as session:
         assert session.hello["journal"] == []
         assert (await session.fetch("never-heard-of"))["outcome"] == "unknown"

@@ -456,6 +456,27 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
     assert runtime.agent() == ("idle", "")
 
 
+async def test_a_server_that_goes_away_while_a_process_starts_is_waited_for(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drives, "STORE_POLL_S", 0.01)
+    runtime.deploy()
+    work = PlayedRuntime(runtime)
+    made, warnings = driver(runtime, work), []
+    work.warn = warnings.append
+    check, refusals = made.ctx.store.check, [StoreBusy("the store does not answer")]
+
+    def refuse() -> None:
+        if refusals:
+            raise refusals.pop(0)
+        check()
+
+    monkeypatch.setattr(made.ctx.store, "check", refuse)
+    await made.run(asyncio.Event(), idle_exit_s=0.1)
+    assert warnings == ["the store does not answer"]
+    assert runtime.agent() == ("idle", "")
+
+
 async def test_who_leaves_when_idle_gives_up_a_store_that_stays_away(
     runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
