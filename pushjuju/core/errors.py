@@ -17,6 +17,7 @@ The tree (callers catch a branch, not a leaf):
     │   └── ZoneIndependent   ... and would fail in every zone
     │       └── QuotaExceeded ... because the account's quota is used up
     ├── BackendError          a backend for secrets refused or failed
+    ├── NotifyError           an event was not delivered
     ├── HubError              a store of charms refused or failed (in `core.charmstore`)
     ├── StoreError            the local store
     │   ├── StoreTooNew       made by a newer pushjuju
@@ -206,6 +207,10 @@ class QuotaExceeded(ZoneIndependent, message="the quota of the account is used u
 
 class BackendError(PushjujuError, message="the secret backend failed", code="secret-backend", retryable=True):
     """A backend for the content of secrets refused or failed."""
+
+
+class NotifyError(PushjujuError, message="the event was not delivered", code="notify", retryable=True):
+    """An event could not be delivered to a target of notifications."""
 
 
 class StoreError(PushjujuError, message="the store cannot be used", code="store"):

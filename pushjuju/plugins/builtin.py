@@ -7,22 +7,29 @@ cannot use the plugin API; this module wraps each family into a plugin.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 
+from pushjuju.plugins import notifiers, storage
 from pushjuju.plugins.api.hook_tools import HookToolFamily
+from pushjuju.plugins.backends import vault
+from pushjuju.plugins.firewalls import nftables
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
+from pushjuju.plugins.providers import libcloud, local, lxd, maas, manual
+from pushjuju.plugins.sources import charmhub_plugin, mirror_plugin, places
 
-MODULES: tuple[tuple[str, str], ...] = (
-    ("local", "pushjuju.plugins.providers.local"),
-    ("manual", "pushjuju.plugins.providers.manual"),
-    ("libcloud", "pushjuju.plugins.providers.libcloud"),
-    ("lxd", "pushjuju.plugins.providers.lxd"),
-    ("maas", "pushjuju.plugins.providers.maas"),
-    ("storage", "pushjuju.plugins.storage"),
-    ("vault", "pushjuju.plugins.backends.vault"),
-    ("nftables", "pushjuju.plugins.firewalls.nftables"),
-    ("charmhub", "pushjuju.plugins.sources.charmhub_plugin"),
-    ("charm-mirror", "pushjuju.plugins.sources.mirror_plugin"),
-    ("charm-places", "pushjuju.plugins.sources.places"),
+MODULES: tuple[tuple[str, ModuleType], ...] = (
+    ("local", local),
+    ("manual", manual),
+    ("libcloud", libcloud),
+    ("lxd", lxd),
+    ("maas", maas),
+    ("storage", storage),
+    ("vault", vault),
+    ("nftables", nftables),
+    ("notifiers", notifiers),
+    ("charmhub", charmhub_plugin),
+    ("charm-mirror", mirror_plugin),
+    ("charm-places", places),
 )
 """Name and module of each built-in plugin; when two answer, the first wins."""
 

@@ -17,7 +17,7 @@ the plugin needs a newer minor.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -30,9 +30,12 @@ from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, CharmStore
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.api.targets import ContainerHost
 
+if TYPE_CHECKING:
+    from pushjuju.plugins.api.notices import Notifier
+
 PROJECT = "pushjuju"
 ENTRY_POINT_GROUP = "pushjuju"
-PLUGIN_API = (1, 5)
+PLUGIN_API = (1, 6)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -237,4 +240,14 @@ def pushjuju_open_charm_source(
         type_name: The name of the `CharmSourceType`.
         address: The address that the user typed, or the model's `charmhub-url`.
         services: Functions of the controller for the source.
+    """
+
+
+@hookspec
+def pushjuju_notifiers() -> Sequence[Notifier]:  # type: ignore[empty-body]
+    """Return what delivers events to users, each for some schemes of addresses.
+
+    Called when targets of notifications are added or listed, and when events are delivered. All answers are
+    used; a scheme that two plugins return belongs to the first. Must not block. An error drops this plugin's
+    answer with a warning. Since 1.6.
     """

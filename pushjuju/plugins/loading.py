@@ -30,6 +30,8 @@ def _manager(project: str) -> pluggy.PluginManager:
                 value = vars(plugin).get(name)
             else:  # getattr of the object itself would run a property
                 value = getattr(plugin, "__dict__", {}).get(name, getattr(type(plugin), name, None))
+            if isinstance(value, ModuleType):  # a look inside would execute a module that is not used yet
+                return None
             if not inspect.isroutine(value) or not hasattr(value, marker):
                 return None
             return super().parse_hookimpl_opts(plugin, name)
@@ -68,7 +70,7 @@ class Loaded:
             info = PluginInfo(name=f"hooks-{family}", version=__version__)
             self._load(info, partial(builtin.HookToolsPlugin, family))
         for name, module in reversed(builtin.MODULES):
-            self._load(PluginInfo(name=name, version=__version__), partial(_load_value, module))
+            self._load(PluginInfo(name=name, version=__version__), partial(_itself, module))
 
     def _load_entry_points(self, group: str, environ: Mapping[str, str], path: Sequence[str] | None) -> None:
         found = find_entry_points(group, sys.path if path is None else path, _cache_file(environ))
@@ -130,6 +132,10 @@ def shared(environ: Mapping[str, str], warn: Say, trace: Say) -> Loaded:
         _shared.clear()
         _shared[key] = Loaded(environ, warn, trace, None)
     return _shared[key]
+
+
+def _itself(module: ModuleType) -> object:
+    return module
 
 
 def _load_value(value: str) -> object:

@@ -13,6 +13,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
+from pushjuju.plugins import loading
 from pushjuju.plugins.api.clouds import Credential
 from pushjuju.plugins.info import PluginInfo, Say
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pushjuju.plugins.api.clouds import CloudSpec, DetectedCredential, ProviderType
     from pushjuju.plugins.api.firewalls import Firewall
     from pushjuju.plugins.api.hook_tools import HookToolFamily
+    from pushjuju.plugins.api.notices import Notifier
     from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
     from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, CharmStore, SourceServices
     from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
@@ -224,6 +226,14 @@ class PluginHost:
                 return found
         return None
 
+    def notifiers(self) -> dict[str, Notifier]:
+        """Return what delivers events: scheme of addresses -> notifier; the first plugin has a scheme."""
+        found: dict[str, Notifier] = {}
+        for _, answer in self._answers("pushjuju_notifiers"):
+            for item in answer:
+                found.update((scheme, item) for scheme in item.schemes if scheme not in found)
+        return found
+
     def hook_tool_families(self) -> tuple[HookToolFamily, ...]:
         """Return the families of hook tools; when two have a tool of the same name, the first wins."""
         return tuple(item for _, answer in self._answers("pushjuju_hook_tools") for item in answer)
@@ -249,8 +259,6 @@ class PluginHost:
 
     def _host(self) -> Loaded:
         if self._loaded is None:
-            from pushjuju.plugins import loading  # imports pluggy, which many commands need not
-
             if (self._warn, self._trace, self._path) == (_to_nobody, _to_stderr, None):
                 # a server makes a host for each request
                 self._loaded = loading.shared(self._environ, self._warn, self._trace)

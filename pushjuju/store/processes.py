@@ -53,12 +53,17 @@ def own_pools(data: Path, more: Iterable[str] = ()) -> frozenset[str]:
 
 
 def enlist(tx: Tx, now: datetime, version: str, lives: Lives, pools: Iterable[str] = ()) -> None:
-    """Add the row of this process, and delete the rows of processes that have ended."""
+    """Add the row of this process, and delete the rows of other computers, which a restored file has."""
     for process in tx.list(Process, "process_list"):
-        if not lives(process.owner):
+        if lives(process.owner) is None:
             tx.run("process_forget", owner=process.owner)
     names = ",".join(sorted(pools))
     tx.run("process_enlist", owner=process_owner(), version=version, started=now, pools=names)
+
+
+def gone(tx: Tx, lives: Lives) -> list[str]:
+    """Return the controller processes that are known to have died."""
+    return [process.owner for process in tx.list(Process, "process_list") if lives(process.owner) is False]
 
 
 def living(tx: Tx, lives: Lives) -> list[Process]:

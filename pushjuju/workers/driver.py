@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.values import dataclass
+from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.basis.clock_jumps import after_jump
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
@@ -29,7 +30,7 @@ from pushjuju.store.queue import (
 )
 from pushjuju.store.rows.records import Model, Status
 from pushjuju.workers.events import Event, Tell, silent
-from pushjuju.workers.loops import charm_updater, poller, secret_rotation
+from pushjuju.workers.loops import charm_updater, notifier, poller, secret_rotation
 from pushjuju.workers.loops.cleaner import clean
 from pushjuju.workers.loops.following import Follower
 from pushjuju.workers.machine import firewaller, storage_worker
@@ -292,6 +293,8 @@ class Driver:
             return await charm_updater.look_for_newer(self.runtime.holding(claim), model)
         if name == "storage":
             return await storage_worker.tend(self.runtime.holding(claim), model)
+        if name == notices.LOOP:
+            return await notifier.deliver(self.runtime.holding(claim), model)
         if name.partition("/")[0] == "firewall":
             application = name.partition("/")[2]
             return await firewaller.wake(self.runtime.holding(claim), model, application, claim.reason)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from pushjuju import __version__
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import StoreError
+from pushjuju.core.problems import Subject
+from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import processes
 from pushjuju.workers.background import only_one
@@ -68,6 +70,9 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
         return True
     finally:
         drained.cancel()
+        # A row without its process tells others that the process died.
+        with contextlib.suppress(StoreError), ctx.store.write() as tx:
+            tx.run("process_forget", owner=processes.process_owner())
 
 
 def _clocks_apart(ctx: Context) -> str:
@@ -102,12 +107,24 @@ async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:
         with contextlib.suppress(StoreError):  # the driver tells of a busy store
             with ctx.store.read() as tx:
                 own = processes.own(tx)
+                gone = processes.gone(tx, ctx.store.lives)
                 ctx.controller.exchange(tx)
+            _bury(ctx, gone)
             if own is not None and own.draining:
                 stop.set()
             elif own is None and enlisted:
                 _enlist(ctx)
             enlisted = enlisted or own is not None
+
+
+def _bury(ctx: Context, gone: Sequence[str]) -> None:
+    """Delete the rows of processes that died, and tell of them; other processes go on with their work."""
+    for owner in gone:
+        with ctx.write("", whole=True) as tx:
+            if tx.run("process_forget", owner=owner):
+                name = ":".join(processes.place_of(owner))
+                text = f"the controller process {name} died or lost the store; others do its work"
+                notices.record(tx, notices.GONE, Subject("process", name), text)
 
 
 async def _serve_until_idle(

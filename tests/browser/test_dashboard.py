@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tarfile
 from collections.abc import AsyncIterator, Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,6 +23,11 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
 ]
+AXE = "axe-core@4.14.1"
+AXE_RULES = '{runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}'
+_CHECKED = "found.passes.length > 10 ? [] : ['nothing was checked']"
+_BROKEN = "found.violations.map(rule => `${rule.id}: ${rule.nodes.map(node => node.html).slice(0, 3)}`)"
+AXE_SUMMARY = f"{_BROKEN}.concat({_CHECKED})"
 _TAB = ("Tab", 9)
 _FOCUSED = "document.activeElement.textContent.trim()"
 
@@ -35,6 +44,23 @@ def house(tmp_path: Path, packs: Charms) -> Iterator[TestController]:
 
 def set_status(house: TestController, status: str, message: str = "") -> None:
     house.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", status, message))
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The checks of accessibility of axe-core, from npm."""
+    if (npm := shutil.which("npm")) is None:
+        pytest.skip("npm is not installed")
+    folder = tmp_path_factory.mktemp("axe")
+    fetched = subprocess.run(
+        [npm, "pack", "--silent", AXE], cwd=folder, check=False, capture_output=True, text=True
+    )
+    if fetched.returncode:
+        pytest.skip(f"npm cannot fetch {AXE}: {fetched.stderr.strip()[-200:]}")
+    with tarfile.open(folder / fetched.stdout.split()[-1]) as archive:
+        script = archive.extractfile("package/axe.min.js")
+        assert script is not None
+        return script.read().decode()
 
 
 @pytest.fixture
@@ -59,7 +85,8 @@ def origin(link: str) -> str:
     return link.partition("/ui/")[0]
 
 
-async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: TestController) -> None:
+def paths_of(house: TestController) -> list[str]:
+    """Return the paths of all pages."""
     run = hook_runs.history(house.ctx, house.model, hook_runs.Wanted())[0].operation
     names = (
         "",
@@ -74,7 +101,11 @@ async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: 
         f"op/{run}",
         *("relations", "storage", "resources", "offers", "secrets", "access", "settings", "history"),
     )
-    paths = ["/ui/", "/ui/controller", *(f"/ui/m/admin/shop/{name}" for name in (*names, f"op/{run}"))]
+    return ["/ui/", "/ui/controller", *(f"/ui/m/admin/shop/{name}" for name in names)]
+
+
+async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: TestController) -> None:
+    paths = paths_of(house)
     for dark in (False, True):
         for width in (1600, 375):
             await tab.look(dark=dark, width=width)
@@ -86,6 +117,20 @@ async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: 
                 assert ground == ("rgb(13, 17, 23)" if dark else "rgb(255, 255, 255)")
     assert tab.told == []
     assert {address for address in tab.asked if not address.startswith(f"{origin(base)}/ui/")} == set()
+
+
+async def test_no_page_breaks_a_rule_of_accessibility(
+    tab: Tab, base: str, house: TestController, axe: str
+) -> None:
+    broken: dict[str, list[str]] = {}
+    for dark, width in product((False, True), (1600, 375)):
+        await tab.look(dark=dark, width=width)
+        for path in (*paths_of(house), "/ui/login"):
+            await tab.open(origin(base) + path)
+            await tab.value(f"{axe}; 0")
+            found = await tab.value(f"axe.run({AXE_RULES}).then(found => {AXE_SUMMARY})")
+            broken |= {f"{path} {width} {'dark' if dark else 'light'}": found} if found else {}
+    assert broken == {}
 
 
 async def test_a_change_is_shown_without_a_reload(tab: Tab, base: str, house: TestController) -> None:

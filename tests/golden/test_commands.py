@@ -43,7 +43,7 @@ OURS = {
     "replay",
     "apply",
 }
-OURS |= {"mirror", "pack", "timeline", "audit"}
+OURS |= {"mirror", "pack", "timeline", "audit", "notify"}
 OURS |= {"metrics"}  # Juju before 3.0 had another command of this name
 OURS |= {"api", "completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.

@@ -19,7 +19,7 @@ NOUNS: dict[str, str] = {
     "config": "config model-config model-defaults controller-config constraints set-constraints"
     " model-constraints set-model-constraints",
     "controller": "bootstrap controllers show-controller switch unregister destroy-controller"
-    " kill-controller enable-destroy-controller sync-agent-binary upgrade-controller audit",
+    " kill-controller enable-destroy-controller sync-agent-binary upgrade-controller audit notify",
     "credential": "credentials show-credential add-credential update-credential remove-credential"
     " autoload-credentials default-credential",
     "firewall": "firewall-rules set-firewall-rule",

@@ -12,6 +12,7 @@ from pushjuju.cli.work import failures, session
 from pushjuju.core.errors import Conflict
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import pools
+from pushjuju.services.requests.model import settled as settled_model
 from pushjuju.workers import driver as drivers
 
 if TYPE_CHECKING:
@@ -46,11 +47,14 @@ def settle(
         cli.console.warn("\nnext: ".join(nobody))
         return
     around = failures.around_of(ctx, model, touched or ())  # the work may end some of these
+    begun = time.monotonic()
     with progress(cli.console) as report:
         watched = wants_output(cli.console)
         since = session.first_claim(cli)
         driver = drivers.Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched, since=since)
         settled = asyncio.run(driver.settle(routine=routine))
+        if settled_model.tell(ctx, model, time.monotonic() - begun, settled.problems):
+            asyncio.run(drivers.Driver(ctx, model, tell=report, warn=cli.console.warn).settle())
     if settled.left:
         leave()
     for problem in settled.elsewhere:

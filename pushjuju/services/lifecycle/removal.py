@@ -21,7 +21,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications, units
-from pushjuju.services.entities.basis import leadership, statuses, wake
+from pushjuju.services.entities.basis import leadership, notices, statuses, wake
 from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import firewall, models
 from pushjuju.services.entities.relation import offers, relations, remote_applications
@@ -75,6 +75,7 @@ def destroy_unit(
         remove_unit(tx, unit)
         return
     tx.run("unit_set_life", name=unit.name, life=Life.DYING)
+    notices.dying(tx, "unit", unit.name)
     relations.depart(tx, unit)
     wake.unit(tx, unit, "remove-unit")
 
@@ -110,6 +111,7 @@ def remove_unit(tx: ModelTx, unit: Unit) -> None:
         storage_instances.unit_gone(tx, unit)
     actions.cancel_all(tx, Receiver.UNIT, unit.name, actions.UNIT_REMOVED)
     statuses.forget(tx, unit.name, UNIT_KINDS)
+    notices.forget(tx, Subject("unit", unit.name))
     tx.run("operation_delete_unit", unit=unit.name)
     if tx.rows("exposure_list", application=unit.application):
         firewall.changed_on(tx, unit.machine, f"{unit.name} is gone")
@@ -182,6 +184,7 @@ def destroy_application(
         end = partial(destroy_relation, tx, force=force) if force else None
         offers.remove_of_application(tx, application, end)
     tx.run("application_set_life", name=application.name, life=Life.DYING)
+    notices.dying(tx, "application", application.name)
     for relation in relations.of_application(tx, application.name):
         if relation.life == Life.ALIVE and not relations.is_peer(relations.endpoints(tx, relation.id)):
             relations.destroy(tx, relation)
@@ -204,6 +207,7 @@ def finish_application(tx: ModelTx, name: str) -> None:
     for relation in relations.of_application(tx, name):
         relations.remove(tx, relation.id)
     statuses.forget(tx, name, [StatusKind.APPLICATION])
+    notices.forget(tx, Subject("application", name))
     secrets.forget_application(tx, name)
     tx.run("application_delete", name=name)
     tx.run("charm_delete_unused")
@@ -279,6 +283,7 @@ def destroy_machine(
             destroy_unit(tx, unit, force)
         _force_later(tx, "force-machine", machine.id, force)
     tx.run("machine_set_life", id=machine.id, life=Life.DYING)
+    notices.dying(tx, "machine", machine.id)
     statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.STOPPED)
     wake.machine(tx, machine.id, "remove-machine")
 
@@ -298,6 +303,7 @@ def remove_machine(tx: ModelTx, machine: Machine) -> None:
     if machine.storage:
         storage_instances.machine_gone(tx, machine.id)
     statuses.forget(tx, machine.id, machines.MACHINE_KINDS)
+    notices.forget(tx, Subject("machine", machine.id))
     tx.run("operation_delete_machine", machine=machine.id)
     tx.run("machine_delete", id=machine.id)
     tx.run("work_delete", key=machine_key(machine.model, machine.id))
@@ -336,6 +342,7 @@ def destroy_model(
     """
     storage_ends.begin(tx, model, destroy=destroy_storage)
     tx.run("model_set_life", life=Life.DYING, forced=force is not None)
+    notices.dying(tx, "model", model.qualified)
     statuses.set_status(tx, StatusKind.MODEL, model.name, "destroying")
     if force:
         for row in tx.rows("storage_instance_list"):

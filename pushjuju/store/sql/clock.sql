@@ -15,6 +15,15 @@ UPDATE backing SET due = :now WHERE due > :now
 -- name: clock_mounts_now
 UPDATE backing_attachment SET due = :now WHERE due > :now
 
+-- name: clock_alarms_now
+UPDATE alarm SET due = :now WHERE due > :now
+
+-- name: clock_notices_now
+UPDATE notice SET due = :now WHERE due > :now
+
+-- name: clock_targets_now
+UPDATE notify_target SET due = :now WHERE due > :now
+
 -- name: clock_silence_from_now
 -- Otherwise, a machine that became silent "in the future" would not count as lost until after that time.
 UPDATE machine SET

@@ -113,6 +113,10 @@ SELECT * FROM secret_revision WHERE model = :model AND next_expiry IS NOT NULL A
 SELECT MIN(next_expiry) FROM secret_revision
 WHERE model = :model AND next_expiry IS NOT NULL AND expiry_due = 0
 
+-- name: secret_expiry_after
+SELECT MIN(next_expiry) FROM secret_revision
+WHERE model = :model AND next_expiry IS NOT NULL AND next_expiry > :after AND expiry_due = 0
+
 -- name: secret_set_expiry
 UPDATE secret_revision SET next_expiry = :next_expiry, expiry_due = :due
 WHERE model = :model AND secret = :secret AND revision = :revision

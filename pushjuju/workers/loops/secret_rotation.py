@@ -15,7 +15,7 @@ from pushjuju.core.model.secrets import Content
 from pushjuju.core.problems import Problem
 from pushjuju.plugins.api.backends import SecretBackend
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.secret import secret_backends, secrets
+from pushjuju.services.entities.secret import expiring, secret_backends, secrets
 from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.secret_records import BackendRow, RevisionRow, SecretRow, TrashRow
 from pushjuju.store.tx import ModelTx
@@ -30,7 +30,7 @@ async def look_after(runtime: Runtime, model: str, attempts: int = 0) -> Outcome
     with ctx.write(model) as tx:
         if tx.find(Model, "model_by_uuid", uuid=model) is None:
             return Outcome()
-        next_due = secrets.make_due(tx)
+        next_due = _earlier(expiring.announce(tx), secrets.make_due(tx))
         secrets.prune(tx)
     try:
         await _move(runtime, model)

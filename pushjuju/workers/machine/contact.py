@@ -28,7 +28,7 @@ from pushjuju.core.status import InstanceStatus, MachineStatus, StatusInfo, Stat
 from pushjuju.plugins.api.providers import Provider, Resumer
 from pushjuju.portable.frames import Hello
 from pushjuju.runner.session import MachineSession
-from pushjuju.services.entities.basis import leadership, logs, network, statuses, wake
+from pushjuju.services.entities.basis import leadership, logs, network, notices, statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import (
     credential_validity,
@@ -243,6 +243,8 @@ def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
     with ctx.write(machine.model) as tx:
         addresses = spaces.note_addresses(tx, machine, _addresses(hello))
         _note_facts(tx, machine, hello, now)
+        if machine.unreachable_since:
+            notices.reachable(tx, machine.id)
         if not machine.last_seen:
             for container in machines.containers_on(tx, machine.id):
                 wake.machine(tx, container.id, f"machine {machine.id} is there")
@@ -312,6 +314,7 @@ def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
     with ctx.write(machine.model) as tx:
         if isinstance(error, TransportError):
             tx.run("machine_set_unreachable", id=machine.id, now=now)
+            notices.unreachable(tx, machine.id, error.full_text)
             _note_unusable(tx, machine, error)
             _alert_followers(tx, machine)
         elif machine.last_seen or isinstance(error, BadAnswer | HeldElsewhere):

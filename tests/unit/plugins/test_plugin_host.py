@@ -106,6 +106,7 @@ def test_built_in_plugins(site: Site) -> None:
             "storage",
             "vault",
             "nftables",
+            "notifiers",
             "charmhub",
             "charm-mirror",
             "charm-places",
@@ -113,7 +114,7 @@ def test_built_in_plugins(site: Site) -> None:
         *(f"hooks-{name}" for name in families),
     ]
     assert {item.source for item in plugins} == {"built-in"}
-    assert {item.api for item in plugins} == {"1.1", "1.4", "1.5"}
+    assert {item.api for item in plugins} == {"1.1", "1.4", "1.5", "1.6"}
     assert site.warnings == []
 
 
@@ -126,6 +127,7 @@ def test_every_hook_is_used_by_some_plugin(site: Site) -> None:
         "pushjuju_detect_credentials",
         "pushjuju_finalize_credential",
         "pushjuju_hook_tools",
+        "pushjuju_notifiers",
         "pushjuju_open_charm_source",
         "pushjuju_open_containers",
         "pushjuju_open_firewall",
@@ -172,8 +174,8 @@ def test_unknown_type_of_cloud(site: Site) -> None:
         ("raise RuntimeError('out of fuel')", "RuntimeError: out of fuel"),
         ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.5"),
-        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.5"),
+        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.6"),
+        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.6"),
         (
             SKY.replace("def pushjuju_user_data(request, data)", "def pushjuju_user_data(nonsense)"),
             "nonsense",
@@ -270,7 +272,13 @@ def test_answers_are_kept_until_a_directory_changes(site: Site, tmp_path: Path) 
 
 def test_importing_the_host_loads_nothing_heavy() -> None:
     """`status` may import it; pluggy, entry points and providers come with use."""
-    program = "import sys, pushjuju.plugins.manager, pushjuju.plugins.api.providers; print(*sys.modules)"
+    program = """
+import sys
+from pushjuju.cli.lazy_imports import import_lazily
+for name in ("pushjuju.plugins.manager", "pushjuju.plugins.api.providers"):
+    import_lazily(name)  # as commands do
+print(*sys.modules)
+"""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     heavy = {"pluggy", "importlib.metadata", "asyncio", "subprocess", "asyncssh", "cryptography"}
     assert heavy.isdisjoint(done.stdout.split())

@@ -14,10 +14,9 @@ from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.api.storage_types import StorageProvider, StorageType
 from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.providers.libcloud import keyfiles
+from pushjuju.plugins.providers.libcloud import keyfiles, storagekinds
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
 from pushjuju.plugins.providers.libcloud.kinds import KINDS
-from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 
 if TYPE_CHECKING:
     from pushjuju.plugins.providers.libcloud.opening import Opening
@@ -65,13 +64,15 @@ def pushjuju_open_firewall(
 @hookimpl
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
     """Return the types of volumes that a cloud has."""
-    return STORAGE.get(cloud_type, ())
+    return storagekinds.STORAGE.get(cloud_type, ())
 
 
 @hookimpl
 def pushjuju_open_storage(type_name: str, provider: Provider | None) -> StorageProvider | None:
     """Return the volumes of a cloud that has an adapter for them."""
-    if provider is None or type_name not in {item.name for known in STORAGE.values() for item in known}:
+    if provider is None or type_name not in {
+        item.name for known in storagekinds.STORAGE.values() for item in known
+    }:
         return None
     return _opening().storage(type_name, provider)
 

@@ -21,7 +21,7 @@ from pushjuju.plugins.api.clouds import (
 from pushjuju.plugins.api.providers import ModelInfo, Provider
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.providers.maas.keys import is_key
+from pushjuju.plugins.providers.maas import keys
 
 if TYPE_CHECKING:
     from pushjuju.plugins.providers.maas.opening import Opening
@@ -59,7 +59,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
 @hookimpl
 def pushjuju_finalize_credential(cloud: CloudSpec, attributes: Mapping[str, str]) -> None:
     """Refuse a credential whose attribute is not an API key; leave every other one unchanged."""
-    if cloud.type == "maas" and not is_key(attributes.get("maas-oauth", "")):
+    if cloud.type == "maas" and not keys.is_key(attributes.get("maas-oauth", "")):
         raise NotValid("maas-oauth is not a key of MAAS", hint="a key has the form CONSUMER:TOKEN:SECRET")
 
 

@@ -58,6 +58,9 @@ def _bring_near(tx: Tx, now: datetime, latest: datetime) -> None:
     for statement in (
         "clock_storage_now",
         "clock_mounts_now",
+        "clock_alarms_now",
+        "clock_notices_now",
+        "clock_targets_now",
         "clock_silence_from_now",
         "clock_expiries_again",
     ):

@@ -11,6 +11,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
 from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
+from pushjuju.services.entities.basis import notices
 from pushjuju.store.rows.records import Status
 from pushjuju.store.tx import ModelTx
 
@@ -49,6 +50,8 @@ def set_status(
     tx.run("status_set", **row)
     written = Status(**{**row, "data": json.loads(row["data"]) if data else {}})
     tx.know("status_get", written, kind=str(kind), entity=entity)
+    if not same and kind in (StatusKind.AGENT, StatusKind.WORKLOAD):
+        notices.of_status(tx, kind, entity, present.status if present else "", row["status"], message)
 
 
 def not_before(tx: ModelTx, unit: str, moment: datetime) -> datetime:

@@ -20,6 +20,7 @@ from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.loglevels import parse_levels
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.basis.network import check_egress
+from pushjuju.store.engine import Row
 from pushjuju.store.tx import ModelTx
 
 
@@ -295,14 +296,18 @@ def _bool(key: str, value: Any) -> bool:
 
 def stored(tx: ModelTx) -> dict[str, Any]:
     """Return the values that were set for the model, without defaults."""
-    return {row["key"]: json.loads(row["value"]) for row in tx.rows("model_config_list")}
+    return dict(tx.made(_values, "model_config_list"))
+
+
+def _values(rows: Iterable[Row]) -> dict[str, Any]:
+    return {row["key"]: json.loads(row["value"]) for row in rows}
 
 
 def get(tx: ModelTx, key: str) -> Any:
     """Return the effective value of a key, or None when the key has no value."""
-    found = tx.scalar("model_config_get", key=key)
-    if found is not None:
-        return json.loads(found)
+    found = tx.made(_values, "model_config_list")
+    if key in found:
+        return found[key]
     attribute = ATTRIBUTES.get(key) or OWN.get(key)
     return attribute.default if attribute else None
 

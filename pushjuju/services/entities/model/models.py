@@ -140,6 +140,7 @@ def delete(tx: ModelTx) -> None:
     tx.run("work_delete_prefix", prefix=tx.model)
     tx.run("sequence_delete", scope=tx.model)
     tx.run("host_key_clear")
+    tx.run("notice_delete_model")
     tx.run("model_delete")
 
 

@@ -19,7 +19,7 @@ from pushjuju.core.errors import AlreadyExists, NotValid, StoreError
 from pushjuju.core.model.secrets import RETRY, Content, OwnerKind, Rotation
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis import notices, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
@@ -480,7 +480,8 @@ def wake_loop(tx: ModelTx, when: datetime, reason: str) -> None:
 
 def _schedule(tx: ModelTx, row: SecretRow, when: datetime | None) -> None:
     if when is not None:
-        wake_loop(tx.beside(row.model), when, f"secret {row.id} is due")
+        home = tx.beside(row.model)
+        wake_loop(home, notices.before_expiry(home, when), f"secret {row.id} is due")
 
 
 # --- rotation and expiry ----------------------------------------------------------------------------------

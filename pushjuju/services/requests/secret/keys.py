@@ -6,6 +6,7 @@ so that the store stays readable when the process is killed.
 
 from __future__ import annotations
 
+from pushjuju.services.entities.basis import notify_targets
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
 from pushjuju.store.keys import Sealed
@@ -22,7 +23,7 @@ def renew(ctx: Context, *, forget: bool = False) -> tuple[str, int]:
     ring = ctx.controller.keyring
     with ctx.change_controller() as tx:
         name = ring.renew(tx, ctx.clock.now())
-        count = _reseal_revisions(ctx, tx) + _reseal_backends(ctx, tx)
+        count = _reseal_revisions(ctx, tx) + _reseal_backends(ctx, tx) + notify_targets.reseal(ctx, tx)
         tx.run("encryption_key_drop_old")
     if forget:
         ring.forget([name])

@@ -1,0 +1,130 @@
+"""Sends events as email, through a mail server that the user names."""
+
+from __future__ import annotations
+
+import json
+import smtplib
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.errors import MessageError
+from email.message import EmailMessage
+from email.utils import formatdate
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from pushjuju.core.errors import NotifyError, NotValid
+from pushjuju.core.values import dataclass
+from pushjuju.plugins.api.notices import Event, NotifyTarget
+
+TIMEOUT_S = 10.0
+_FORM = "smtp://[USER@]HOST[:PORT]/TO[,TO...][?from=ADDRESS]"
+_MOST_SUBJECT = 150  # letters
+Trust = Callable[[], ssl.SSLContext]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Server:
+    """A mail server, with the sender and the receivers of messages."""
+
+    host: str
+    port: int
+    encrypted: bool
+    user: str
+    to: tuple[str, ...]
+    sender: str
+
+
+class Mail:
+    """Sends to smtps: addresses with TLS, and to smtp: addresses with STARTTLS if the server offers it.
+
+    The password of a user is the target's secret; it is sent only over TLS.
+
+    Args:
+        trust: Returns the certificates that a server must show.
+    """
+
+    schemes: tuple[str, ...] = ("smtps", "smtp")
+    summary = "sends an email"
+
+    def __init__(self, trust: Trust = ssl.create_default_context) -> None:
+        self._trust = trust
+
+    def check(self, target: NotifyTarget) -> None:
+        """Check that an address names a server and receivers."""
+        server = _parsed(target.address)
+        if target.secret and not server.user:
+            raise NotValid("a password needs a user", hint=_FORM)
+
+    def shown(self, address: str) -> str:
+        """Return the server and the receivers."""
+        url = urlsplit(address)
+        return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
+
+    def send(self, target: NotifyTarget, event: Event) -> None:
+        """Send an email with the sentence, and with the event as JSON behind it."""
+        server = _parsed(target.address)
+        try:
+            message = _message(server, target, event)
+            with self._connected(server) as connection:
+                if server.user:
+                    _log_in(connection, server, target.secret)
+                connection.send_message(message)
+        except smtplib.SMTPResponseException as error:
+            raise NotifyError(
+                f"{self.shown(target.address)} refused the message: {error.smtp_code}"
+            ) from None
+        except (OSError, smtplib.SMTPException, MessageError, ValueError) as error:
+            said = getattr(error, "strerror", None) or type(error).__name__
+            raise NotifyError(f"{self.shown(target.address)} did not take the message: {said}") from None
+
+    @contextmanager
+    def _connected(self, server: _Server) -> Iterator[smtplib.SMTP]:
+        if server.encrypted:
+            with smtplib.SMTP_SSL(server.host, server.port, timeout=TIMEOUT_S, context=self._trust()) as made:
+                yield made
+            return
+        with smtplib.SMTP(server.host, server.port, timeout=TIMEOUT_S) as made:
+            made.ehlo()
+            if made.has_extn("starttls"):
+                made.starttls(context=self._trust())
+            yield made
+
+
+def _log_in(connection: smtplib.SMTP, server: _Server, password: str) -> None:
+    if not isinstance(connection.sock, ssl.SSLSocket):
+        raise NotifyError(f"{server.host} offers no TLS: the password is not sent")
+    connection.login(server.user, password)
+
+
+def _message(server: _Server, target: NotifyTarget, event: Event) -> EmailMessage:
+    message = EmailMessage()
+    line = "".join(letter if letter.isprintable() else " " for letter in event.text)
+    message["Subject"] = line[:_MOST_SUBJECT]
+    message["From"], message["To"] = server.sender, ", ".join(server.to)
+    message["Date"] = formatdate()
+    message["Message-ID"] = f"<{event.id}@pushjuju>"
+    message["Auto-Submitted"] = "auto-generated"
+    whole = json.dumps(event.document(), indent=2, ensure_ascii=False) if target.body == "json" else ""
+    message.set_content(f"{event.text}\n\n{whole}".strip() + "\n")
+    return message
+
+
+def _parsed(address: str) -> _Server:
+    try:
+        url = urlsplit(address)
+        port = url.port or (465 if url.scheme == "smtps" else 25)
+    except ValueError:
+        raise NotValid("the address is no mail server", hint=_FORM) from None
+    to = tuple(filter(None, unquote(url.path).strip("/").split(",")))
+    sender = parse_qs(url.query).get("from", ["pushjuju@localhost"])[0]
+    if not url.hostname or url.password or not to or not all(map(_is_mailbox, (*to, sender))):
+        raise NotValid("the address names no mail server with receivers, or holds a password", hint=_FORM)
+    return _Server(
+        host=url.hostname, port=port, encrypted=url.scheme == "smtps", user=unquote(url.username or ""),
+        to=to, sender=sender,
+    )  # fmt: skip
+
+
+def _is_mailbox(text: str) -> bool:
+    name, _, host = text.rpartition("@")
+    return bool(name and host) and text.isprintable() and not set(text) & set(' <>,;"()[]\\')

@@ -1,0 +1,110 @@
+"""The loop that delivers the events of a model to the targets that want them.
+
+Events of one entity reach a target in their order. After a failure, all events of the model wait for the
+target, which is tried again later; an event that is older than a day is then dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from functools import partial
+
+from pushjuju.core.errors import NotifyError
+from pushjuju.services.entities.basis import logs, notices, notify_targets
+from pushjuju.store.rows.notify_records import NoticeRow, TargetRow
+from pushjuju.store.rows.records import Model
+from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.runtime import Runtime
+
+KEPT_S = 86400.0
+LOGGER = "pushjuju.notify"
+
+
+async def deliver(runtime: Runtime, model: str) -> Outcome:
+    """Deliver the events that are due, of a model, or of the controller for an empty name."""
+    ctx = runtime.ctx
+    with ctx.write(model) as tx:
+        found = tx.find(Model, "model_by_uuid", uuid=model)
+        if found is None and model:
+            return Outcome()
+        lasting = notices.raise_due(tx)
+    name = found.qualified if found is not None else ""
+    dues = [await _deliver_to(runtime, model, name, target) for target in _waiting(runtime, model)]
+    known = [due for due in (*dues, lasting) if due is not None]
+    return Outcome(due=min(known, default=None))
+
+
+def _waiting(runtime: Runtime, model: str) -> list[TargetRow]:
+    """Return the targets for which events of a model wait."""
+    with runtime.ctx.read(model) as tx:
+        names = [row["target"] for row in tx.rows("notice_next")]
+        found = (tx.find(TargetRow, "notify_target_get", name=name) for name in names)
+        return [row for row in found if row is not None]
+
+
+async def _deliver_to(runtime: Runtime, model: str, name: str, target: TargetRow) -> datetime | None:
+    """Deliver the events of a model to a target; return when to go on, or None when no event waits."""
+    ctx = runtime.ctx
+    if target.due is not None and target.due > ctx.clock.now():
+        return target.due
+    sent: set[int] = set()
+    while True:
+        row, later = _next(runtime, model, target.name, sent)
+        if row is None:
+            return later
+        event = notify_targets.event_of(ctx, row, name)
+        try:
+            await asyncio.to_thread(partial(notify_targets.send, ctx, runtime.host, target, event))
+        except NotifyError as error:
+            return _failed(runtime, target, row, error)
+        _delivered(runtime, target, row)
+        sent.add(row.number)
+
+
+def _next(
+    runtime: Runtime, model: str, target: str, sent: set[int]
+) -> tuple[NoticeRow | None, datetime | None]:
+    """Return the next event that is due, or None and when the next one is.
+
+    An event waits for the earlier events of its entity.
+    """
+    now, held, later = runtime.ctx.clock.now(), set[tuple[str, str]](), list[datetime]()
+    with runtime.ctx.read(model) as tx:
+        rows = tx.list(NoticeRow, "notice_waiting", target=target)
+    for row in rows:
+        entity = (row.kind, row.entity)
+        if row.due > now or entity in held:
+            held.add(entity)
+            later.append(row.due)
+        elif row.number not in sent:
+            return row, None
+    return None, min(later, default=None)
+
+
+def _delivered(runtime: Runtime, target: TargetRow, row: NoticeRow) -> None:
+    """Record that an event was delivered; an equal event that came meanwhile stays to be delivered."""
+    ctx = runtime.ctx
+    with ctx.write(row.model) as tx:
+        tx.run("notice_sent", number=row.number, count=row.count, now=tx.now)
+    if target.attempts:
+        with ctx.store.write() as whole:
+            whole.run("notify_target_state", name=target.name, attempts=0, due=None, error="")
+
+
+def _failed(runtime: Runtime, target: TargetRow, row: NoticeRow, error: NotifyError) -> datetime:
+    """Record a failure, drop an event that is too old, and return when to try again."""
+    ctx = runtime.ctx
+    now, attempts = ctx.clock.now(), target.attempts + 1
+    again = notify_targets.again_at(now, attempts)
+    with ctx.store.write() as whole:
+        whole.run(
+            "notify_target_state", name=target.name, attempts=attempts, due=again, error=error.message
+        )  # fmt: skip
+    if now - row.time > timedelta(seconds=KEPT_S):
+        text = f"target {target.name} did not take the event {row.event} for a day: {error.message}"
+        with ctx.write(row.model) as tx:
+            tx.run("notice_drop", number=row.number)
+            if row.model:
+                logs.append(tx, f"model-{row.model}", "WARNING", LOGGER, text, now=now)
+    return again

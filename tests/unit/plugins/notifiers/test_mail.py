@@ -1,0 +1,116 @@
+"""Emails of events, taken by a real mail server."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
+
+from pushjuju.core.errors import NotifyError, NotValid
+from pushjuju.core.values import changed
+from pushjuju.plugins.api.notices import NotifyTarget
+from pushjuju.plugins.notifiers.mail import Mail
+from tests.clouds.certificates import certificate as certificate  # noqa: PLC0414 - a fixture
+from tests.unit.plugins.notifiers.receivers import unused_port
+from tests.unit.plugins.notifiers.test_webhook import EVENT
+
+
+class Box:
+    """What a mail server has taken."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[list[str], Message]] = []
+        self.logins: list[tuple[bytes, bytes]] = []
+
+    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802 - its name
+        self.messages.append((envelope.rcpt_tos, message_from_bytes(envelope.content)))
+        return "250 taken"
+
+    def log_in(self, _server: Any, _session: Any, _envelope: Any, _kind: str, data: Any) -> AuthResult:
+        self.logins.append((data.login, data.password))
+        return AuthResult(success=data.password == b"pw")
+
+
+@pytest.fixture
+def box() -> Box:
+    return Box()
+
+
+def served(box: Box, **more: Any) -> Controller:
+    made = Controller(box, hostname="127.0.0.1", port=unused_port(), authenticator=box.log_in, **more)
+    made.start()
+    return made
+
+
+@pytest.fixture
+def plain(box: Box) -> Iterator[int]:
+    """The port of a mail server without TLS."""
+    made = served(box)
+    yield made.port
+    made.stop()
+
+
+@pytest.fixture
+def secure(box: Box, certificate: Path) -> Iterator[int]:
+    """The port of a mail server with STARTTLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    made = served(box, tls_context=context, require_starttls=True)
+    yield made.port
+    made.stop()
+
+
+def target(port: int, rest: str = "ops@example.com", user: str = "", **more: str) -> NotifyTarget:
+    return NotifyTarget(name="t", address=f"smtp://{user}127.0.0.1:{port}/{rest}", **more)  # type: ignore[arg-type]
+
+
+def test_an_email_has_the_sentence_and_the_event(box: Box, plain: int) -> None:
+    Mail().send(target(plain, "ops@example.com,boss@example.com?from=juju@example.com"), EVENT)
+    ((to, message),) = box.messages
+    assert to == ["ops@example.com", "boss@example.com"]
+    assert (message["From"], message["Subject"]) == ("juju@example.com", EVENT.text)
+    assert '"id": "1f"' in message.get_payload()
+
+
+def test_a_hostile_text_makes_no_header(box: Box, plain: int) -> None:
+    text = "unit web/0 is in error: x\r\nBcc: all@example.com\r\n\r\nhi \x1b[31m"
+    Mail().send(target(plain, body="text"), changed(EVENT, text=text))
+    ((to, message),) = box.messages
+    assert (to, message["Bcc"]) == (["ops@example.com"], None)
+    assert "Bcc: all@example.com" in str(message["Subject"]).replace("\n", "")
+
+
+def test_a_password_goes_over_tls_alone(box: Box, plain: int, secure: int, certificate: Path) -> None:
+    known = ssl.create_default_context(cafile=str(certificate))
+    with pytest.raises(NotifyError, match="offers no TLS: the password is not sent"):
+        Mail().send(target(plain, user="me@", secret="pw"), EVENT)
+    assert box.logins == []
+    Mail(lambda: known).send(target(secure, user="me@", secret="pw"), EVENT)
+    assert (box.logins, len(box.messages)) == ([(b"me", b"pw")], 1)
+    with pytest.raises(NotifyError, match=r"refused the message: 535|SMTPServerDisconnected"):
+        Mail(lambda: known).send(target(secure, user="me@", secret="wr0ng"), EVENT)
+    with pytest.raises(NotifyError, match="did not take the message"):  # a certificate of nobody
+        Mail().send(target(secure, user="me@", secret="pw"), EVENT)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["smtp://", "smtp://h/", "smtp://h/ops", "smtp://u:pw@h/a@b", "smtp://h/a@b%0aBcc:c@d", "smtp://h:x/a@b"],
+)
+def test_an_address_without_server_or_receivers_or_with_a_password_is_refused(address: str) -> None:
+    with pytest.raises(NotValid):
+        Mail().check(NotifyTarget(name="t", address=address))
+
+
+def test_a_server_that_is_away_is_named_without_its_user(box: Box) -> None:
+    with pytest.raises(NotifyError) as caught:
+        Mail().send(target(unused_port(), user="s3cret@"), EVENT)
+    assert "Connection refused" in caught.value.message
+    assert "s3cret" not in caught.value.message
