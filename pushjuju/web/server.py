@@ -34,6 +34,7 @@ from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site
 from pushjuju.web.pool import Pool
+from pushjuju.web.traffic import Traffic
 from pushjuju.web.transport.sockets import Socket
 
 PORT = 17070
@@ -211,7 +212,8 @@ def application(
     Args:
         names: Returns the names by which browsers may reach the server.
     """
-    made = web.Application(client_max_size=0, middlewares=[_headers, _methods])
+    traffic = Traffic()
+    made = web.Application(client_max_size=0, middlewares=[traffic.count, _headers, _methods])
     made[_API] = api
     made.router.add_get("/health", _health)
     for path in ("/", "/api", "/model/{model}/api"):
@@ -221,7 +223,7 @@ def application(
     for part in (
         *files,
         LogStream(transfers),
-        Metrics(transfers),
+        Metrics(transfers, traffic),
         Commands(transfers, commands),
         Registration(api),
         Discharges(api),

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.values import dataclass
-from pushjuju.services.entities.basis import notices
+from pushjuju.services.entities.basis import notices, tally
 from pushjuju.services.entities.basis.clock_jumps import after_jump
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
@@ -26,6 +26,7 @@ from pushjuju.store.queue import (
     Claim,
     SqliteWorkQueue,
     failed_since,
+    model_of,
     next_lease,
 )
 from pushjuju.store.rows.records import Model, Status
@@ -280,6 +281,13 @@ class Driver:
                     problems=outcome.problems,
                     later=True,
                 )
+            self._count(model_of(claim.key), outcome)
+
+    def _count(self, model: str, outcome: Outcome) -> None:
+        """Count the contacts with a machine."""
+        for result, seconds in outcome.contacts:
+            with self.ctx.store.write(model, later=True) as tx:
+                tally.count(self.ctx.of(tx, model), tally.CONTACTS, (result,), seconds)
 
     async def _dispatch(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)

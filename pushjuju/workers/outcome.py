@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from pushjuju.core.errors import PushjujuError
@@ -21,6 +21,7 @@ class Outcome:
         reason: Why the worker waits, for users; "" after a failure.
         problems: The failures of the work.
         routine: True when the worker is due only for the next update-status.
+        contacts: The result (ok, failed, unreachable) and the seconds of each contact with the machine.
     """
 
     due: datetime | None = None
@@ -28,6 +29,7 @@ class Outcome:
     reason: str = ""
     problems: tuple[Problem, ...] = ()
     routine: bool = False
+    contacts: tuple[tuple[str, float], ...] = field(default=(), compare=False)
 
     @property
     def failed(self) -> bool:

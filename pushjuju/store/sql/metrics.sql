@@ -12,6 +12,16 @@ ON CONFLICT (model, application, hook, result, bound_ms) DO UPDATE SET
 SELECT model, application, hook, result, bound_ms, runs, milliseconds FROM hook_tally
 ORDER BY model, application, hook, result, bound_ms
 
+-- name: tally_add
+-- What happens while a model is removed is not counted.
+INSERT INTO tally (model, metric, labels, bound_ms, number, milliseconds)
+SELECT uuid, :metric, :labels, :bound_ms, 1, :milliseconds FROM model WHERE uuid = :model
+ON CONFLICT (model, metric, labels, bound_ms) DO UPDATE SET
+  number = tally.number + 1, milliseconds = tally.milliseconds + excluded.milliseconds
+
+-- name: metrics_tally
+SELECT model, metric, labels, bound_ms, number, milliseconds FROM tally ORDER BY model, metric, labels, bound_ms
+
 -- name: metrics_units
 -- As in `status`, a unit whose agent is in error shows the status `error`.
 SELECT u.model AS model, u.application AS application,

@@ -5,6 +5,7 @@ Superusers and readers of the controller's own model may read the path, as Juju'
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -16,15 +17,20 @@ from pushjuju.web.call import reach
 from pushjuju.web.endpoints.transfers import Transfers, refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.views.metrics.reading import Sample
     from pushjuju.web.errors import Error
+    from pushjuju.web.traffic import Traffic
 
 
 class Metrics:
     """Answers Prometheus."""
 
-    def __init__(self, transfers: Transfers) -> None:
+    def __init__(self, transfers: Transfers, traffic: Traffic) -> None:
         self._transfers = transfers
+        self._traffic = traffic
 
     def routes(self) -> list[web.RouteDef]:
         """Return the path of metrics."""
@@ -33,15 +39,15 @@ class Metrics:
     async def _get(self, request: web.Request) -> web.Response:
         try:
             entered = await self._transfers.enter(request)
-            text = await self._transfers.run(entered, _read)
+            text = await self._transfers.run(entered, partial(_read, self._traffic.samples()))
         except PushjujuError as error:
             return refusal(error, _body)
         return web.Response(body=text.encode(), headers={"Content-Type": exposition.CONTENT_TYPE})
 
 
-def _read(ctx: Context) -> str:
+def _read(more: Sequence[Sample], ctx: Context) -> str:
     reach(ctx, models.own(ctx).uuid)
-    return exposition.text(ctx)
+    return exposition.text(ctx, more)
 
 
 def _body(found: Error) -> Error:

@@ -7,6 +7,7 @@ machine's journal.
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -70,10 +71,15 @@ class MachineWorker:
         self._stored: list[Problem] = []  # failed steps for storage
         self._decided: dict[str, Decided] = {}  # unit -> its decision, for the run
         self._setbacks: dict[str, Problem] = {}  # unit, or `profiles...` -> its failure in this work
+        self._contacts: list[tuple[str, float]] = []
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
         """Do everything that is due on the machine; return failures as problems of the outcome."""
+        outcome = await self._outcome()
+        return replace(outcome, contacts=tuple(self._contacts)) if self._contacts else outcome
+
+    async def _outcome(self) -> Outcome:
         try:
             return await self._work()
         except StartFailed as error:
@@ -159,8 +165,16 @@ class MachineWorker:
     async def _use(self, machine: Machine) -> None:
         """Reach the machine and do everything that is due on it."""
         reused, serves = self.runtime.is_attached(machine), self.runtime.serves
-        with self.runtime.observer.contact(machine, reused=reused, serves=serves):
-            await self._do_all(machine)
+        begun, result = time.monotonic(), "failed"
+        try:
+            with self.runtime.observer.contact(machine, reused=reused, serves=serves):
+                await self._do_all(machine)
+            result = "ok"
+        except TransportError:
+            result = "unreachable"
+            raise
+        finally:
+            self._contacts.append((result, time.monotonic() - begun))
 
     async def _do_all(self, machine: Machine) -> None:
         machine_run = await self._attach(machine)

@@ -31,3 +31,14 @@ async def test_without_a_password_there_are_no_metrics(served: ApiWorld) -> None
     status, body = await transfer(served, "GET", "/metrics", Authorization="")
     assert status == 401
     assert b"pushjuju_" not in body
+
+
+async def test_the_requests_of_the_server_are_counted_by_route(served: ApiWorld) -> None:
+    for path in ("/health", "/health", "/charms/not-there", "/no/such/path"):
+        await transfer(served, "GET", path)
+    _, body = await transfer(served, "GET", "/metrics")
+    lines = body.decode().splitlines()
+    assert 'pushjuju_http_requests_total{route="/health",code="200"} 2' in lines
+    assert 'pushjuju_http_requests_total{route="none",code="404"} 2' in lines
+    assert 'pushjuju_http_request_duration_seconds_count{route="/health"} 2' in lines
+    assert "pushjuju_http_streams 0" in lines

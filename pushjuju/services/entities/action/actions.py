@@ -17,7 +17,7 @@ from pushjuju.charms.values.model import ActionSpec
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.problems import Subject
-from pushjuju.services.entities.basis import notices
+from pushjuju.services.entities.basis import notices, tally
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import Application, Task, TaskLog, Unit
 from pushjuju.store.tx import ModelTx
@@ -90,13 +90,18 @@ def finish(
     """
     text = json.dumps(results or {}, separators=(",", ":"), sort_keys=True)
     changed = tx.run("task_finish", id=number, status=status, message=message, results=text, now=tx.now)
-    if changed and notices.wanted(tx, notices.FINISHED):
+    if changed:
         _note_end(tx, number, status, message)
     return bool(changed)
 
 
 def _note_end(tx: ModelTx, number: int, status: TaskStatus, message: str) -> None:
+    """Count a task that has ended, and tell who wants to know."""
     task = get_task(tx, number)
+    application = task.receiver.partition("/")[0] if task.kind == Receiver.UNIT else ""
+    tally.count(tx, tally.TASKS, (application, task.action, str(status)))
+    if not notices.wanted(tx, notices.FINISHED):
+        return
     text = f"task {number} ({task.action} on {task.receiver}) has ended: {status}"
     data = {"action": task.action, "receiver": task.receiver, "status": str(status), "message": message}
     notices.record(tx, notices.FINISHED, Subject("task", str(number)), text, data)

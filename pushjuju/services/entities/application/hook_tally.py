@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.services.entities.basis.tally import bound_of
+
 if TYPE_CHECKING:
     from pushjuju.store.rows.records import Operation
     from pushjuju.store.tx import Tx
-
-BOUNDS_MS = (100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 1_800_000)
-"""The upper bounds of the durations that are counted together."""
 
 _RESULTS = {"ok": "ok", "missing": "missing", "terminated": "killed"}
 
@@ -30,13 +28,12 @@ def count(tx: Tx, operation: Operation, outcome: str, result: Mapping[str, Any],
     most = max((now - operation.prepared).total_seconds(), 0.0)  # the machine's clock may have jumped
     seconds = min(max((result.get("ended") or 0) - (result.get("started") or 0), 0.0), most)
     milliseconds = int(seconds * 1000)
-    place = bisect_left(BOUNDS_MS, milliseconds)
     tx.run(
         "hook_tally_add",
         model=operation.model,
         application=operation.unit.partition("/")[0],
         hook=document["hook"]["kind"],
         result=_RESULTS.get(outcome, "failed"),
-        bound_ms=BOUNDS_MS[place] if place < len(BOUNDS_MS) else 0,
+        bound_ms=bound_of(milliseconds),
         milliseconds=milliseconds,
     )

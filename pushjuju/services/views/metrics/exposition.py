@@ -19,9 +19,13 @@ _READABLE = 0o644  # node_exporter runs as another user
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-def text(ctx: Context) -> str:
-    """Return all metrics of a controller as Prometheus reads them."""
-    return "".join(f"{line}\n" for line in lines(read(ctx)))
+def text(ctx: Context, more: Iterable[Sample] = ()) -> str:
+    """Return all metrics of a controller as Prometheus reads them.
+
+    Args:
+        more: Metrics of this process.
+    """
+    return "".join(f"{line}\n" for line in lines([*read(ctx), *more]))
 
 
 def write(path: Path, content: str) -> None:

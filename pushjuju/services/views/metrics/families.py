@@ -40,6 +40,11 @@ FAMILIES: dict[str, Family] = {
         "counter", "model application hook result", "Hooks that ended; result: ok, missing, failed or killed."
     ),
     "hook_duration_seconds": Family("histogram", "model application hook", "How long hooks ran."),
+    "tasks_total": Family("counter", "model application action status", "Tasks of actions that ended."),
+    "contacts_total": Family(
+        "counter", "model result", "Contacts with machines that ended; result: ok, failed or unreachable."
+    ),
+    "contact_duration_seconds": Family("histogram", "model result", "How long contacts with machines took."),
     "queue_items": Family(
         "gauge",
         "model kind state",
@@ -49,6 +54,15 @@ FAMILIES: dict[str, Family] = {
         "gauge", "model", "For how long due work has waited; 0 without such work."
     ),
     "secrets_expiring": Family("gauge", "model", "Revisions of secrets that expire within a week."),
+    "driver_info": Family("gauge", "host pid version", "A process that does what becomes due; always 1."),
+    "certificate_expiry_timestamp_seconds": Family("gauge", "name", "When a certificate ends."),
+    "http_requests_total": Family(
+        "counter", "route code", "Requests that the process has answered; only from /metrics."
+    ),
+    "http_request_duration_seconds": Family(
+        "histogram", "route", "How long answers took; only from /metrics."
+    ),
+    "http_streams": Family("gauge", "", "Connections of the process that stay open; only from /metrics."),
     "store_bytes": Family("gauge", "", "The size of the store: its file, or its tables in PostgreSQL."),
     "store_wal_bytes": Family("gauge", "", "The size of the store's write-ahead log."),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,10 +13,15 @@ from pushjuju import JUJU_VERSION, __version__
 from pushjuju.core import status as rules
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import InstanceGone
-from pushjuju.services.entities.application.hook_tally import BOUNDS_MS
+from pushjuju.services.entities.basis.tally import BOUNDS_MS, CONTACTS, TASKS
+from pushjuju.services.views.metrics import certificates
+from pushjuju.services.views.metrics.families import FAMILIES
 from pushjuju.services.views.status.document import LOST_AFTER_S
+from pushjuju.store import processes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.store.engine import Row
     from pushjuju.store.tx import Tx
@@ -55,7 +61,10 @@ def read(ctx: Context) -> list[Sample]:
         found += _machines(tx, now)
         found += _hooks(tx.rows("metrics_hooks"))
         found += _queue(tx, now, names)
+        found += _counts(tx.rows("metrics_tally"))
+        found += _processes(tx, ctx)
         soon = tx.rows("metrics_secrets", until=to_iso(now + _SOON))
+    found += _certificates(ctx.controller.root / "api" / "server.pem")
     found += [Sample("secrets_expiring", (row["model"],), row["revisions"]) for row in soon]
     return [_named(sample, names) for sample in found if not _is_of_unknown_model(sample, names)]
 
@@ -66,7 +75,7 @@ def _is_of_unknown_model(sample: Sample, names: Mapping[str, str]) -> bool:
 
 
 def _has_model(sample: Sample) -> bool:
-    return bool(sample.labels) and sample.family != "build_info"
+    return FAMILIES[sample.family].labels.startswith("model")
 
 
 def _named(sample: Sample, names: Mapping[str, str]) -> Sample:
@@ -124,10 +133,37 @@ def _hooks(rows: Iterable[Row]) -> Iterator[Sample]:
         took[labels] += row["milliseconds"]
     yield from (Sample("hooks_total", labels, count) for labels, count in results.items())
     for labels, counts in buckets.items():
-        yield from _histogram("hook_duration_seconds", labels, counts, took[labels] / 1000)
+        yield from histogram("hook_duration_seconds", labels, counts, took[labels] / 1000)
 
 
-def _histogram(name: str, labels: tuple[str, ...], counts: Counter[int], total: float) -> Iterator[Sample]:
+def _counts(rows: Iterable[Row]) -> Iterator[Sample]:
+    """Yield the tasks and the contacts that ended."""
+    runs: dict[tuple[str, ...], Counter[int]] = defaultdict(Counter)
+    took: Counter[tuple[str, ...]] = Counter()
+    for row in rows:
+        labels = (row["metric"], row["model"], *json.loads(row["labels"]))
+        runs[labels][row["bound_ms"]] += row["number"]
+        took[labels] += row["milliseconds"]
+    for key, counts in runs.items():
+        metric, labels = key[0], key[1:]
+        if metric in (TASKS, CONTACTS):
+            yield Sample(f"{metric}_total", labels, counts.total())
+        if metric == CONTACTS:
+            yield from histogram("contact_duration_seconds", labels, counts, took[key] / 1000)
+
+
+def _processes(tx: Tx, ctx: Context) -> Iterator[Sample]:
+    for process in processes.living(tx, ctx.store.lives):
+        yield Sample("driver_info", (*processes.place_of(process.owner), process.version), 1)
+
+
+def _certificates(path: Path) -> Iterator[Sample]:
+    """Yield when the certificate of the API ends, if the controller has served the API."""
+    if path.exists():
+        yield Sample("certificate_expiry_timestamp_seconds", ("api",), certificates.end_of(path))
+
+
+def histogram(name: str, labels: tuple[str, ...], counts: Counter[int], total: float) -> Iterator[Sample]:
     """Yield a histogram from the numbers of runs by their bounds."""
     for bound in BOUNDS_MS:
         below = sum(count for other, count in counts.items() if 0 < other <= bound)

@@ -1,0 +1,36 @@
+"""Counts for metrics what happens in a model, in the transaction in which it happens."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from pushjuju.portable.jsontext import compact
+
+if TYPE_CHECKING:
+    from pushjuju.store.tx import ModelTx
+
+BOUNDS_MS = (100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 1_800_000)
+"""The upper bounds of the durations that are counted together."""
+
+TASKS, CONTACTS = "tasks", "contacts"
+
+
+def bound_of(milliseconds: int) -> int:
+    """Return the bound under which a duration is counted; 0 for durations above all bounds."""
+    place = bisect_left(BOUNDS_MS, milliseconds)
+    return BOUNDS_MS[place] if place < len(BOUNDS_MS) else 0
+
+
+def count(tx: ModelTx, metric: str, labels: tuple[str, ...], seconds: float | None = None) -> None:
+    """Count one event.
+
+    Args:
+        labels: Few different values, without names of units or machines.
+        seconds: How long the event took, for a histogram.
+    """
+    milliseconds = max(int((seconds or 0.0) * 1000), 0)
+    bound = 0 if seconds is None else bound_of(milliseconds)
+    tx.run(
+        "tally_add", metric=metric, labels=compact(list(labels)), bound_ms=bound, milliseconds=milliseconds
+    )
