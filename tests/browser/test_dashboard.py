@@ -99,7 +99,7 @@ def paths_of(house: TestController) -> list[str]:
         "u/web/0",
         "machine/0",
         f"op/{run}",
-        *("relations", "storage", "resources", "offers", "secrets", "access", "settings", "history"),
+        *("relations", "storage", "resources", "offers", "secrets", "access", "settings", "history", "plan"),
     )
     return ["/ui/", "/ui/controller", *(f"/ui/m/admin/shop/{name}" for name in names)]
 

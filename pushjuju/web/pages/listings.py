@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass
+from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views import documents, offer_documents, relation_rows, relation_view
@@ -188,7 +189,11 @@ def resources(visit: Visit) -> Content:
     )  # fmt: skip
     document = {name: [item.document() for item in listed.resources] for name, listed in every.items()}
     command = f"resources {next(iter(every))}" if every else "status"  # the terminal lists one application
-    return _page("Resources", visit.command(command), document, table)
+    page = _page("Resources", visit.command(command), document, table)
+    files = [
+        f"{name}/{it.name}" for name, listed in every.items() for it in listed.resources if it.type == FILE
+    ]
+    return replace(page, values={**page.values, "files": files})
 
 
 def secrets(visit: Visit) -> Content:

@@ -21,7 +21,7 @@ from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
 from pushjuju.web.pages import activity, entities, guard, listings, overview, rendering
 from pushjuju.web.pages.addresses import ROOT, ModelPages
-from pushjuju.web.pages.changing import forms
+from pushjuju.web.pages.changing import forms, typed, uploads
 from pushjuju.web.pages.changing.posts import Posts
 from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.pages.visit import Content, Page, Visit, model_of
@@ -40,7 +40,7 @@ PAGES = (
     Page(path="/m/{owner}/{model}/relations", template="listing.html", read=listings.relations),
     Page(path="/m/{owner}/{model}/relation/{id}", template="listing.html", read=listings.relation),
     Page(path="/m/{owner}/{model}/storage", template="listing.html", read=listings.storage),
-    Page(path="/m/{owner}/{model}/resources", template="listing.html", read=listings.resources),
+    Page(path="/m/{owner}/{model}/resources", template="resources.html", read=listings.resources),
     Page(path="/m/{owner}/{model}/secrets", template="listing.html", read=listings.secrets),
     Page(path="/m/{owner}/{model}/offers", template="listing.html", read=listings.offers),
     Page(path="/m/{owner}/{model}/access", template="access.html", read=listings.access),
@@ -53,7 +53,9 @@ PAGES = (
     Page(path="/m/{owner}/{model}/u/{name}/{number}", template="unit.html", read=entities.unit, writes=True),
     Page(path="/m/{owner}/{model}/machine/{name:.+}", template="machine.html", read=entities.machine),
     Page(path="/m/{owner}/{model}/op/{id}", template="run.html", read=activity.run, writes=True),
+    Page(path="/m/{owner}/{model}/plan", template="typed.html", read=typed.page),
 )
+_READS_ONLY = "this dashboard only reads: it was started with --read-only"
 _LARGEST_FORM = 8192
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _ALIVE_S, _REST_S = 5.0, 0.25
@@ -101,6 +103,7 @@ class Site:
         made.router.add_get("/m/{owner}/{model}/events", self._events)
         made.router.add_post("/m/{owner}/{model}/plan", self._post)
         made.router.add_post("/m/{owner}/{model}/apply", self._post)
+        made.router.add_post("/m/{owner}/{model}/upload", self._take_file)
         for page in PAGES:
             made.router.add_get(page.path, self._handler(page))
         return made
@@ -246,12 +249,12 @@ class Site:
     async def _post(self, request: web.Request) -> web.StreamResponse:
         """Show the plan of a change, or make the change."""
         if self._posts is None:
-            raise web.HTTPForbidden(text="this dashboard only reads: it was started with --read-only")
+            raise web.HTTPForbidden(text=_READS_ONLY)
         guard.require_same_origin(request)
         entered = await self._required(request)
         form = await _form(request, _LARGEST_CHANGE, _MOST_FIELDS)
         if not self.sessions.is_mark(request.cookies.get(self._cookie, ""), form.pop("csrf", "")):
-            raise web.HTTPForbidden(text="the form is not from a page of this session: load the page again")
+            raise web.HTTPForbidden(text=uploads.FOREIGN)
         visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
         shown = await self._posts.answer(visit, entered, form, apply=request.path.endswith("/apply"))
         if shown is None:
@@ -266,6 +269,19 @@ class Site:
         answer = web.Response(text=await self._api.pool.run(made), content_type="text/html")
         answer.enable_compression()
         return answer
+
+    async def _take_file(self, request: web.Request) -> web.StreamResponse:
+        """Attach a file of the browser's computer as a resource."""
+        if self._posts is None:
+            raise web.HTTPForbidden(text=_READS_ONLY)
+        guard.require_same_origin(request)
+        entered = await self._required(request)
+        proof = request.cookies.get(self._cookie, "")
+        visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
+        await uploads.take(
+            self._api, visit, entered, request, lambda mark: self.sessions.is_mark(proof, mark)
+        )
+        return _go_to(visit.pages.page("resources"))
 
     async def _file(self, request: web.Request) -> web.Response:
         found = rendering.files().get(request.match_info["name"])

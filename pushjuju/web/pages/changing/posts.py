@@ -16,7 +16,7 @@ from pushjuju.web.api import Api
 from pushjuju.web.audit import Speaker
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn
-from pushjuju.web.pages.changing import plans
+from pushjuju.web.pages.changing import plans, typed
 from pushjuju.web.pages.changing.changes import CHANGES, WAS, Change, Fields
 from pushjuju.web.pages.visit import Content, Visit
 
@@ -42,6 +42,8 @@ class Posts:
             PushjujuError: The user may not make the change, or the change is refused.
         """
         fields = {name: text for name, text in form.items() if name != _SEEN}
+        if fields.get("change") == typed.LINE:
+            fields = {"back": fields.get("back", ""), **typed.read(fields.get(typed.LINE, ""))}
         name = fields.get("change", "")
         change = CHANGES.get(name)
         if change is None:
