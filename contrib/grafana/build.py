@@ -108,6 +108,28 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         ),
         Panel("Processes that work", "table", "pushjuju_driver_info"),
         Panel(
+            "How long keys wait for a process",
+            "heatmap",
+            "sum by (le) (increase(pushjuju_claim_latency_seconds_bucket[$__rate_interval]))",
+            "{{le}}",
+            "s",
+        ),
+        Panel("Keys that processes work on", "timeseries", "pushjuju_claimed_keys", "{{instance}}"),
+        Panel(
+            "Keys taken over from dead processes, and lost",
+            "timeseries",
+            'increase(pushjuju_claims_total{kind="takeover"}[$__rate_interval]) '
+            "+ increase(pushjuju_leases_lost_total[$__rate_interval])",
+            "{{instance}}",
+        ),
+        Panel(
+            "Clocks of hosts against the store's",
+            "timeseries",
+            "pushjuju_clock_offset_seconds",
+            "{{instance}}",
+            "s",
+        ),
+        Panel(
             "Work queue",
             "timeseries",
             f"sum by (kind, state) (pushjuju_queue_items{{{_MODEL}}})",

@@ -30,10 +30,7 @@ ROUTINE = "update-status"  # reason of a machine that is due only for update-sta
 _CONTROLLER = ""  # scope of numbers that belong to no model
 _CLOCK = "clock"  # sequence with the time of the latest claim, in ms
 
-
-Resting = Mapping[str, int]
-"""Keys that are not claimed until they wake: key -> its generation when it came to rest."""
-
+Resting = Mapping[str, int]  # keys that are not claimed until they wake -> generation when they came to rest
 _NOTHING: Resting = {}
 
 
@@ -43,7 +40,7 @@ class Claim:
 
     Attributes:
         lease: Number of the claim; later claims of the key have higher numbers (see `LeasedStore`).
-        previous: Number of the claim before.
+        previous, former: Number and dead owner ("" for none) of the claim before.
     """
 
     key: str
@@ -53,6 +50,8 @@ class Claim:
     attempts: int
     reason: str
     previous: int = 0
+    due: str = ""
+    former: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,6 +351,8 @@ class SqliteWorkQueue:
             attempts=row["attempts"],
             reason=_reason(row["reason"], failed=row["failed"]),
             previous=row["lease"],
+            due=row["due"],
+            former=row["owner"] or "",
         )
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:

@@ -27,6 +27,7 @@ from pushjuju.web.endpoints.log_stream import LogStream
 from pushjuju.web.endpoints.metrics import Metrics
 from pushjuju.web.endpoints.registration import Registration
 from pushjuju.web.endpoints.resource_files import ResourceFiles
+from pushjuju.web.endpoints.traffic import Traffic
 from pushjuju.web.endpoints.transfers import Transfers, require_room
 from pushjuju.web.endpoints.uploads import Handler, Uploads
 from pushjuju.web.login_macaroons import LoginMacaroons
@@ -34,7 +35,6 @@ from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site
 from pushjuju.web.pool import Pool
-from pushjuju.web.traffic import Traffic
 from pushjuju.web.transport.sockets import Socket
 
 PORT = 17070
@@ -98,7 +98,7 @@ class Server:
         self._listen = listen
         self._own = own
         self._commands = commands
-        self._pool = Pool(lambda: _reopened(ctx))
+        self._pool = Pool(lambda: reopened(ctx))
         self.api = Api(ctx, self._pool, work)
         self._servers: list[asyncio.Server] = []
         self._most_open = limits.MOST_OPEN
@@ -193,7 +193,8 @@ def _use_small_buffers() -> None:
         sslproto.SSLProtocol.max_size = _TLS_BUFFER
 
 
-def _reopened(ctx: Context) -> Context:
+def reopened(ctx: Context) -> Context:
+    """Return the same controller, opened anew for another thread."""
     opened = open_context(ctx.datadir, ctx.controller.name, clock=ctx.clock, environ=ctx.environ)
     return replace(opened, random=ctx.random)
 

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
 from pushjuju.core.problems import Problem, Subject
@@ -38,6 +39,9 @@ from pushjuju.workers.machine import firewaller, storage_worker
 from pushjuju.workers.machine.machine_worker import MachineWorker
 from pushjuju.workers.outcome import Outcome, problems_of
 from pushjuju.workers.runtime import Runtime, no_checkpoint
+
+if TYPE_CHECKING:
+    from pushjuju.workers.counts import Counts
 
 POLL_S = 0.05  # seconds between looks at the queue while this process works on keys
 IDLE_POLL_S = 0.5  # seconds between looks while nothing is due
@@ -92,6 +96,7 @@ class Driver:
         self.runtime = Runtime(ctx, self.tell, warn, checkpoint, watched=watched)
         own = ctx.pools if ctx.store.engine.locks_models else None
         self.queue = SqliteWorkQueue(ctx.store, process_owner(), pools=own)
+        self.counts: Counts | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._left: dict[str, int] = {}  # key -> generation, of keys left with only update-status due
         self._ended = asyncio.Event()  # set when a task has ended since the last claims
@@ -235,12 +240,16 @@ class Driver:
                 return
             left = self._left if self.runtime.routine_until else {}
             for claim in self.queue.claim_some(prefix, now, free, busy=self._tasks, left=left, later=True):
+                if self.counts is not None:
+                    self.counts.claimed(claim, now)
                 task = asyncio.create_task(self._work(claim), name=claim.key)
                 self._tasks[claim.key] = task
                 task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task.get_name(), None)
+        if self.counts is not None:
+            self.counts.held -= 1
         self._ended.set()
         bug = None if task.cancelled() else task.exception()
         if bug is None:
@@ -258,6 +267,8 @@ class Driver:
         try:
             outcome = await self._dispatch(claim)
         except LeaseLost as lost:
+            if self.counts is not None:
+                self.counts.lost += 1
             outcome = Outcome(reason=lost.message)  # another process works on the key now
         except Exception as bug:
             again = self.ctx.clock.now() + timedelta(seconds=AFTER_BUG_S)

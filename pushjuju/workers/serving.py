@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
 
 from pushjuju import __version__
 from pushjuju.core.clock import SystemClock
@@ -20,6 +21,9 @@ from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Tell, silent
 from pushjuju.workers.waking import Waking
 
+if TYPE_CHECKING:
+    from pushjuju.workers.counts import Counts
+
 LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
 _DRAIN_LOOK_S = 1.0
@@ -32,7 +36,8 @@ def serve(
     tell: Tell = silent,
     warn: Callable[[str], None] | None = None,
     until_idle: bool = False,
-    beside: AbstractAsyncContextManager[object] | None = None,
+    beside: Sequence[AbstractAsyncContextManager[object]] = (),
+    counts: Counts | None = None,
 ) -> bool:
     """Work on all models of a controller until a signal (SIGTERM, SIGINT), or until idle.
 
@@ -40,20 +45,30 @@ def serve(
     otherwise it works in parallel with such a process.
 
     Args:
-        beside: A context to hold open in the same event loop until the work ends, for example a server.
+        beside: Contexts to hold open in the same event loop until the work ends, for example a server.
+        counts: Counts what the process does, for its metrics.
 
     Returns:
         False when another process works for the controller, so that this process has nothing to do.
     """
 
+    def driver() -> Driver:
+        made = Driver(ctx, tell=tell, warn=warn)
+        made.counts = counts
+        return made
+
     async def work() -> bool:
-        async with beside or nullcontext():
-            return await _serve(ctx, tell, warn, until_idle=until_idle)
+        async with contextlib.AsyncExitStack() as stack:
+            for other in beside:
+                await stack.enter_async_context(other)
+            return await _serve(ctx, driver, warn, until_idle=until_idle)
 
     return asyncio.run(work())
 
 
-async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *, until_idle: bool) -> bool:
+async def _serve(
+    ctx: Context, driver: Callable[[], Driver], warn: Callable[[str], None] | None, *, until_idle: bool
+) -> bool:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -61,12 +76,12 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
     drained = asyncio.create_task(_stop_when_drained(ctx, stop))
     try:
         if until_idle:
-            return await _serve_until_idle(ctx, stop, tell, warn)
+            return await _serve_until_idle(ctx, stop, driver)
         if warn is not None and (text := _clocks_apart(ctx)):
             warn(text)
         _enlist(ctx)
         with only_one(ctx.controller, tries=_TRIES):
-            await _run(Driver(ctx, tell=tell, warn=warn), stop)
+            await _run(driver(), stop)
         return True
     finally:
         drained.cancel()
@@ -127,9 +142,7 @@ def _bury(ctx: Context, gone: Sequence[str]) -> None:
                 notices.record(tx, notices.GONE, Subject("process", name), text)
 
 
-async def _serve_until_idle(
-    ctx: Context, stop: asyncio.Event, tell: Tell, warn: Callable[[str], None] | None
-) -> bool:
+async def _serve_until_idle(ctx: Context, stop: asyncio.Event, driver: Callable[[], Driver]) -> bool:
     """Hold the lock while there is work, and look for work once more after releasing the lock.
 
     A command that finds the lock held relies on this process, even if the process is about to end.
@@ -139,7 +152,7 @@ async def _serve_until_idle(
             if not free:
                 return False
             _enlist(ctx)
-            await _run(Driver(ctx, tell=tell, warn=warn), stop, idle_exit_s=LINGER_S)
+            await _run(driver(), stop, idle_exit_s=LINGER_S)
         if not Driver(ctx).anything_due():
             return True
     return True

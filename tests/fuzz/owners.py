@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 Tables = dict[str, list[dict[str, Any]]]
@@ -25,6 +26,8 @@ def _is_own(table: str, row: dict[str, Any], unit: str, before: Tables) -> bool:
         return {**row, "workload_version": ""} in [{**old, "workload_version": ""} for old in before[table]]
     if table == "hook_tally":  # how many hooks of its application ran
         return row["application"] == unit.partition("/")[0]
+    if table == "tally":  # how many of its tasks ended
+        return json.loads(row["labels"])[0] == (unit.partition("/")[0] if "/" in unit else "")
     owner = {"unit": "name", "relation_bag": "entity", "log": "entity", "task": "receiver"}.get(table)
     if table in ("status", "status_history"):
         owner = "entity"

@@ -37,6 +37,7 @@ ARGUMENTS: Mapping[str, str] = {
     "integrate": "endpoint|saas|offerurl endpoint|saas|offerurl", "kill-controller": "controller",
     "login": "controller", "migrate": "model controller", "mirror": "file*", "model-config": "modelkey*",
     "model-constraints": "none", "model-defaults": "modelkey*", "move-to-space": "space subnet*",
+    "notify": "notifyword target",
     "offer": "endpoint", "offers": "offer", "pack": "file", "payloads": "none", "plan": "word",
     "refresh": "application", "regions": "cloud", "register": "none", "remove-application": "application*",
     "remove-cloud": "owncloud", "remove-credential": "cloud credential", "remove-machine": "machine*",
@@ -108,7 +109,8 @@ SWITCHES = frozenset((
     "--description", "--version",
 ))  # fmt: skip
 FIXED: Mapping[str, str] = {
-    "shell": "bash zsh fish", "driver": "run processes drain move renew-key",
+    "shell": "bash zsh fish", "driver": "run processes drain move key join renew-key",
+    "notifyword": "add list events test remove",
     "waited": "application machine model unit",
     "level": "TRACE DEBUG INFO WARNING ERROR", "none": "", "commands": "all destroy-model remove-object",
     "backendtype": "vault", "storagetype": "rootfs tmpfs loop local", "cloudlevel": "add-model admin",
@@ -135,8 +137,15 @@ QUERIES: Mapping[str, str] = {
     "leader": "complete_leader", "machine": "complete_machine", "relation": "complete_relation",
     "storage": "complete_storage", "pool": "complete_pool", "secret": "complete_secret",
     "backend": "complete_backend", "space": "complete_space", "subnet": "complete_subnet",
+    "target": "complete_target",
     "user": "complete_user", "operation": "complete_operation", "task": "complete_task",
     "opentask": "complete_open_task", "decided": "complete_decided", "offer": "complete_offer",
     "offerurl": "complete_offer_url", "saas": "complete_saas", "charm": "complete_store_charm",
 }  # fmt: skip
-OF_CONTROLLER = ("complete_model", "complete_backend", "complete_user", "complete_offer_url")
+OF_CONTROLLER = (
+    "complete_model",
+    "complete_backend",
+    "complete_target",
+    "complete_user",
+    "complete_offer_url",
+)

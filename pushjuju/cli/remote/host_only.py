@@ -25,6 +25,7 @@ _REASONS: dict[str, tuple[str, str]] = {
     "kill-controller": ("its files, keys and processes are there", "pushjuju unregister CONTROLLER"),
     "metrics": ("the metrics are counted in the store of the host", ""),
     "model-defaults": (_NOT_YET, "pushjuju model-config"),
+    "notify": ("the targets of events, and their secrets, are kept there", ""),
     "plan": ("the model is copied, and the command runs on the copy", "pushjuju deploy CHARM --dry-run"),
     "replay": (_RECORDS, "pushjuju debug-log --replay --no-tail --include UNIT"),
     "set-firewall-rule": ("Juju's API has no firewall rules", "pushjuju model-config ssh-allow=CIDR"),

@@ -8,8 +8,13 @@ from pushjuju.cli.lazy_imports import import_lazily
 from pushjuju.client import libraries
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from pushjuju.cli.syntax.command import Cli
     from pushjuju.cli.work.api_server import ApiServing
     from pushjuju.cli.work.dashboard_server import DashboardServing
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.workers.counts import Counts
 
 
 def serving() -> type[ApiServing]:
@@ -32,3 +37,14 @@ def dashboard() -> type[DashboardServing]:
     libraries.require()
     loaded = import_lazily("pushjuju.cli.work.dashboard_server")  # imports aiohttp
     return cast("type[DashboardServing]", loaded.DashboardServing)
+
+
+def exporting(cli: Cli, ctx: Context, listen: str, counts: Counts) -> AbstractAsyncContextManager[object]:
+    """Return the context that serves the metrics of this process.
+
+    Raises:
+        NotFound: The libraries of the extra `api` are not installed.
+    """
+    libraries.require()
+    loaded = import_lazily("pushjuju.cli.work.metrics_server")  # imports aiohttp
+    return cast("AbstractAsyncContextManager[object]", loaded.serving(cli, ctx, listen, counts))

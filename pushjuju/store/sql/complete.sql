@@ -32,6 +32,9 @@ UNION ALL SELECT 'secret:' || id, label FROM secret WHERE model = :model LIMIT 5
 -- name: complete_backend
 SELECT name FROM secret_backend LIMIT 500
 
+-- name: complete_target
+SELECT name FROM notify_target LIMIT 500
+
 -- name: complete_user
 SELECT 'admin' UNION SELECT name FROM person UNION SELECT person FROM access LIMIT 500
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.services.views.metrics.reading import Sample
+    from pushjuju.web.endpoints.traffic import Traffic
     from pushjuju.web.errors import Error
-    from pushjuju.web.traffic import Traffic
 
 
 class Metrics:

@@ -86,14 +86,14 @@ def notify(cli: Cli, args: tuple[str, ...], asked: NotifyFlags) -> None:
 def _add(cli: Cli, asked: NotifyFlags, name: str, address: str = "") -> None:
     if bool(address) == bool(asked.file):
         raise UsageError("say where events go: an ADDRESS, or --file FILE with the address")
-    secret = ""
+    ctx, secret = session.open_controller(cli, asked.controller), ""
     if asked.file:
         address, secret = _read(asked.file)
     options = requests.TargetOptions(
         name=name, address=address, secret=secret, events=_split(asked.events), models=_split(asked.models),
         body=asked.body,
     )  # fmt: skip
-    shown = requests.add(session.open_controller(cli, asked.controller), scope.host(cli), options)
+    shown = requests.add(ctx, scope.host(cli), options)
     cli.console.info(f"Added target {name}: {shown}")
     cli.console.info(f"next: pushjuju notify test {name}")
 

@@ -55,6 +55,7 @@ NOT_PLANNED = {
     "dashboard": "it serves until it is stopped",
     "change-user-password": "a password is not shown, and it changes no model",
     "controller": "it works what is due, which `plan -- update-status` shows",
+    "notify": "it changes no model",
     "plan": "a plan changes nothing",
     "restore-backup": "it replaces the whole store, which a plan cannot show",
 }

@@ -22,9 +22,11 @@ from pushjuju.core.values import changed, dataclass
 from pushjuju.services.requests.controller import controllers, drain, moving, sharing
 from pushjuju.services.requests.secret import keys
 from pushjuju.services.views.listings import processes
-from pushjuju.workers import serving
+from pushjuju.workers import counts, serving
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from pushjuju.cli.work.api_server import ApiServing
     from pushjuju.services.entities.basis.context import Context
 
@@ -38,6 +40,7 @@ class ControllerFlags(ServingFlags):
     to: str = flags.text("to", "move: postgresql://[ROLE@]HOST[:PORT]/DATABASE, or file")
     insecure_store: bool = flags.switch("insecure-store", "move, join: allow the network without TLS")
     pool: str = flags.text("pool", "run: work on the models of these pools too, NAME[,...]")
+    metrics: str = flags.text("metrics", "run: serve metrics at this address, [HOST:]PORT, without TLS")
     lanes: int = flags.number("lanes", "run: work on so many machines at the same time", default=100)
     name: str = flags.text("name", "join: the name of the controller on this host")
     key_file: str = flags.text("key-file", "join: the file with the controller key")
@@ -45,7 +48,7 @@ class ControllerFlags(ServingFlags):
 
 
 _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
-    "run": ("until_idle", "pool", "lanes", "api", "cert", "key", "log_format", "web_cli"),
+    "run": ("until_idle", "pool", "lanes", "metrics", "api", "cert", "key", "log_format", "web_cli"),
     "processes": ("format", "output"),
     "drain": (),
     "move": ("to", "insecure_store"),
@@ -67,7 +70,8 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS --key-fil
     into=ControllerFlags,
     details="For a service manager. Several processes, and other commands, may run at the same time. With\n"
     "--api, Juju's clients can connect: 127.0.0.1 accepts only this host; Juju's usual port is\n"
-    "17070. --cert, --key and --web-cli are those of the command api.\n\n"
+    "17070. --cert, --key and --web-cli are those of the command api. --metrics serves the metrics of\n"
+    "controller and process to everybody who reaches the address; a port alone is one of 127.0.0.1.\n\n"
     "A model of a pool (model-config controller-pool) is worked only by processes of this pool: those on\n"
     "a host of this name, and those with --pool. Models of no pool are worked by all.\n\n"
     "`controller processes` lists the processes that work for the controller. `controller drain` asks\n"
@@ -135,8 +139,14 @@ def _run(cli: Cli, asked: ControllerFlags) -> None:
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
     with progress(cli.console, lines=True) as report:  # lines of the log, which the service manager keeps
         warn = cli.console.warn
-        beside = _api(cli, ctx, asked).beside() if asked.api else None
-        serving.serve(ctx, tell=report, warn=warn, until_idle=asked.until_idle, beside=beside)
+        counted = counts.Counts() if asked.metrics else None
+        beside: list[AbstractAsyncContextManager[object]] = []
+        if asked.api:
+            beside.append(_api(cli, ctx, asked).beside())
+        if counted is not None:
+            beside.append(serve_api.exporting(cli, ctx, asked.metrics, counted))
+        until_idle = asked.until_idle
+        serving.serve(ctx, tell=report, warn=warn, until_idle=until_idle, beside=beside, counts=counted)
 
 
 def _api(cli: Cli, ctx: Context, asked: ControllerFlags) -> ApiServing:

@@ -63,6 +63,15 @@ FAMILIES: dict[str, Family] = {
         "histogram", "route", "How long answers took; only from /metrics."
     ),
     "http_streams": Family("gauge", "", "Connections of the process that stay open; only from /metrics."),
+    "claims_total": Family(
+        "counter", "kind", "Keys that the process took; kind: free or takeover; only with --metrics."
+    ),
+    "claim_latency_seconds": Family("histogram", "", "How long keys were due before; only with --metrics."),
+    "claimed_keys": Family("gauge", "", "Keys that the process works on; only with --metrics."),
+    "leases_lost_total": Family("counter", "", "Keys that another process took over; only with --metrics."),
+    "clock_offset_seconds": Family(
+        "gauge", "", "How far the host's clock is ahead of the store's; only with --metrics."
+    ),
     "store_bytes": Family("gauge", "", "The size of the store: its file, or its tables in PostgreSQL."),
     "store_wal_bytes": Family("gauge", "", "The size of the store's write-ahead log."),
 }

@@ -153,7 +153,7 @@ def test_reading_takes_as_many_statements_for_many_units_as_for_few(tmp_path: Pa
 
 
 # What a model at rest does not have; other tests of this file and of the server look for these.
-RARE = ("secrets", "tasks", "contact", "driver", "certificate", "http")
+RARE = ("secrets", "tasks", "contact", "driver", "certificate", "http", "claim", "leases", "clock")
 
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if not name.startswith(RARE)])

@@ -15,10 +15,13 @@ from pushjuju.cli.commands.plan.plannable import NOT_PLANNED, PLANNED
 from pushjuju.cli.work import blocking, drive
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.storage import Directive
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.controller import notify
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
+from tests.unit.plugins.notifiers.receivers import web
 from tests.world.charms import SETUP, Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController
@@ -473,3 +476,13 @@ def test_a_plan_of_nothing(run: Run) -> None:
 
 def test_a_mistyped_command_brings_the_nearest(run: Run) -> None:
     assert run("plan", "--", "deply", "x").err.endswith("Did you mean:\n\tdeploy\n")
+
+
+def test_a_plan_sends_no_event(runtime: TestController, run: Run) -> None:
+    with web() as posted:
+        options = notify.TargetOptions(name="t", address=f"http://127.0.0.1:{posted.port}/")
+        notify.add(runtime.ctx, PluginHost(environ={}), options)
+        machine = runtime.unit("web/0").machine or ""
+        runtime.write(lambda tx: tx.run("machine_set_unreachable", id=machine, now=runtime.clock.now()))
+        assert changes(planned(run, "remove-unit", "--no-prompt", "web/0"))
+    assert posted.requests == []

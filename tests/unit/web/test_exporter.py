@@ -1,0 +1,86 @@
+"""The metrics of a controller process at an address of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.views.metrics import exposition
+from pushjuju.store.processes import process_owner
+from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.web.exporter import exporting
+from pushjuju.web.server import Address
+from pushjuju.workers.counts import Counts
+from tests.waiting import comes
+from tests.world.controller import TestController
+from tests.world.runtime import driver
+
+
+async def test_a_process_serves_its_own_metrics_without_a_login(runtime: TestController) -> None:
+    counts = Counts()
+    runtime.deploy()
+    made = driver(runtime)
+    made.counts = counts
+    await made.settle()
+    async with (
+        exporting(runtime.ctx, Address("127.0.0.1", 0), counts.samples) as (host, port),
+        aiohttp.ClientSession(f"http://{host}:{port}") as session,
+    ):
+        answer = await session.get("/metrics")
+        lines = (await answer.text()).splitlines()
+        assert (answer.status, answer.headers["Content-Type"]) == (200, exposition.CONTENT_TYPE)
+        page = await session.get("/metrics", headers={"Origin": "http://example.com"})
+        assert (page.status, (await session.get("/")).status) == (403, 404)
+        with pytest.raises(NotValid, match="metrics cannot be served"):
+            async with exporting(runtime.ctx, Address("127.0.0.1", port), list):
+                pass
+    assert 'pushjuju_units{model="admin/shop",application="web",status="unknown"} 1' in lines
+    (claims,) = [
+        int(line.split()[1]) for line in lines if line.startswith('pushjuju_claims_total{kind="free"}')
+    ]
+    assert claims >= 2
+    assert f"pushjuju_claim_latency_seconds_count {claims}" in lines
+    assert {"pushjuju_claimed_keys 0", "pushjuju_leases_lost_total 0"} <= set(lines)
+    assert 'pushjuju_claims_total{kind="takeover"} 0' in lines
+
+
+async def test_a_key_that_a_dead_process_held_counts_as_a_takeover(runtime: TestController) -> None:
+    runtime.deploy()
+    made = driver(runtime)
+    made.counts = counts = Counts()
+    gone = f"{process_owner().partition(':')[0]}:4194304:1"
+    claims = SqliteWorkQueue(runtime.ctx.store, gone).claim_some(runtime.model, runtime.clock.now(), 1)
+    runtime.clock.advance(7)
+    await made.settle()
+    assert claims
+    found = {(item.family, item.labels): item.value for item in counts.samples() if not item.suffix}
+    assert found["claims_total", ("takeover",)] == 1
+    waits = {item.suffix: item.value for item in counts.samples() if item.family == "claim_latency_seconds"}
+    assert waits["_sum"] >= 7
+
+
+def test_controller_run_says_where_its_metrics_are(runtime: TestController, tmp_path: Path) -> None:
+    runtime.focus()
+    said = tmp_path / "said"
+    argv = [sys.executable, "-m", "pushjuju.cli", "controller", "run", "--metrics", "0"]
+    env = {
+        "PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PUSHJUJU_DATA": str(runtime.ctx.datadir.root),
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }  # fmt: skip
+    with said.open("w") as stream:
+        process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+    try:
+        comes(lambda: "/metrics\n" in said.read_text(), said.read_text())
+        (address,) = [word for word in said.read_text().split() if word.startswith("http://127.0.0.1:")]
+        comes(lambda: b"pushjuju_driver_info{" in urllib.request.urlopen(address, timeout=10).read(), address)
+    finally:
+        process.terminate()
+        assert process.wait(timeout=60) == 0, said.read_text()
+    assert runtime.tables()["process"] == []
