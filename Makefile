@@ -1,6 +1,6 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs demo dist deb clean lock lowest audit statements unordered test-postgres
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs demo dist deb clean lock lowest audit statements unordered test-postgres chaos-postgres
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd and not browser
 WORKERS ?= $(shell nproc)
@@ -61,6 +61,9 @@ chaos: setup  ## Random faults: 2,000 schedules on simulated machines, 100 on re
 	$(BIN)/python -m tests.chaos.schedules --count 2000
 	PUSHJUJU_CHAOS_SCHEDULES=100 PUSHJUJU_CHAOS_SEED=$$(date +%s) \
 		$(BIN)/python -m pytest -q -n 2 tests/chaos/test_breakage.py
+
+chaos-postgres: setup  ## The 2,000 schedules with the store in PostgreSQL, each process with its own connection
+	$(BIN)/python -m tests.chaos.schedules --count 2000 --postgres
 
 lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base iptables mmdebstrap btrfs-progs)
 	$(BIN)/python -m pytest -q -rs -m lxd tests/lxd

@@ -11,9 +11,14 @@ from pushjuju.uniter.decide.decision import Decision
 from pushjuju.uniter.replay import Replayed, decision_text, replayed
 from pushjuju.uniter.wanted import wanted
 
-__all__ = ["Decision", "Replayed", "decision_text", "explained", "replayed"]
+__all__ = ["Decision", "Replayed", "decision_text", "explained", "of_overview", "replayed"]
 
 
 def explained(ctx: Context, model: str, names: Sequence[str]) -> Sequence[Reason]:
     """Return the reasons for the state of some entities; without names, of all units and machines."""
     return explain.explain(ctx, model, wanted, names)
+
+
+def of_overview(ctx: Context, model: str, units: Sequence[str]) -> Sequence[Reason]:
+    """Return the reasons of some units, of all that is worked on or failed, and of the model's loops."""
+    return explain.explain(ctx, model, wanted, units, busy=True)

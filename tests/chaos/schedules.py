@@ -1,6 +1,6 @@
 """Run random fault schedules on a played fleet: each seed is one schedule, and tells its story again.
 
-    python -m tests.chaos.schedules [--seed N] [--count 2000] [--first 0] [--workers 2]
+    python -m tests.chaos.schedules [--seed N] [--count 2000] [--first 0] [--workers 2] [--postgres]
 
 A schedule: people change a model at random while controller processes, connections, machines, disks and
 clocks fail at moments that were drawn before. Then the faults stop, and everything has to come to rest: no
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -20,18 +21,23 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
+from urllib.parse import urlsplit
 
 from pushjuju.core.status import Agent
+from pushjuju.services.requests.controller.new_controllers import Database
+from pushjuju.store.datadir import DataDir
 from pushjuju.workers.machine import contact
 from tests.chaos.storm import FAULTS, Fault, Storm, moments
+from tests.postgres import databases, server
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.stepped.checks import check_nothing_left, check_rest
@@ -128,9 +134,13 @@ def finish(town: Storm, people: People) -> None:
     check_counts(town)
 
 
-def run(source: Path, packs: Charms, seed: int, *, story: bool = False) -> Report:
-    """Run one schedule."""
-    with complaints() as told, storm_of(source, packs) as town:
+def run(source: Path, packs: Charms, seed: int, *, story: bool = False, host: str = "") -> Report:
+    """Run one schedule.
+
+    Args:
+        host: The folder of the socket of the PostgreSQL that has the source's database; empty for a file.
+    """
+    with complaints() as told, storm_of(source, packs, host) as town:
         chance = town.chance = Random(seed)
         people = People(town, packs)
         problem = ""
@@ -165,10 +175,13 @@ def complaints() -> Iterator[list[str]]:
 
 
 @contextmanager
-def storm_of(source: Path, packs: Charms) -> Iterator[Storm]:
+def storm_of(source: Path, packs: Charms, host: str = "") -> Iterator[Storm]:
     """Copy a controller to where writing is fast."""
-    with tempfile.TemporaryDirectory(dir=_fast()) as folder:
-        town = Storm.copy(source, Path(folder), packs)
+    with tempfile.TemporaryDirectory(dir=_fast()) as folder, _database_of(source, host) as url:
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+        if url:
+            DataDir(Path(folder) / "data").controller("home").set("store", url)
+        town = Storm.at(Path(folder), packs)
         assert isinstance(town, Storm)
 
         async def nap(seconds: float) -> None:
@@ -182,6 +195,19 @@ def storm_of(source: Path, packs: Charms) -> Iterator[Storm]:
             town.calm = True
             town.crash()
             town.ctx.close()
+            for store in town.stores:
+                store.close()
+
+
+@contextmanager
+def _database_of(source: Path, host: str) -> Iterator[str]:
+    """Yield the address of a copy of a controller's database; empty for a file."""
+    if not host:
+        yield ""
+        return
+    place = DataDir(source / "data").controller("home").settings()["store"]
+    with databases.database(host, urlsplit(str(place)).path[1:]) as url:
+        yield url
 
 
 def _fast() -> Path | None:
@@ -191,27 +217,39 @@ def _fast() -> Path | None:
 # --- many -------------------------------------------------------------------------------------------------
 
 
-def run_some(seeds: list[int]) -> list[Report]:
+def run_some(seeds: list[int], host: str = "", *, story: bool = False) -> list[Report]:
     """Run schedules in this process."""
-    with tempfile.TemporaryDirectory(dir=_fast()) as folder:
+    with tempfile.TemporaryDirectory(dir=_fast()) as folder, ExitStack() as stack:
         packs = Charms(Path(folder) / "charms")
         packs.root.mkdir()
         source = Path(folder) / "source"
-        TestController.build(source, packs).ctx.close()
-        return [run(source, packs, seed) for seed in seeds]
+        made = stack.enter_context(databases.database(host)) if host else ""
+        database = Database(url=made, insecure=True) if made else None
+        TestController.build(source, packs, database).ctx.close()
+        return [run(source, packs, seed, story=story, host=host) for seed in seeds]
 
 
-def run_many(seeds: Iterable[int], workers: int) -> Iterator[Report]:
+def run_many(seeds: Iterable[int], workers: int, host: str = "") -> Iterator[Report]:
     """Run schedules in several processes."""
     every = list(seeds)
     parts = [every[at : at + 25] for at in range(0, len(every), 25)]
     if workers < 2:
         for part in parts:
-            yield from run_some(part)
+            yield from run_some(part, host)
         return
     with get_context("spawn").Pool(workers) as pool:
-        for reports in pool.imap_unordered(run_some, parts):
+        for reports in pool.imap_unordered(partial(run_some, host=host), parts):
             yield from reports
+
+
+@contextmanager
+def _server(*, wanted: bool) -> Iterator[str]:
+    """Yield the folder of the socket of a PostgreSQL server for this run; empty when none is wanted."""
+    if not wanted:
+        yield ""
+        return
+    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as host:
+        yield host
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -221,31 +259,24 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=2000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--workers", type=int, default=min(os.cpu_count() or 1, 4))
+    parser.add_argument("--postgres", action="store_true", help="with the store in PostgreSQL")
     options = parser.parse_args(argv)
-    if options.seed is not None:
-        return _replay(options.seed)
     began, reports = time.monotonic(), []
-    for report in run_many(range(options.first, options.first + options.count), options.workers):
-        reports.append(report)
-        if report.problem:
-            print(f"seed {report.seed} FAILED\n{report.problem}", flush=True)
+    with _server(wanted=options.postgres) as host:
+        if options.seed is not None:
+            return _replay(options.seed, host)
+        for report in run_many(range(options.first, options.first + options.count), options.workers, host):
+            reports.append(report)
+            if report.problem:
+                print(f"seed {report.seed} FAILED\n{report.problem}", flush=True)
     print(summary(reports, time.monotonic() - began))
     return 1 if any(report.problem for report in reports) else 0
 
 
-def _replay(seed: int) -> int:
-    (report,) = _told(seed)
+def _replay(seed: int, host: str) -> int:
+    (report,) = run_some([seed], host, story=True)
     print(report.problem or f"seed {seed}: {report.hooks} hooks, all is well")
     return 1 if report.problem else 0
-
-
-def _told(seed: int) -> list[Report]:
-    with tempfile.TemporaryDirectory(dir=_fast()) as folder:
-        packs = Charms(Path(folder) / "charms")
-        packs.root.mkdir()
-        source = Path(folder) / "source"
-        TestController.build(source, packs).ctx.close()
-        return [run(source, packs, seed, story=True)]
 
 
 def summary(reports: list[Report], seconds: float) -> str:

@@ -526,6 +526,7 @@ class Storm(RandomModel):
 
     def __init__(self, *args: Any) -> None:
         self.processes: list[Process] = []
+        self.stores: list[Store] = []  # those of processes in PostgreSQL, of dead ones too
         self.frozen: list[Process] = []
         self.plan: list[Fault] = []
         self.calm = True
@@ -538,9 +539,18 @@ class Storm(RandomModel):
 
     def _begin(self) -> SteppedProcess:
         self.lives += 1
-        made = Process(self, f"worker-{self.lives}", self.ctx)
+        made = Process(self, f"worker-{self.lives}", self._connected())
         self.processes.append(made)
         return made
+
+    def _connected(self) -> Context:
+        """Return the controller as a process opens it: in PostgreSQL with its own connection and cache."""
+        place = self.ctx.store.place
+        if isinstance(place, Path):
+            return self.ctx
+        self.stores.append(Store.open(place))
+        self.stores[-1].remember()
+        return replace(self.ctx, store=self.stores[-1])
 
     def is_alive(self, owner: str) -> bool:
         """Tell whether a controller process lives; those of other hosts cannot be looked at."""

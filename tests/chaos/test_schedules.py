@@ -32,6 +32,16 @@ def test_everything_comes_to_rest_and_nothing_is_lost_or_doubled(
     assert not bad, "\n".join([*bad, summary(reports, 0)])
 
 
+@pytest.mark.parametrize("first", [100, 107])
+def test_processes_with_connections_of_their_own_lose_and_double_nothing_either(
+    postgres_host: str, first: int
+) -> None:
+    """Each process has its own cache of PostgreSQL's rows; `make chaos-postgres` runs two thousand others."""
+    reports = schedules.run_some(list(range(first, first + 7 * 211, 211)), postgres_host)
+    bad = [f"seed {report.seed}\n{report.problem}" for report in reports if report.problem]
+    assert not bad, "\n".join([*bad, summary(reports, 0)])
+
+
 def test_schedule_tells_the_same_story_again(empty_controller: Path, packs: Charms) -> None:
     first, again = (run(empty_controller, packs, 11) for _ in range(2))
     assert (first.struck, first.hooks) == (again.struck, again.hooks)

@@ -52,19 +52,24 @@ _USUAL = {  # loop of a model -> what it does at its usual times
 }
 
 
-def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ()) -> list[Reason]:
+def explain(
+    ctx: Context, model: str, decide: Decide, names: Sequence[str] = (), *, busy: bool = False
+) -> list[Reason]:
     """Return why units, machines and loops of a model are in their state, in natural order.
 
     Args:
         decide: Returns the decisions of units.
         names: Names of units and applications, or ids of machines and storage; empty for all units, machines
             and loops.
+        busy: True for the reasons of the names, of all that is worked on or failed, and of the loops.
     """
     with ctx.read(model) as tx:
         seen = read(ctx, tx, decide)
-        if not names:
+        if not (names or busy):
             return _everything(tx, seen)
-        return [reason for name in dict.fromkeys(names) for reason in _named(tx, seen, name)]
+        named = dict.fromkeys([*names, *(seen.busy() if busy else ())])
+        found = [reason for name in named for reason in _named(tx, seen, name)]
+        return [*found, *(_loop(seen, item) for item in seen.loops if busy)]
 
 
 def _everything(tx: ModelTx, seen: Seen) -> list[Reason]:
@@ -279,7 +284,7 @@ def _resting(seen: Seen, machine: Machine, found: Reason) -> Reason:
 def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> Iterable[str]:
     if status == InstanceStatus.PROVISIONING_ERROR:
         yield f"retry-provisioning {machine.id}    tries to make it again"
-    elif found.attempts and not found.held_by and not found.unattended:
+    elif found.attempts and not (found.held_by or found.unattended or seen.is_elsewhere):
         yield "update-status    tries it again at once"
     if machine.life != Life.ALIVE:
         inside = [name for name in seen.machines if parent_machine(name) == machine.id]
@@ -339,7 +344,7 @@ def _storage_next(seen: Seen, instance: StorageInstance, found: Reason, machine:
         yield f"remove-storage {instance.id}    destroys it"
     if machine in seen.items and (found.attempts or seen.items[machine].reason):
         yield f"explain {machine}    tells what its machine waits for"
-    if found.attempts and not found.unattended:
+    if found.attempts and not (found.unattended or seen.is_elsewhere):
         yield "update-status    tries it again at once"
 
 

@@ -11,7 +11,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machine_work import UNUSABLE, Hands, hands
 from pushjuju.services.entities.machine.machines import STOPPED, stopped
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, pools
 from pushjuju.services.lifecycle.forced_ends import ends_ahead, forced_subject
 from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Unit
@@ -80,6 +80,7 @@ class Seen:
         items: Machine -> its row of the work queue.
         loops: The rows of the model's loops in the work queue.
         hands: Returns the process that works on a row of the queue.
+        is_elsewhere: True when only processes of another host work the model.
     """
 
     now: datetime
@@ -92,6 +93,7 @@ class Seen:
     items: Mapping[str, WorkItem]
     loops: Sequence[WorkItem]
     hands: Callable[[WorkItem], Hands]
+    is_elsewhere: bool
     decide: Decide
 
     def is_due(self, item: WorkItem | None) -> bool:
@@ -108,6 +110,16 @@ class Seen:
             return None
         pending = retried or self.is_due(item) or item.attempts > 0 or self.hands(item).working
         return self.hands(item) if pending else None
+
+    def busy(self) -> list[str]:
+        """Return the machines that a process works on or that failed, the units there, and retried units.
+
+        Of the machines with work that nobody does, one stands for all.
+        """
+        by = {name: self.hands_of(item) for name, item in self.items.items()}
+        found = {name for name, hand in by.items() if self.items[name].attempts or (hand and hand.working)}
+        units = [unit.name for unit in self.units.values() if unit.retry_due or unit.machine in found]
+        return [*units, *found, *[name for name, hand in by.items() if hand and hand.none][:1]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,17 +151,15 @@ def read(ctx: Context, tx: ModelTx, decide: Decide) -> Seen:
         items=machines,
         loops=loops,
         hands=hands(ctx, tx),
+        is_elsewhere=pools.is_elsewhere(ctx, tx),
         decide=decide,
     )
 
 
 def _stopped(ctx: Context, tx: ModelTx) -> set[str]:
-    running = {
-        item.instance_id: item.id
-        for item in tx.list(Machine, "machine_list")
-        if (seen := statuses.get_status(tx, StatusKind.INSTANCE, item.id)) is not None
-        and seen.status == InstanceStatus.RUNNING
-    }
+    rows = tx.rows("status_of_kind", kind=str(StatusKind.INSTANCE))
+    there = {row["entity"] for row in rows if row["status"] == InstanceStatus.RUNNING}
+    running = {item.instance_id: item.id for item in tx.list(Machine, "machine_list") if item.id in there}
     return stopped(ctx, models.get(tx).cloud_type, running)
 
 

@@ -19,6 +19,7 @@ from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
 
 _MOST_REASONS = 20
+_MOST_EXPLAINED = 100  # of a model of which nothing is well, not all units are explained
 _MOST_ROWS = 500
 _WELL = (Look.OK, Look.UNKNOWN)
 
@@ -66,13 +67,14 @@ def model(visit: Visit) -> Content:
     document = status.document(visit.ctx, visit.model)
     rows = relation_rows.relation_rows(visit.ctx, visit.model.uuid)
     drawn = layout.lay_out(folding.fold(graph.of_status(document, rows)))
-    every = deciding.explained(visit.ctx, visit.model.uuid, ())
+    odd = [row.name for row in unit_rows(document) if look_of(row.status["current"]) not in _WELL]
+    every = deciding.of_overview(visit.ctx, visit.model.uuid, odd[:_MOST_EXPLAINED])
     reasons = _not_well(document, every)
     values = {
         "status": document["model"]["model-status"],
         "counts": _counts(document),
         "reasons": reasons[:_MOST_REASONS],
-        "more": len(reasons) - _MOST_REASONS,
+        "more": len(reasons) - _MOST_REASONS + max(len(odd) - _MOST_EXPLAINED, 0),
         "unattended": any(reason.unattended for reason in every),
         "picture": svg.of_page(svg.draw(drawn, visit.pages.entity)),
         "applications": document.get("applications", {}),

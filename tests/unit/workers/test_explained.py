@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import DiskFull, PushjujuError, Unreachable
 from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.model import pools
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
@@ -24,7 +26,11 @@ from pushjuju.store import processes
 from pushjuju.store.processes import process_owner
 from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.uniter.wanted import wanted
+from pushjuju.workers import deciding
 from pushjuju.workers.machine import contact
+from tests.bench.models import populate
+from tests.bench.statements import counted
+from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive
 
@@ -241,3 +247,46 @@ def test_processes_of_another_computer_count_for_nothing(runtime: TestController
         processes.enlist(tx, now, "1", lives)
         assert [item.owner for item in tx.list(processes.Process, "process_list")] == [process_owner()]
     assert waiting(runtime) == process_owner()
+
+
+async def test_work_of_another_hosts_pool_is_not_said_to_be_tried_from_here(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process of that host tries it again, so no command of this host helps."""
+    await changed(runtime, PlayedRuntime(runtime), SILENT)
+    with runtime.ctx.store.write() as tx:
+        processes.enlist(tx, runtime.clock.now(), "1", runtime.ctx.store.lives)
+    here = "update-status    tries it again at once"
+    assert here in told(runtime, "0")[0].next
+    monkeypatch.setattr(pools, "is_elsewhere", lambda _ctx, _tx: True)
+    assert here not in told(runtime, "0")[0].next
+
+
+def test_the_overview_reads_the_same_for_few_units_at_rest_as_for_many(tmp_path: Path) -> None:
+    counts = []
+    for units in (10, 150):
+        made = TestController.build(tmp_path / f"of {units}", Charms(tmp_path / "charms"))
+        populate(made, units)
+        with counted(made.ctx.store) as statements:
+            found = deciding.of_overview(made.ctx, made.model, ["web/0"])
+        counts.append(len(statements))
+        assert found[0].subject == "web/0"
+        assert len(found) < 8
+        made.ctx.close()
+    assert counts[0] == counts[1]
+
+
+async def test_the_overview_names_what_is_retried_or_failed_and_that_nobody_works(
+    runtime: TestController,
+) -> None:
+    work = PlayedRuntime(runtime)
+    runtime.deploy(count=4)
+    await drive(runtime, work)
+    runtime.played("1").fail("config-changed", 9)
+    work.unreachable["2"] = SILENT
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
+    await drive(runtime, work)
+    found = {reason.subject: reason for reason in deciding.of_overview(runtime.ctx, runtime.model, ())}
+    assert {"web/1", "web/2", "machine 2"} <= set(found)
+    assert "web/0" not in found
+    assert any(reason.unattended for reason in found.values())

@@ -60,13 +60,17 @@ def unworked(ctx: Context, model: str) -> tuple[str, str] | None:
 
 def elsewhere(ctx: Context, model: str) -> Elsewhere | None:
     """Return the pool of a model that only other processes work, or None when this process may work it."""
-    if not ctx.store.engine.locks_models:
-        return None
     with ctx.read(model) as tx:
-        pool = pool_of(tx)
-        if not pool or pool in ctx.pools:
+        if not is_elsewhere(ctx, tx):
             return None
+        pool = pool_of(tx)
         return Elsewhere(pool=pool, process=processes.waiting(tx, ctx.store.lives, pool))
+
+
+def is_elsewhere(ctx: Context, tx: ModelTx) -> bool:
+    """Return True when only processes of another host, or with another pool, may work a model."""
+    pool = pool_of(tx) if ctx.store.engine.locks_models else ""
+    return bool(pool) and pool not in ctx.pools
 
 
 def pool_of(tx: ModelTx) -> str:
