@@ -26,6 +26,7 @@ _FREE_TEXT = (
     "import-ssh-key", "login", "register", "remove-ssh-key", "scp", "ssh",
 )  # fmt: skip
 """Commands whose arguments are texts of the user, which may be secret."""
+_SECRET_ADDRESS = ("notify",)  # commands with addresses that are passwords, as those of chat services
 _MASK, _LONGEST, _PLAIN = "***", 64, "._/:-"
 _FIRST_CLAIM = "first claim"  # key in `Cli.extra` of the next claim's number when this call began
 
@@ -84,7 +85,7 @@ def _caller(cli: Cli) -> Caller:
 
 def _without_value(word: str, command: str) -> str:
     """Return an argument as the audit log has it: names and keys stay, all else is `***`."""
-    if command in _FREE_TEXT:
+    if command in _FREE_TEXT or (command in _SECRET_ADDRESS and ":" in word):
         return _MASK
     key, equals, _ = word.partition("=")
     if not (key.isascii() and len(key) <= _LONGEST and all(sign.isalnum() or sign in _PLAIN for sign in key)):

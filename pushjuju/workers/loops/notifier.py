@@ -7,6 +7,9 @@ target, which is tried again later; an event that is older than a day is then dr
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -18,6 +21,7 @@ from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
 
 KEPT_S = 86400.0
+MOST_S = 45.0  # seconds for one event, of a plugin that waits for ever
 LOGGER = "pushjuju.notify"
 
 
@@ -53,13 +57,16 @@ async def _deliver_to(runtime: Runtime, model: str, name: str, target: TargetRow
         row, later = _next(runtime, model, target.name, sent)
         if row is None:
             return later
+        sent.add(row.number)
+        if ctx.clock.now() - row.latest > timedelta(seconds=KEPT_S):
+            _drop(runtime, target, row)
+            continue
         event = notify_targets.event_of(ctx, row, name)
         try:
-            await asyncio.to_thread(partial(notify_targets.send, ctx, runtime.host, target, event))
+            await _within(MOST_S, partial(notify_targets.send, ctx, runtime.host, target, event))
         except NotifyError as error:
-            return _failed(runtime, target, row, error)
+            return _failed(runtime, target, error)
         _delivered(runtime, target, row)
-        sent.add(row.number)
 
 
 def _next(
@@ -92,19 +99,52 @@ def _delivered(runtime: Runtime, target: TargetRow, row: NoticeRow) -> None:
             whole.run("notify_target_state", name=target.name, attempts=0, due=None, error="")
 
 
-def _failed(runtime: Runtime, target: TargetRow, row: NoticeRow, error: NotifyError) -> datetime:
-    """Record a failure, drop an event that is too old, and return when to try again."""
-    ctx = runtime.ctx
-    now, attempts = ctx.clock.now(), target.attempts + 1
-    again = notify_targets.again_at(now, attempts)
-    with ctx.store.write() as whole:
+def _failed(runtime: Runtime, target: TargetRow, error: NotifyError) -> datetime:
+    """Record a failure, and return when to try again."""
+    attempts = target.attempts + 1
+    again = notify_targets.again_at(runtime.ctx.clock.now(), attempts)
+    with runtime.ctx.store.write() as whole:
         whole.run(
             "notify_target_state", name=target.name, attempts=attempts, due=again, error=error.message
         )  # fmt: skip
-    if now - row.time > timedelta(seconds=KEPT_S):
-        text = f"target {target.name} did not take the event {row.event} for a day: {error.message}"
-        with ctx.write(row.model) as tx:
-            tx.run("notice_drop", number=row.number)
-            if row.model:
-                logs.append(tx, f"model-{row.model}", "WARNING", LOGGER, text, now=now)
     return again
+
+
+def _drop(runtime: Runtime, target: TargetRow, row: NoticeRow) -> None:
+    """Forget an event that is too old, also one of a restored backup; the model's log names it."""
+    why = target.error or "no process worked"
+    text = f"target {target.name} has not got the event {row.event} within a day: {why}"
+    with runtime.ctx.write(row.model) as tx:
+        tx.run("notice_drop", number=row.number)
+        if row.model:
+            logs.append(tx, f"model-{row.model}", "WARNING", LOGGER, text, now=tx.now)
+
+
+async def _within(seconds: float, send: Callable[[], None]) -> None:
+    """Run a function in a thread, which is left alone when the function takes too long.
+
+    Raises:
+        NotifyError: The event was not delivered in time, or not at all.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def end(error: BaseException | None) -> None:
+        if done.done():
+            return
+        done.set_exception(error) if error is not None else done.set_result(None)
+
+    def work() -> None:
+        found: BaseException | None = None
+        try:
+            send()
+        except BaseException as error:  # noqa: BLE001 - the waiting task gets it
+            found = error
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(end, found)
+
+    threading.Thread(target=work, name="notify", daemon=True).start()
+    try:
+        await asyncio.wait_for(done, seconds)
+    except TimeoutError:
+        raise NotifyError(f"no answer within {seconds:.0f} s") from None

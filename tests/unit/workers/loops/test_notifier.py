@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -15,6 +16,7 @@ from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import StatusKind, Workload
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import notices, statuses
+from pushjuju.services.entities.basis import notify_targets as notify_targets_of
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.requests import removals
@@ -200,7 +202,7 @@ async def test_the_pauses_grow_and_after_a_day_an_event_is_dropped(
     assert set(pauses[10:]) == {3600}
     assert runtime.clock.now() - begun < timedelta(seconds=DAY + 2 * 3600)
     assert runtime.tables()["notice"] == []
-    assert "did not take the event task.finished for a day" in str(runtime.tables()["log"])
+    assert "has not got the event task.finished within a day" in str(runtime.tables()["log"])
 
 
 async def test_a_process_that_dies_after_a_delivery_repeats_it_with_the_same_id(
@@ -219,6 +221,31 @@ async def test_a_process_that_dies_after_a_delivery_repeats_it_with_the_same_id(
     await drive(runtime, work)
     first, second = (body["id"] for _, _, body in posted.requests)
     assert first == second
+
+
+async def test_a_plugin_that_waits_for_ever_holds_up_no_command(
+    runtime: TestController, work: PlayedRuntime, posted: Posted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listen(runtime, posted)
+    tell(runtime, "task.finished", Subject("task", "1"))
+    monkeypatch.setattr(notifier, "MOST_S", 0.1)
+    hang = threading.Event()
+    monkeypatch.setattr(notify_targets_of, "send", lambda *_words: hang.wait())
+    await drive(runtime, work)
+    hang.set()
+    (state,) = notify_targets.targets(runtime.ctx)
+    assert (state["state"], state["error"]) == ("failing", "no answer within 0 s")
+
+
+async def test_old_events_of_a_restored_backup_are_not_sent(
+    runtime: TestController, work: PlayedRuntime, posted: Posted
+) -> None:
+    listen(runtime, posted)
+    tell(runtime, "task.finished", Subject("task", "1"))
+    runtime.clock.advance(2 * DAY)
+    tell(runtime, "task.finished", Subject("task", "2"))
+    await drive(runtime, work)
+    assert [body["subject"] for _, _, body in posted.requests] == ["task 2"]
 
 
 async def test_a_target_gets_what_it_wants_alone(

@@ -37,6 +37,12 @@ def test_a_target_from_its_file_to_its_removal(lab: Run, tmp_path: Path) -> None
     assert lab("notify", "list").err == "Nobody is told of events; next: pushjuju notify add NAME ADDRESS\n"
 
 
+def test_an_address_on_the_command_line_is_in_no_audit_log(lab: Run) -> None:
+    ok(lab("notify", "add", "chat", "https://hooks.example.com/services/T0/s3cret"))
+    (line,) = json.loads(ok(lab("audit", "--limit", "1", "--format", "json")))
+    assert (line["command"], line["arguments"]) == ("notify", ["add", "chat", "***"])
+
+
 def test_the_events_and_when_they_come(lab: Run) -> None:
     lines = ok(lab("notify", "events")).splitlines()
     assert lines[1].split(maxsplit=1) == ["unit.error", "a hook of a unit failed"]
