@@ -21,15 +21,7 @@ from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.consume import connected
 from pushjuju.store.processes import process_owner
-from pushjuju.store.queue import (
-    HEARTBEAT_S,
-    LEASE_S,
-    Claim,
-    SqliteWorkQueue,
-    failed_since,
-    model_of,
-    next_lease,
-)
+from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim, SqliteWorkQueue, failed_since, next_lease
 from pushjuju.store.rows.records import Model, Status
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.loops import charm_updater, notifier, poller, secret_rotation
@@ -102,6 +94,7 @@ class Driver:
         self._ended = asyncio.Event()  # set when a task has ended since the last claims
         self._broken: BaseException | None = None
         self._serving = False
+        self._away = ""  # why the store could not be used at the last look
         self._checked = False  # True when this process has found the store sound and its keys complete
         self._latest: datetime | None = None  # time of the last reading of the clock
 
@@ -224,8 +217,13 @@ class Driver:
         except (StoreDamaged, StoreGone, StoreTooNew):
             raise
         except StoreError as error:
-            self.runtime.warn(str(error))
+            if str(error) != self._away:  # not each few seconds while a server is away
+                self.runtime.warn(str(error))
+            self._away = str(error)
             return False
+        if self._away:
+            self.runtime.warn("the store can be used again")
+        self._away = ""
         return True
 
     def _claim_all(self) -> None:
@@ -292,7 +290,7 @@ class Driver:
                     problems=outcome.problems,
                     later=True,
                 )
-            self._count(model_of(claim.key), outcome)
+            self._count(claim.key.partition("/")[0], outcome)
 
     def _count(self, model: str, outcome: Outcome) -> None:
         """Count the contacts with a machine."""

@@ -133,6 +133,9 @@ def test_a_process_at_work_outlives_the_absence_of_its_server(
             assert not run("destroy-model", "--no-prompt", "old").returncode
             comes(lambda: run("show-model", "old").returncode == 1, said.read_text())
             assert process.poll() is None, said.read_text()
+            lines = said.read_text().splitlines()
+            assert lines[-1] != lines[-2], lines
+            assert any("the store can be used again" in line for line in lines), lines
         assert process.returncode in (0, -15), said.read_text()
         assert "Traceback" not in said.read_text()
 

@@ -443,7 +443,13 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
     work = PlayedRuntime(runtime)
     made, warnings = driver(runtime, work), []
     work.warn = warnings.append
-    claim, refusals = made.queue.claim_some, [StoreBusy("held by another"), StoreError("the disk is full")]
+    claim, refusals = (
+        made.queue.claim_some,
+        [
+            *[StoreBusy("held by another")] * 3,
+            StoreError("the disk is full"),
+        ],
+    )
 
     def refuse(*args: Any, **more: Any) -> Any:
         if refusals:
@@ -452,7 +458,7 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
 
     monkeypatch.setattr(made.queue, "claim_some", refuse)
     await made.run(asyncio.Event(), idle_exit_s=0.1)
-    assert warnings == ["held by another", "the disk is full"]
+    assert warnings == ["held by another", "the disk is full", "the store can be used again"]
     assert runtime.agent() == ("idle", "")
 
 
@@ -473,7 +479,7 @@ async def test_a_server_that_goes_away_while_a_process_starts_is_waited_for(
 
     monkeypatch.setattr(made.ctx.store, "check", refuse)
     await made.run(asyncio.Event(), idle_exit_s=0.1)
-    assert warnings == ["the store does not answer"]
+    assert warnings == ["the store does not answer", "the store can be used again"]
     assert runtime.agent() == ("idle", "")
 
 
