@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pushjuju.cli.commands import registry
+from pushjuju.cli.complete import flag_cache
 from pushjuju.cli.complete.completables import (
     ARGUMENTS,
     BARE,
@@ -192,12 +193,13 @@ def _words(line: Line) -> Iterator[Offer]:
         yield from ((word, "") for word in sorted(registry.ALIASES))
 
 
-def flags_of(command: str) -> list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]]:
-    """Return a command's flags from its module; see `command_flags`."""
+def flags_of(command: str) -> flag_cache.Flags:
+    """Return a command's flags, kept from an earlier completion or from its module; see `command_flags`."""
+    if (kept := flag_cache.load(command)) is not None:
+        return kept
     # The module imports click and the command's module.
-    found: list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]] = _imported(
-        "pushjuju.cli.complete.command_flags"
-    ).flags_of(command)
+    found: flag_cache.Flags = _imported("pushjuju.cli.complete.command_flags").flags_of(command)
+    flag_cache.keep(command, found)
     return found
 
 

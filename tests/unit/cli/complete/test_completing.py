@@ -479,3 +479,40 @@ def test_a_real_shell_completes(terminal: Terminal) -> None:
     terminal.type("pushjuju remove-unit web/\t\t")
     shown = terminal.until("web/1")
     assert "web/0" in shown
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file with the flags of `deploy`, in a cache of this test."""
+    monkeypatch.setenv("PUSHJUJU_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "completion" / "deploy"
+
+
+def test_flags_are_kept_and_read_without_the_command(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = completing.flags_of("deploy")
+    assert kept.read_text().count("\n") == len(read)
+    with monkeypatch.context() as patched:
+        patched.setattr(completing, "_imported", None)
+        again = completing.flags_of("deploy")
+    assert [(names, switch, choices) for names, switch, _, choices in again] == [
+        (names, switch, choices) for names, switch, _, choices in read
+    ]
+    assert completing.flags_of("status") != read
+
+
+@pytest.mark.parametrize("text", ["", "other files\n--x\t\t\t", "\0", "{stamp}\nno fields"])
+def test_a_cache_of_other_files_or_damaged_is_read_anew(kept: Path, text: str) -> None:
+    read = completing.flags_of("deploy")
+    stamp = kept.read_text().splitlines()[0]
+    kept.write_text(text.replace("{stamp}", stamp))
+    assert completing.flags_of("deploy") == read
+    assert kept.read_text().startswith(stamp)
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PUSHJUJU_CACHE", str(tmp_path / "file"))
+    assert completing.main(["zsh", "deploy", "--chann"]) == 0
+    assert "--channel" in capsys.readouterr().out
