@@ -26,6 +26,7 @@ ALLOWED = {
     ): "the YAML reader of machines tells the line in its text",
     ("core/status.py", "is_before_agent"): "Juju's own statuses: the store keeps the text alone",
     ("core/status.py", "is_of_removed_offer"): "the store keeps the text alone",
+    ("workers/driver.py", "_claim_if_usable"): "whether a warning would be the same line again",
     ("plugins/providers/libcloud", "*"): _FOREIGN,
     ("plugins/providers/lxd/profiles.py", "*"): _FOREIGN,
     ("plugins/providers/lxd/provider.py", "*"): _FOREIGN,
