@@ -48,10 +48,6 @@ SELECT * FROM notice
 WHERE model = :model AND target = :target AND kind = :kind AND entity = :entity AND event = :event
 ORDER BY number DESC LIMIT 1
 
--- name: notice_again
-UPDATE notice SET count = count + 1, latest = :latest, text = :text, data = :data, event = :event
-WHERE model = :model AND number = :number
-
 -- name: notice_drop
 DELETE FROM notice WHERE model = :model AND number = :number
 
@@ -65,8 +61,7 @@ SELECT target, MIN(due) AS due FROM notice WHERE model = :model AND sent IS NULL
 SELECT target, COUNT(*) AS waiting FROM notice WHERE sent IS NULL GROUP BY target ORDER BY target
 
 -- name: notice_sent
--- Only while no equal event has been counted since it was read.
-UPDATE notice SET sent = :now WHERE model = :model AND number = :number AND count = :count
+UPDATE notice SET sent = :now WHERE model = :model AND number = :number
 
 -- name: notice_prune
 DELETE FROM notice WHERE model = :model AND sent IS NOT NULL AND sent < :before

@@ -90,10 +90,10 @@ def _next(
 
 
 def _delivered(runtime: Runtime, target: TargetRow, row: NoticeRow) -> None:
-    """Record that an event was delivered; an equal event that came meanwhile stays to be delivered."""
+    """Record that an event was delivered; an equal event that came meanwhile has a row of its own."""
     ctx = runtime.ctx
     with ctx.write(row.model) as tx:
-        tx.run("notice_sent", number=row.number, count=row.count, now=tx.now)
+        tx.run("notice_sent", number=row.number, now=tx.now)
     if target.attempts:
         with ctx.store.write() as whole:
             whole.run("notify_target_state", name=target.name, attempts=0, due=None, error="")

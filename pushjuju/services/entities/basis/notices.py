@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Any
@@ -129,7 +130,10 @@ def _add(tx: ModelTx, target: str, event: str, subject: Subject, text: str, data
 
 
 def _count(tx: ModelTx, last: notify_records.NoticeRow, text: str, data: Mapping[str, Any]) -> None:
-    """Count an event with an equal event that waits; five changes there and back become one other event."""
+    """Count an event with an equal event that waits; five changes there and back become one other event.
+
+    The event moves behind those that came meanwhile, so the last event of an entity tells its state.
+    """
     event = last.event
     if event in _PAIRS and last.count + 1 >= _FLAPS:
         about = {"target": last.target, "kind": last.kind, "entity": last.entity}
@@ -137,9 +141,10 @@ def _count(tx: ModelTx, last: notify_records.NoticeRow, text: str, data: Mapping
         other = tx.find(notify_records.NoticeRow, "notice_last", event=_PAIRS[last.event], **about)
         if other is not None and other.sent is None:
             tx.run("notice_drop", number=other.number)
-    tx.run(
-        "notice_again", number=last.number, latest=tx.now, text=text, data=json.dumps(dict(data)), event=event
-    )
+    tx.run("notice_drop", number=last.number)
+    number, count = tx.next(tx.model, "notice"), last.count + 1
+    row = replace(last, number=number, event=event, text=text, data=data, count=count, latest=tx.now)
+    tx.insert("notice", row)
 
 
 # --- states that last -------------------------------------------------------------------------------------

@@ -153,6 +153,22 @@ async def test_equal_events_become_one_and_a_flapping_unit_one_other(
     assert posted.events[3:] == ["unit.error"]
 
 
+async def test_the_last_event_tells_the_state_after_a_target_was_away(
+    runtime: TestController, work: PlayedRuntime, posted: Posted
+) -> None:
+    listen(runtime, posted)
+    posted.status = 500
+    unit = Subject("unit", "web/0")
+    for event in ("unit.error", "unit.recovered", "unit.error"):
+        tell(runtime, event, unit)
+        await later(runtime, work, 1)
+    posted.status = 200
+    posted.requests.clear()
+    await later(runtime, work, 3600)
+    assert posted.events == ["unit.recovered", "unit.error"]
+    assert [body["data"]["count"] for _, _, body in posted.requests] == [1, 2]
+
+
 async def test_another_error_of_the_same_unit_does_not_wait(
     runtime: TestController, work: PlayedRuntime, posted: Posted
 ) -> None:
