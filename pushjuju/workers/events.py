@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pushjuju.core.values import dataclass
 
@@ -37,11 +37,15 @@ class Event:
     model: str = ""
 
 
+P = TypeVar("P")
 Tell = Callable[[Event], None]
 
 
 def silent(event: Event) -> None:
     """Ignore an event."""
+
+
+_NO_STEP = nullcontext()
 
 
 class Observer:
@@ -59,6 +63,14 @@ class Observer:
             serves: True in a process that works until somebody stops it, not for one command.
         """
         return nullcontext()
+
+    def step(self, name: str, unit: str = "") -> AbstractContextManager[None]:  # noqa: ARG002 - for traces
+        """Return a context manager around a step of the work: `decide`, `commit` or `provider CALL`."""
+        return _NO_STEP
+
+    def calls(self, provider: P) -> P:
+        """Return a provider whose calls are steps."""
+        return provider
 
     def operation(self, dispatch: Dispatch, result: Mapping[str, Any], done: Committed) -> None:
         """Get an operation whose result is committed, within a contact."""

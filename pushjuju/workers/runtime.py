@@ -188,14 +188,11 @@ class Runtime:
         if key not in self._providers:
             with self.ctx.read(model) as tx:
                 found: Model = models.get(tx)
-            self._providers[key] = clouds.open_provider(
-                self.base_ctx,
-                self.host,
-                found,
-                warn=self.warn,
-                remote=ScriptRunner(self.base_ctx, self.connector, model),
-                cloud=cloud,
+            remote = ScriptRunner(self.base_ctx, self.connector, model)
+            opened = clouds.open_provider(
+                self.base_ctx, self.host, found, warn=self.warn, remote=remote, cloud=cloud
             )
+            self._providers[key] = self.observer.calls(opened)
         return self._providers[key]
 
     def cloud_type(self, model: str) -> str:

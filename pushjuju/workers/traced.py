@@ -6,13 +6,14 @@ machine sent.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from urllib.parse import unquote
 
 from pushjuju import __version__
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pushjuju.uniter.commit import Committed
     from pushjuju.uniter.dispatch import Dispatch
 
+P = TypeVar("P")
 _PARENT = "TRACEPARENT"
 _BIG = 2**31
 _LATEST = 1e11  # seconds since 1970 that a machine may name
@@ -79,6 +81,23 @@ class Traces(Observer):
                 yield
         finally:
             _contact.reset(token)
+
+    @contextmanager
+    def step(self, name: str, unit: str = "") -> Iterator[None]:
+        """Make a span of a step, below the contact with the machine, or below the command."""
+        contact = _contact.get()
+        parent = contact.place if contact is not None else self._command.place
+        span = Span(name=name, place=spans.place_below(parent, self._env), parent=parent)
+        if name.startswith("provider "):
+            span.kind = spans.CLIENT
+        elif unit:
+            span.attributes = {"pushjuju.unit": unit}
+        with self._timed(span):
+            yield
+
+    def calls(self, provider: P) -> P:
+        """Return a provider whose coroutines are spans."""
+        return cast("P", _Calls(provider, self.step))
 
     @contextmanager
     def _timed(self, span: Span) -> Iterator[None]:
@@ -142,6 +161,29 @@ class Traces(Observer):
             "process.exit.code": status,
             "pushjuju.command": word,
         }
+
+
+class _Calls:
+    """A provider, each of whose calls is a step."""
+
+    def __init__(self, provider: object, step: Callable[[str], AbstractContextManager[None]]) -> None:
+        self._provider = provider
+        self._step = step
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # the provider's optional interfaces are found by isinstance
+        return type(self._provider)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._provider, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+
+        async def call(*words: Any, **named: Any) -> Any:
+            with self._step(f"provider {name}"):
+                return await found(*words, **named)
+
+        return call
 
 
 def open_traces(env: Mapping[str, str], warn: Callable[[str], None]) -> Traces | None:

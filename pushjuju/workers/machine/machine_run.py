@@ -101,9 +101,8 @@ class MachineRun:
         self.decided: dict[str, Decided] = {}
         self.firewaller = Firewaller.of(runtime, machine)
         self._next_look: datetime | None = None  # time of the next check of the firewall
-        self._storage_look = self.ctx.clock.now() + timedelta(
-            seconds=running_operations.LOOK_S
-        )  # the worker has done what was due
+        # The worker has done what was due.
+        self._storage_look = self.ctx.clock.now() + timedelta(seconds=running_operations.LOOK_S)
         self.storage_problems: list[Problem] = []
         self._running = self.operations_type()
         self._asked = runtime.asked  # requested work goes before update-status
@@ -292,7 +291,8 @@ class MachineRun:
             # Nothing is planned behind an operation that may be refused.
             loud = None if unit.name in self._lost else self.runtime.loud_hooks(self.model, unit.name)
             take = partial(take_turn, loud=loud, requests=requests, routine=routine, decided=decided)
-            turn = or_failed(take, self.ctx, unit)
+            with self.runtime.observer.step("decide", unit.name):
+                turn = or_failed(take, self.ctx, unit)
             if turn.failed:
                 self.setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)
             if turn.postponed:
@@ -490,7 +490,8 @@ class MachineRun:
         for _ in take_flood(self.ctx, dispatch.id, result):
             await asyncio.sleep(0)  # lets other tasks run
         foreseen = self._foreseen.get(dispatch.unit)
-        done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests, foreseen=foreseen)
+        with self.runtime.observer.step("commit", dispatch.unit):
+            done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests, foreseen=foreseen)
         self.runtime.observer.operation(dispatch, result, done)
         if result.get("code") == KNOWN:
             self._lost.add(dispatch.unit)
@@ -503,8 +504,7 @@ class MachineRun:
             (loud.add if done.loud else loud.discard)(dispatch.title)
         text, state = ("done", "done") if done.ok else (f"failed: {done.message}", "failed")
         self._tell_unit(dispatch, text, state)
-        if done.reboot:
-            self._reboot_asked = done.reboot
+        self._reboot_asked = done.reboot or self._reboot_asked
         self._count_kill(dispatch, killed=done.killed)
         if done.again_later:
             self.setbacks[dispatch.unit] = Problem.of(

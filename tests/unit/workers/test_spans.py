@@ -7,14 +7,15 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushjuju.core.errors import NotValid
-from pushjuju.workers import background, otlp, serving, spans
+from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.workers import background, otlp, serving, spans, traced
 from pushjuju.workers.spans import Place, Span
 from tests.world.charm_trees import charm_tree
 from tests.world.played_home import PlayedHome
@@ -65,6 +66,11 @@ def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, col
     names = [span["name"].removeprefix("hook ") for span in hooks]
     assert names == ["install", "relation-created", "leader-elected", "config-changed", "start"]
     assert {span["parentSpanId"] for span in hooks} == {contact["spanId"]}
+    steps = Counter(span["name"] for span in collector.spans if span["name"] in ("decide", "commit"))
+    assert steps["commit"] == len(hooks) + 1  # and the charm's arrival
+    assert steps["decide"] >= 1
+    assert {span["parentSpanId"] for span in collector.named("commit")} == {contact["spanId"]}
+    assert values(collector.named("commit")[0]) == {"pushjuju.unit": "web/0"}
     assert collector.paths == ["/v1/traces"]
     shown = values(contact)
     assert shown.pop("server.address") == home.played_machines["0"].address
@@ -80,6 +86,36 @@ def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, col
     assert resource["service.instance.id"] == home.ctx.controller.settings()["uuid"]
     for span in collector.spans:
         assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
+
+
+async def test_the_calls_of_a_provider_are_spans(collector: SpanReceiver) -> None:
+    class Cloud:
+        name = "sky"
+
+        async def start(self, number: int) -> int:
+            return number
+
+        async def stop(self) -> None:
+            raise ProviderError(SECRET)
+
+        def title(self) -> str:
+            return self.name
+
+    traces = traced.open_traces(collector.env, pytest.fail)
+    assert traces is not None
+    cloud: Any = traces.calls(Cloud())
+    with traces.recording():
+        assert (isinstance(cloud, Cloud), cloud.title(), cloud.name) == (True, "sky", "sky")
+        assert await cloud.start(7) == 7
+        with pytest.raises(ProviderError):
+            await cloud.stop()
+        with pytest.raises(AttributeError):
+            cloud.nothing  # noqa: B018 - is not there
+    (command,) = collector.named("pushjuju")
+    (start,), (stop,) = collector.named("provider start"), collector.named("provider stop")
+    assert (start["parentSpanId"], start["kind"]) == (command["spanId"], spans.CLIENT)
+    assert values(stop) == {"error.type": "provider"}
+    assert SECRET not in str(collector.spans)
 
 
 def test_spans_have_no_argument_no_value_and_no_text_of_a_machine(
@@ -167,7 +203,7 @@ def test_a_collector_that_is_down_costs_one_warning(home: PlayedHome) -> None:
         home.env = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://name:{SECRET}@{place}"}
         told = deploy(home)
     (line,) = [line for line in told.splitlines() if "WARNING" in line]
-    assert line == f"WARNING traces: 8 spans are lost: http://{place}: Connection refused"
+    assert line == f"WARNING traces: 17 spans are lost: http://{place}: Connection refused"
 
 
 def test_a_collector_that_does_not_answer_is_left_after_a_short_time(
