@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -67,6 +68,7 @@ async def _deliver_to(runtime: Runtime, model: str, name: str, target: TargetRow
         except NotifyError as error:
             return _failed(runtime, target, error)
         _delivered(runtime, target, row)
+        target = replace(target, attempts=0)
 
 
 def _next(
