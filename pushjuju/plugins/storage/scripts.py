@@ -12,6 +12,7 @@ from pushjuju.core.storage import STORAGE_DIR
 from pushjuju.plugins.api.storage_types import BootMount, StorageItem
 
 _HEAD = 'set -u\ndie() { echo "$*" >&2; exit 1; }\n'
+_ROOM = 'room() { df -Pk "$1" | { read -r _; read -r _ _ _ kb _; echo $((kb / 1024)); }; }\n'
 _NODES = """\
 node() {
   [ -b "/dev/$1" ] && return 0
@@ -114,11 +115,16 @@ class Loop:
     """A file of the root disk as a block device."""
 
     def create(self, item: StorageItem) -> str:
-        """Return a script that allocates the whole file; the file gets its final name when it is complete."""
+        """Return a script that allocates the whole file; the file gets its final name when it is complete.
+
+        A file system fills its disk up to the end before `fallocate` fails, so the script looks first.
+        """
         path, new = quote(folder("loop", item)), quote(folder("loop", item) + ".new")
         return (
-            f"{_HEAD}umask 077\nmkdir -p {quote(STORAGE_DIR)}/.loop || exit 1\n"
+            f"{_HEAD}{_ROOM}umask 077\nmkdir -p {quote(STORAGE_DIR)}/.loop || exit 1\n"
             f"if [ ! -e {path} ]; then\n"
+            f"  free=$(room {quote(STORAGE_DIR)}/.loop) wanted={item.size:d}\n"
+            f'  [ "$free" -ge "$wanted" ] || die "no room for $wanted MiB: $free MiB of the disk are free"\n'
             f"  fallocate -l {item.size:d}MiB {new} && mv {new} {path} || {{ rm -f {new}; exit 1; }}\n"
             f"fi\necho size={item.size:d}\n"
         )

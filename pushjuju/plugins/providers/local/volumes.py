@@ -7,6 +7,7 @@ once. Every function blocks, needs root, and may be called again after it succee
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -92,6 +93,7 @@ def create(layout: Layout, volume: Volume) -> Volume:
         image = _folder(layout, volume.id) / _IMAGE
         image.unlink(missing_ok=True)
         try:
+            _require_room(image.parent, volume.size)  # else `fallocate` fills the disk before it fails
             run(["fallocate", "-l", f"{volume.size:d}MiB", str(image)])
             image.chmod(0o600)
             run(["mkfs.ext4", "-q", "-F", "-U", volume.uuid, str(image)])
@@ -100,6 +102,13 @@ def create(layout: Layout, volume: Volume) -> Volume:
             _tidy(layout)
             raise
         return _write(layout, volume)
+
+
+def _require_room(folder: Path, size: int) -> None:
+    """Raise ProviderError when a disk has no room for so many MiB."""
+    free = shutil.disk_usage(folder).free >> 20
+    if free < size:
+        raise ProviderError(f"no room for {size} MiB: {free} MiB of the disk are free")
 
 
 def attach(layout: Layout, volume: str, instance_id: str) -> str:
