@@ -49,7 +49,9 @@ async def exporting(
         await site.start()
         yield runner.addresses[0][:2]
     except OSError as error:
-        raise NotValid(f"metrics cannot be served: {error.strerror or error}") from error
+        raise NotValid(
+            f"metrics cannot be served at {listen.host}:{listen.port}: {error.strerror or error}"
+        ) from error
     finally:
         await runner.cleanup()
         await pool.close()

@@ -58,13 +58,13 @@ class Address:
         Raises:
             NotValid: The text has none of these forms.
         """
-        parts = urlsplit(f"//{text}")
         try:
+            parts = urlsplit(f"//{text}")
             port = parts.port
         except ValueError:
-            raise NotValid(f'"{text}" is not an address to listen at: the port is no number') from None
+            raise _no_address(text) from None
         if not parts.netloc or parts.path or parts.username or parts.query:
-            raise NotValid(f'"{text}" is not an address to listen at')
+            raise _no_address(text)
         return cls(parts.hostname or "0.0.0.0", PORT if port is None else port)  # noqa: S104 - asked for
 
     @property
@@ -74,6 +74,13 @@ class Address:
             return ipaddress.ip_address(self.host).is_unspecified
         except ValueError:
             return False
+
+
+def _no_address(text: str) -> NotValid:
+    return NotValid(
+        f'"{text}" is not an address to listen at: expected HOST, HOST:PORT, [IPV6]:PORT or :PORT, '
+        "with a port from 0 to 65535"
+    )
 
 
 class Server:

@@ -25,9 +25,9 @@ async def serving(cli: Cli, ctx: Context, listen: str, counts: Counts) -> AsyncI
         listen: HOST:PORT, or the port on 127.0.0.1.
 
     Raises:
-        NotValid: The server cannot listen at the address.
+        NotValid: `listen` is no address, or the server cannot listen there.
     """
-    address = Address("127.0.0.1", int(listen)) if listen.isdecimal() else Address.parse(listen)
+    address = Address.parse(f"127.0.0.1:{listen}" if listen.isdecimal() else listen)
 
     def own() -> list[Sample]:
         if ctx.store.engine.clock() is None:

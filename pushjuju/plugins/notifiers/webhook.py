@@ -101,9 +101,8 @@ class Webhook:
         connection = http.client.HTTPConnection(str(url.hostname), port)
         plain = connected(str(url.hostname), port, end, here=url.scheme == "http")
         held = [plain]
-        cut = threading.Timer(
-            max(0.0, end - time.monotonic()), _cut, [held]
-        )  # a slow server sends bit by bit
+        # a server that sends bit by bit never meets the socket's timeout
+        cut = threading.Timer(max(0.0, end - time.monotonic()), _cut, [held])
         cut.daemon = True
         cut.start()
         try:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import IO
 
 import aiohttp
 import pytest
@@ -38,7 +39,7 @@ async def test_a_process_serves_its_own_metrics_without_a_login(runtime: TestCon
         assert (answer.status, answer.headers["Content-Type"]) == (200, exposition.CONTENT_TYPE)
         page = await session.get("/metrics", headers={"Origin": "http://example.com"})
         assert (page.status, (await session.get("/")).status) == (403, 404)
-        with pytest.raises(NotValid, match="metrics cannot be served"):
+        with pytest.raises(NotValid, match=f"metrics cannot be served at 127.0.0.1:{port}: "):
             async with exporting(runtime.ctx, Address("127.0.0.1", port), list):
                 pass
     assert 'pushjuju_units{model="admin/shop",application="web",status="unknown"} 1' in lines
@@ -69,13 +70,8 @@ async def test_a_key_that_a_dead_process_held_counts_as_a_takeover(runtime: Test
 def test_controller_run_says_where_its_metrics_are(runtime: TestController, tmp_path: Path) -> None:
     runtime.focus()
     said = tmp_path / "said"
-    argv = [sys.executable, "-m", "pushjuju.cli", "controller", "run", "--metrics", "0"]
-    env = {
-        "PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PUSHJUJU_DATA": str(runtime.ctx.datadir.root),
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-    }  # fmt: skip
     with said.open("w") as stream:
-        process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+        process = _controller_run(runtime, tmp_path, "0", stream)
     try:
         comes(lambda: "/metrics\n" in said.read_text(), said.read_text())
         (address,) = [word for word in said.read_text().split() if word.startswith("http://127.0.0.1:")]
@@ -84,3 +80,25 @@ def test_controller_run_says_where_its_metrics_are(runtime: TestController, tmp_
         process.terminate()
         assert process.wait(timeout=60) == 0, said.read_text()
     assert runtime.tables()["process"] == []
+
+
+def test_controller_run_refuses_a_port_that_cannot_be(runtime: TestController, tmp_path: Path) -> None:
+    runtime.focus()
+    process = _controller_run(runtime, tmp_path, "65536", subprocess.PIPE)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 1
+    assert 'ERROR "127.0.0.1:65536" is not an address to listen at: ' in said
+    assert runtime.tables()["process"] == []
+
+
+def _controller_run(
+    runtime: TestController, home: Path, listen: str, said: IO[str] | int
+) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-m", "pushjuju.cli", "controller", "run", "--metrics", listen]
+    env = {
+        "PATH": "/usr/bin:/bin", "HOME": str(home), "PUSHJUJU_DATA": str(runtime.ctx.datadir.root),
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }  # fmt: skip
+    return subprocess.Popen(
+        argv, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, text=True
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.secret import secrets
 from pushjuju.store.rows.secret_records import RevisionRow
@@ -21,14 +20,22 @@ def announce(tx: ModelTx) -> datetime | None:
         return None
     until = tx.now + timedelta(seconds=notices.EXPIRING_S)
     for item in tx.list(RevisionRow, "secret_expiries_due", now=until):
-        if item.next_expiry is not None:
-            _tell(tx, item, item.next_expiry)
+        if item.expires is not None and item.expires == item.next_expiry:  # else the hook is tried again
+            _tell(tx, item, item.expires)
     later = tx.scalar("secret_expiry_after", after=until)
     return from_iso(later) - timedelta(seconds=notices.EXPIRING_S) if later else None
+
+
+def schedule(tx: ModelTx) -> None:
+    """Make the loop for a model's secrets due in time for a target that has just been added."""
+    first = tx.scalar("secret_expiry_next")
+    if first:
+        when = notices.before_expiry(tx, from_iso(first))
+        secrets.wake_loop(tx, when, "a target wants to know of expiry")
 
 
 def _tell(tx: ModelTx, item: RevisionRow, end: datetime) -> None:
     label = secrets.get(tx, item.secret).label
     name = f"{item.secret} ({label})" if label else item.secret
     text = f"revision {item.revision} of secret {name} expires at {to_iso(end)}"
-    notices.alarm(tx, notices.EXPIRING, Subject("secret", f"{item.secret}/{item.revision}"), text)
+    notices.alarm(tx, notices.EXPIRING, secrets.subject(item), text)

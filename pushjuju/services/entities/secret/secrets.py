@@ -17,6 +17,7 @@ from pushjuju.core import limits
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, StoreError
 from pushjuju.core.model.secrets import RETRY, Content, OwnerKind, Rotation
+from pushjuju.core.problems import Subject
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import notices, wake
@@ -317,6 +318,8 @@ def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None) -> None:
     going = [item for item in present if numbers is None or item.revision in set(numbers)]
     for item in going:
         _discard(tx, item)
+        if item.next_expiry:
+            notices.forget(tx.beside(row.model), subject(item))
         tx.run("secret_revision_delete", model=row.model, secret=row.id, revision=item.revision)
     is_gone = len(going) == len(present)
     if any(item.next_expiry for item in going) or (is_gone and row.next_rotation):
@@ -325,6 +328,11 @@ def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None) -> None:
         wake_consumers(tx, row, f"secret {row.id} is gone")
         wake_owner(tx, row, f"secret {row.id} is gone")
         tx.run("secret_delete", model=row.model, id=row.id)
+
+
+def subject(item: RevisionRow) -> Subject:
+    """Return a revision as the subject of events."""
+    return Subject("secret", f"{item.secret}/{item.revision}")
 
 
 def _discard(tx: ModelTx, item: RevisionRow) -> None:

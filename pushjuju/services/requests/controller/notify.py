@@ -15,6 +15,8 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import notices, notify_targets
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.secret import expiring
 from pushjuju.store.rows.notify_records import TargetRow
 
 BODIES = ("json", "text")
@@ -61,6 +63,8 @@ def add(ctx: Context, host: PluginHost, options: TargetOptions) -> str:
             shown=notifier.shown(target.address), key=sealed.key, sealed=sealed.data, created=ctx.clock.now(),
         )  # fmt: skip
         tx.insert("notify_target", row)
+        for model in models.listed(tx):
+            expiring.schedule(ctx.of(tx, model.uuid))
     return row.shown
 
 

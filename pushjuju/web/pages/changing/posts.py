@@ -6,18 +6,17 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError
-from pushjuju.services.entities.basis.audit import Caller
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import Application
-from pushjuju.web import access, errors
+from pushjuju.web import access
 from pushjuju.web.api import Api
-from pushjuju.web.audit import Speaker
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.pages.changing import plans, typed
 from pushjuju.web.pages.changing.changes import CHANGES, WAS, Change, Fields
+from pushjuju.web.pages.changing.noted import noted
 from pushjuju.web.pages.visit import Content, Visit
 
 _AT_ONCE = 2  # plans that are made at the same time
@@ -68,22 +67,11 @@ class Posts:
 
     def _make(self, ctx: Context, entered: LoggedIn, visit: Visit, name: str, fields: Fields) -> None:
         """Make a change, with lines in the audit log before and after."""
-        model, change = visit.model, CHANGES[name]
-        said = Speaker(user=entered.user, what="dashboard", model=model.uuid, model_name=model.qualified)
-        noted = self._api.audit(ctx).conversation(said)
+        change = CHANGES[name]
         params = {key: text for key, text in fields.items() if not key.startswith(WAS)}
-        noted.asked(1, f"Dashboard.{name}", 1, params)
-        error: errors.Error | None = {"message": "internal error", "code": ""}
-        try:
-            _permit(ctx, entered, change, visit)
-            caller = Caller(door="dashboard", command=name, verified=True)
-            change.act(replace(ctx, user=entered.user, caller=caller), model, fields)
-            error = None
-        except PushjujuError as failed:
-            error = errors.told(failed)
-            raise
-        finally:
-            noted.answered(1, error)
+        with noted(self._api, ctx, entered, visit, name, params) as own:
+            _permit(own, entered, change, visit)
+            change.act(own, visit.model, fields)
 
 
 def _permit(ctx: Context, entered: LoggedIn, change: Change, visit: Visit) -> None:

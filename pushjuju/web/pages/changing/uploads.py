@@ -9,17 +9,16 @@ from pathlib import Path
 
 from aiohttp import BodyPartReader, web
 
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests.application import pending_resources
 from pushjuju.services.requests.application.attach_resource import attach
-from pushjuju.web import access, errors
+from pushjuju.web import access
 from pushjuju.web.api import Api
-from pushjuju.web.audit import Speaker
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.pages.changing.changes import Change
+from pushjuju.web.pages.changing.noted import noted
 from pushjuju.web.pages.visit import Visit
 
 FOREIGN = "the form is not from a page of this session: load the page again"
@@ -101,18 +100,8 @@ def _attach(
     api: Api, ctx: Context, entered: LoggedIn, visit: Visit, resource: tuple[str, str], path: Path
 ) -> None:
     """Attach the file, with lines in the audit log before and after."""
-    model = visit.model
-    said = Speaker(user=entered.user, what="dashboard", model=model.uuid, model_name=model.qualified)
-    noted = api.audit(ctx).conversation(said)
-    noted.asked(1, "Dashboard.attach-resource", 1, {"application": resource[0], "resource": resource[1]})
-    error: errors.Error | None = {"message": "internal error", "code": ""}
-    try:
-        _permit(ctx, entered, visit)
-        caller = Caller(door="dashboard", command="attach-resource", verified=True)
-        attach(replace(ctx, user=entered.user, caller=caller), model.uuid, *resource, str(path))
-        error = None
-    except PushjujuError as failed:
-        error = errors.told(failed)
-        raise
-    finally:
-        noted.answered(1, error)
+    application, name = resource
+    params = {"application": application, "resource": name}
+    with noted(api, ctx, entered, visit, "attach-resource", params) as own:
+        _permit(own, entered, visit)
+        attach(own, visit.model.uuid, application, name, str(path))

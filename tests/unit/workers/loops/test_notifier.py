@@ -312,6 +312,42 @@ async def test_a_secret_that_expires_within_a_day(
     assert "YQ==" not in str(posted.requests)
 
 
+async def test_a_revision_that_stays_after_its_expiry_is_told_of_once(
+    runtime: TestController, work: PlayedRuntime, posted: Posted
+) -> None:
+    """The unit runs secret-expired again and again until the revision is removed."""
+    listen(runtime, posted)
+    runtime.active()
+    owner, secret = Owner(kind=OwnerKind.APPLICATION, name="web"), "d0abc0000000000000a0"
+    change = Change(content=Content({"token": "YQ=="}), expires=runtime.clock.now() + timedelta(hours=1))
+    runtime.write(lambda tx: secrets.create(runtime.ctx, tx, secret, owner, change))
+    await later(runtime, work, MINUTE)
+    for _ in range(4):
+        await later(runtime, work, 30 * MINUTE)
+    assert runtime.played().hooks.count(("web/0", "secret-expired")) > 1
+    assert posted.events == ["secret.expiring"]
+    assert len(runtime.tables()["alarm"]) == 1
+    runtime.write(lambda tx: secrets.remove(tx, secrets.get(tx, secret), None))
+    assert runtime.tables()["alarm"] == []
+
+
+async def test_a_target_that_is_added_later_is_told_in_time(
+    runtime: TestController, work: PlayedRuntime, posted: Posted
+) -> None:
+    runtime.active()
+    owner = Owner(kind=OwnerKind.APPLICATION, name="web")
+    expires = runtime.clock.now() + timedelta(days=3)
+    change = Change(content=Content({"token": "YQ=="}), label="db", expires=expires)
+    runtime.write(lambda tx: secrets.create(runtime.ctx, tx, "d0abc0000000000000a0", owner, change))
+    await drive(runtime, work)
+    listen(runtime, posted)
+    await later(runtime, work, 2 * DAY + MINUTE)
+    await later(runtime, work, 10 * MINUTE)
+    assert [text.partition(" expires at ")[0] for text in texts(posted)] == [
+        "revision 1 of secret d0abc0000000000000a0 (db)"
+    ]
+
+
 async def test_a_task_that_ends(runtime: TestController, work: PlayedRuntime, posted: Posted) -> None:
     listen(runtime, posted)
     runtime.deploy()

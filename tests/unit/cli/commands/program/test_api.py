@@ -156,7 +156,7 @@ def test_a_renewal_that_was_cut_is_completed_at_the_next_start(folder: Path, for
     certificates.server_context(found)
 
 
-@pytest.mark.parametrize("text", ["", "user@host", "host/path", "host:port"])
+@pytest.mark.parametrize("text", ["", "user@host", "host/path", "host:port", "host:65536", "[::1"])
 def test_no_slip_opens_the_api_to_every_address(text: str) -> None:
     """What is empty, as after a comma too many, is not every address of the host."""
     with pytest.raises(NotValid, match="is not an address to listen at"):

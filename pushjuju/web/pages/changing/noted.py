@@ -1,0 +1,41 @@
+"""Lines in the audit log about what a page changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis.audit import Caller
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.web import errors
+from pushjuju.web.api import Api
+from pushjuju.web.audit import Speaker
+from pushjuju.web.login import LoggedIn
+from pushjuju.web.pages.visit import Visit
+
+
+@contextmanager
+def noted(
+    api: Api, ctx: Context, entered: LoggedIn, visit: Visit, name: str, params: Mapping[str, str]
+) -> Iterator[Context]:
+    """Write a line before and after the block; yield the controller as the user whose change the block makes.
+
+    Args:
+        name: The name of the change: `config`, `attach-resource`.
+    """
+    model = visit.model
+    said = Speaker(user=entered.user, what="dashboard", model=model.uuid, model_name=model.qualified)
+    lines = api.audit(ctx).conversation(said)
+    lines.asked(1, f"Dashboard.{name}", 1, params)
+    error: errors.Error | None = {"message": "internal error", "code": ""}
+    try:
+        caller = Caller(door="dashboard", command=name, verified=True)
+        yield replace(ctx, user=entered.user, caller=caller)
+        error = None
+    except PushjujuError as failed:
+        error = errors.told(failed)
+        raise
+    finally:
+        lines.answered(1, error)
