@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 LOOK_S = 0.01
 LIMIT_S = 60.0  # only a test that fails waits as long
@@ -48,3 +50,9 @@ async def stays(holds: Callable[[], object], seconds: float) -> None:
     while time.monotonic() < end:
         assert holds(), "it happened"
         await asyncio.sleep(LOOK_S)
+
+
+def paths_below(folder: Path) -> Iterator[Path]:
+    """Yield the paths below a folder while others change it: unlike `rglob`, folders may vanish meanwhile."""
+    for top, folders, files in os.walk(folder):
+        yield from (Path(top, name) for name in (*folders, *files))

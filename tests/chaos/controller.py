@@ -44,6 +44,7 @@ from pushjuju.services.requests.model.add_model import AddModelOptions, add_mode
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.driver import Driver, Settled
+from tests.waiting import paths_below
 
 REPOSITORY = Path(__file__).parents[2]
 CHARMS = Path(__file__).parent / "charms"
@@ -437,11 +438,12 @@ class RealMachine:
     def files(self) -> list[str]:
         """Return every path that differs from the base."""
         top = self.layout.machine(self.record.id) / "up"
-        return sorted(str(path.relative_to(top)) for path in top.rglob("*"))
+        return sorted(str(path.relative_to(top)) for path in paths_below(top))
 
     def journal(self) -> list[str]:
         """Return the operations that the machine keeps."""
-        return sorted(path.name for path in (self.root / "var/lib/juju/pushjuju").rglob("op-*"))
+        kept = paths_below(self.root / "var/lib/juju/pushjuju")
+        return sorted(path.name for path in kept if path.name.startswith("op-"))
 
 
 def _lines(path: Path) -> list[str]:

@@ -17,7 +17,7 @@ import yaml
 from tests.charms.client import HELLO, Client
 from tests.charms.test_libjuju import PASSWORD, WAIT, connected, serving
 from tests.charms.test_libjuju import pytestmark as pytestmark  # noqa: PLC0414 - the same warnings
-from tests.waiting import until
+from tests.waiting import paths_below, until
 
 _HEADERS = {"Authorization": f"Basic {b64encode(f'user-admin:{PASSWORD}'.encode()).decode()}"}
 
@@ -49,7 +49,7 @@ async def cut_upload(client: Client, url: str, trust: ssl.SSLContext) -> None:
         headers = {**_HEADERS, "Content-Type": "application/zip"}
         request = asyncio.create_task(session.post(url, data=slowly(sent), headers=headers, ssl=trust))
         await asyncio.wait_for(sent.wait(), 10)
-        await until(lambda: any(path.stat().st_size for path in client.data.rglob("upload")))
+        await until(lambda: any(p.name == "upload" and p.stat().st_size for p in paths_below(client.data)))
         killed(client)
         with pytest.raises(aiohttp.ClientError):
             await request

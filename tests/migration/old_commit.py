@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.waiting import paths_below
+
 COMMIT = "7b2c822dc72f0cbc7b1cbb78373311fe53e396de"
 CHECKOUT = Path(__file__).parents[2]
 CHARMS = Path(__file__).parent / "charms"
@@ -90,8 +92,11 @@ class Host:
 
     def journal(self) -> dict[str, str]:
         """Return the operations that the machine keeps, by the names of their files."""
-        found = (self.root / "var/lib/juju/pushjuju").rglob("op-*")
-        return {path.name: path.read_text().rstrip("\0") for path in found}
+        return {
+            path.name: path.read_text().rstrip("\0")
+            for path in paths_below(self.root / "var/lib/juju/pushjuju")
+            if path.name.startswith("op-")
+        }
 
     def ended(self) -> bool:
         """Return True when the machine keeps one operation, and its result."""

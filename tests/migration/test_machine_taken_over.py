@@ -12,6 +12,7 @@ import pytest
 
 from pushjuju.testing.machines import LocalCloud, local_cloud  # noqa: F401
 from tests.migration.old_commit import CHARMS, CHECKOUT, Commands, Host, fetch, wait
+from tests.waiting import paths_below
 
 pytestmark = pytest.mark.machine
 DEPLOYED = [
@@ -79,5 +80,5 @@ def test_the_hook_runs_once_and_the_next_ones_with_todays_runner(
 
 def programs(host: Host) -> set[str]:
     """Return the runner programs on a machine."""
-    every = (host.root / "var/lib/juju/pushjuju").rglob("*")
+    every = paths_below(host.root / "var/lib/juju/pushjuju")
     return {path.name for path in every if re.fullmatch("[0-9a-f]{32}", path.name)}
