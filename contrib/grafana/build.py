@@ -101,12 +101,24 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             "s",
         ),
         Panel(
+            "Bytes to and from machines per second",
+            "timeseries",
+            f"sum by (direction) (rate(pushjuju_transfer_bytes_total{{{_MODEL}}}[$__rate_interval]))",
+            "{{direction}}",
+            "Bps",
+        ),
+        Panel(
             "Tasks of actions",
             "timeseries",
             f"sum by (action, status) (increase(pushjuju_tasks_total{{{_BOTH}}}[$__rate_interval]))",
             "{{action}}: {{status}}",
         ),
         Panel("Processes that work", "table", "pushjuju_driver_info"),
+        Panel(
+            "Units that are not well, with --per-unit",
+            "table",
+            f'pushjuju_unit_status{{{_MODEL}, status!~"active|maintenance|unknown"}}',
+        ),
         Panel(
             "How long keys wait for a process",
             "heatmap",

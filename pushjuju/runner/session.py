@@ -114,6 +114,7 @@ class MachineSession:
         self.lease: Lease | None = None
         self.line = ""
         self._frames = (0, 0)
+        self._bytes = (0, 0)
         self.requests: dict[str, Request] = {}
         self.on_requests: Callable[[], None] = lambda: None
 
@@ -138,6 +139,12 @@ class MachineSession:
     def frames_in(self) -> int:
         """Frames received since the session was opened, without the hello frames."""
         return self._frames[1] + (self._link.frames_in if self._link else 0)
+
+    @property
+    def traffic(self) -> tuple[int, int]:
+        """Bytes sent and received since the session was opened, without what SSH adds to them."""
+        sent, received = self._bytes
+        return (sent + self._link.bytes_out, received + self._link.bytes_in) if self._link else self._bytes
 
     # -- connection ----------------------------------------------------------------------------------------
 
@@ -227,6 +234,7 @@ class MachineSession:
             self._next_beat.cancel()
         if self._link:
             self._frames = (self.frames_out, self.frames_in)
+            self._bytes = self.traffic
             await self._link.finish()
             self._link = None
         stack, self._stack = self._stack, contextlib.AsyncExitStack()

@@ -37,7 +37,8 @@ async def exporting(
         if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:
             raise web.HTTPForbidden(text="metrics are not for pages of a browser\n")
         more = own()
-        text = await pool.run(lambda opened: exposition.text(opened, more))
+        per_unit = request.query.get("per-unit") == "true"
+        text = await pool.run(lambda opened: exposition.text(opened, more, per_unit=per_unit))
         return web.Response(body=text.encode(), headers={"Content-Type": exposition.CONTENT_TYPE})
 
     made = web.Application()

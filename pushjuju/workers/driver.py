@@ -294,9 +294,11 @@ class Driver:
 
     def _count(self, model: str, outcome: Outcome) -> None:
         """Count the contacts with a machine."""
-        for result, seconds in outcome.contacts:
+        for contact in outcome.contacts:
             with self.ctx.store.write(model, later=True) as tx:
-                tally.count(self.ctx.of(tx, model), tally.CONTACTS, (result,), seconds)
+                tally.count_contact(
+                    self.ctx.of(tx, model), contact.result, contact.seconds, contact.sent, contact.received
+                )
 
     async def _dispatch(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)

@@ -11,6 +11,22 @@ from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.values import dataclass
 
 
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A contact with a machine that ended.
+
+    Attributes:
+        result: ok, failed or unreachable.
+        sent: Bytes to the machine, without what SSH adds to them.
+        received: Bytes from the machine.
+    """
+
+    result: str
+    seconds: float
+    sent: int = 0
+    received: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """The result of a worker.
@@ -21,7 +37,7 @@ class Outcome:
         reason: Why the worker waits, for users; "" after a failure.
         problems: The failures of the work.
         routine: True when the worker is due only for the next update-status.
-        contacts: The result (ok, failed, unreachable) and the seconds of each contact with the machine.
+        contacts: The contacts with the machine.
     """
 
     due: datetime | None = None
@@ -29,7 +45,7 @@ class Outcome:
     reason: str = ""
     problems: tuple[Problem, ...] = ()
     routine: bool = False
-    contacts: tuple[tuple[str, float], ...] = field(default=(), compare=False)
+    contacts: tuple[Contact, ...] = field(default=(), compare=False)
 
     @property
     def failed(self) -> bool:

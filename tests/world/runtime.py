@@ -182,6 +182,7 @@ class PlayedSession:
         self.on_requests: Callable[[], None] = lambda: None
         self.lease: Mapping[str, Any] | None = None
         self.connected = False  # played machines stop without a notice, so each machine run is a new contact
+        self.traffic = (0, 0)
 
     def answer(self, request: str, error: str) -> None:
         """Answer a request of `juju-exec` with an error."""

@@ -107,6 +107,8 @@ class Link:
         waste: Counts the useless bytes.
         frames_in: Frames received after hello.
         frames_out: Frames sent.
+        bytes_in: Bytes received, the hello frame with them.
+        bytes_out: Bytes sent.
     """
 
     def __init__(self, waste: Waste | None = None) -> None:
@@ -120,6 +122,8 @@ class Link:
         self.waste = waste or Waste()
         self.frames_in = 0
         self.frames_out = 0
+        self.bytes_in = 0
+        self.bytes_out = 0
         self.stderr = b""
         self.exit_status: int | None = None
         self.channel: asyncssh.SSHClientChannel[bytes] | None = None
@@ -142,6 +146,7 @@ class Link:
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
         """Handle bytes of the channel."""
+        self.bytes_in += len(data)
         if self.fault is not None or (self._discards and datatype is None):
             return
         if datatype is not None:
@@ -277,6 +282,7 @@ class Link:
             self._timer = None
         data, self._waiting = self._waiting + data, b""
         if data and self.channel is not None and not self.lost.done():
+            self.bytes_out += len(data)
             try:
                 self.channel.write(data)
             except (OSError, BrokenPipeError) as error:

@@ -15,9 +15,9 @@ ORDER BY model, application, hook, result, bound_ms
 -- name: tally_add
 -- What happens while a model is removed is not counted.
 INSERT INTO tally (model, metric, labels, bound_ms, number, milliseconds)
-SELECT uuid, :metric, :labels, :bound_ms, 1, :milliseconds FROM model WHERE uuid = :model
+SELECT uuid, :metric, :labels, :bound_ms, :number, :milliseconds FROM model WHERE uuid = :model
 ON CONFLICT (model, metric, labels, bound_ms) DO UPDATE SET
-  number = tally.number + 1, milliseconds = tally.milliseconds + excluded.milliseconds
+  number = tally.number + excluded.number, milliseconds = tally.milliseconds + excluded.milliseconds
 
 -- name: metrics_tally
 SELECT model, metric, labels, bound_ms, number, milliseconds FROM tally ORDER BY model, metric, labels, bound_ms
@@ -31,6 +31,14 @@ FROM unit u
 LEFT JOIN status w ON w.model = u.model AND w.kind = 'workload' AND w.entity = u.name
 LEFT JOIN status a ON a.model = u.model AND a.kind = 'juju-unit' AND a.entity = u.name
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+
+-- name: metrics_each_unit
+SELECT u.model AS model, u.name AS unit,
+  CASE WHEN a.status = 'error' THEN 'error' ELSE COALESCE(w.status, 'unknown') END AS status
+FROM unit u
+LEFT JOIN status w ON w.model = u.model AND w.kind = 'workload' AND w.entity = u.name
+LEFT JOIN status a ON a.model = u.model AND a.kind = 'juju-unit' AND a.entity = u.name
+ORDER BY 1, 2
 
 -- name: metrics_applications
 SELECT a.model AS model, a.name AS application, COALESCE(s.status, 'unset') AS status FROM application a

@@ -39,15 +39,17 @@ class Metrics:
     async def _get(self, request: web.Request) -> web.Response:
         try:
             entered = await self._transfers.enter(request)
-            text = await self._transfers.run(entered, partial(_read, self._traffic.samples()))
+            per_unit = request.query.get("per-unit") == "true"
+            read = partial(_read, self._traffic.samples(), per_unit=per_unit)
+            text = await self._transfers.run(entered, read)
         except PushjujuError as error:
             return refusal(error, _body)
         return web.Response(body=text.encode(), headers={"Content-Type": exposition.CONTENT_TYPE})
 
 
-def _read(more: Sequence[Sample], ctx: Context) -> str:
+def _read(more: Sequence[Sample], ctx: Context, *, per_unit: bool) -> str:
     reach(ctx, models.own(ctx).uuid)
-    return exposition.text(ctx, more)
+    return exposition.text(ctx, more, per_unit=per_unit)
 
 
 def _body(found: Error) -> Error:

@@ -40,7 +40,7 @@ from pushjuju.workers.events import Event
 from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
 from pushjuju.workers.machine.firewaller import Firewaller
 from pushjuju.workers.machine.machine_run import MachineRun, or_failed, stays
-from pushjuju.workers.outcome import Outcome, of_unit, problem_of
+from pushjuju.workers.outcome import Contact, Outcome, of_unit, problem_of
 from pushjuju.workers.provision import hostkeys, installing, joining, provisioner
 from pushjuju.workers.provision.provisioner import StartFailed, is_manual
 from pushjuju.workers.runtime import Runtime
@@ -71,7 +71,8 @@ class MachineWorker:
         self._stored: list[Problem] = []  # failed steps for storage
         self._decided: dict[str, Decided] = {}  # unit -> its decision, for the run
         self._setbacks: dict[str, Problem] = {}  # unit, or `profiles...` -> its failure in this work
-        self._contacts: list[tuple[str, float]] = []
+        self._contacts: list[Contact] = []
+        self._session: MachineSession | None = None  # of the last contact
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
@@ -166,6 +167,8 @@ class MachineWorker:
         """Reach the machine and do everything that is due on it."""
         reused, serves = self.runtime.is_attached(machine), self.runtime.serves
         begun, result = time.monotonic(), "failed"
+        known = self.runtime.attached(machine)
+        before = known.traffic if known is not None else (0, 0)
         try:
             with self.runtime.observer.contact(machine, reused=reused, serves=serves):
                 await self._do_all(machine)
@@ -174,7 +177,11 @@ class MachineWorker:
             result = "unreachable"
             raise
         finally:
-            self._contacts.append((result, time.monotonic() - begun))
+            used = self._session or known
+            sent, received = used.traffic if used is not None else (0, 0)
+            if used is known:
+                sent, received = sent - before[0], received - before[1]
+            self._contacts.append(Contact(result, time.monotonic() - begun, sent, received))
 
     async def _do_all(self, machine: Machine) -> None:
         machine_run = await self._attach(machine)
@@ -364,7 +371,7 @@ class MachineWorker:
             await self.runtime.drop(machine)
 
     async def _attach(self, machine: Machine) -> MachineRun:
-        session = await contact.attach(self.runtime, machine)
+        self._session = session = await contact.attach(self.runtime, machine)
         self.runtime.checkpoint("attached")
         return self.run_type(self.runtime, machine, session)
 

@@ -7,6 +7,7 @@ import pytest
 from pushjuju.services.entities.basis import users as access
 from tests.unit.web.test_files_api import transfer
 from tests.world.api import ApiWorld
+from tests.world.controller import TestController
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +43,12 @@ async def test_the_requests_of_the_server_are_counted_by_route(served: ApiWorld)
     assert 'pushjuju_http_requests_total{route="none",code="404"} 2' in lines
     assert 'pushjuju_http_request_duration_seconds_count{route="/health"} 2' in lines
     assert "pushjuju_http_streams 0" in lines
+
+
+async def test_the_status_of_each_unit_is_told_only_when_asked_for(
+    house: TestController, served: ApiWorld
+) -> None:
+    house.active("web")
+    for path, told in (("/metrics", False), ("/metrics?per-unit=true", True)):
+        _, body = await transfer(served, "GET", path)
+        assert (b'unit="web/0"' in body) == told, path

@@ -75,6 +75,7 @@ class SteppedSession:
         self.fleet = fleet
         self.played = played
         self.hello = played.hello()
+        self.traffic = (0, 0)
         self.requests = played.requests
         self.on_requests: Callable[[], None] = lambda: None
 

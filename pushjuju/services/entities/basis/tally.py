@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 BOUNDS_MS = (100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 1_800_000)
 """The upper bounds of the durations that are counted together."""
 
-TASKS, CONTACTS = "tasks", "contacts"
+TASKS, CONTACTS, TRANSFER = "tasks", "contacts", "transfer_bytes"
 
 
 def bound_of(milliseconds: int) -> int:
@@ -31,6 +31,27 @@ def count(tx: ModelTx, metric: str, labels: tuple[str, ...], seconds: float | No
     """
     milliseconds = max(int((seconds or 0.0) * 1000), 0)
     bound = 0 if seconds is None else bound_of(milliseconds)
+    _add(tx, metric, labels, bound_ms=bound, milliseconds=milliseconds)
+
+
+def count_contact(tx: ModelTx, result: str, seconds: float, sent: int, received: int) -> None:
+    """Count a contact with a machine, and the bytes to and from the machine."""
+    count(tx, CONTACTS, (result,), seconds)
+    for direction, size in (("sent", sent), ("received", received)):
+        if size:
+            _add(tx, TRANSFER, (direction,), number=size)
+
+
+def _add(
+    tx: ModelTx,
+    metric: str,
+    labels: tuple[str, ...],
+    *,
+    number: int = 1,
+    bound_ms: int = 0,
+    milliseconds: int = 0,
+) -> None:
     tx.run(
-        "tally_add", metric=metric, labels=compact(list(labels)), bound_ms=bound, milliseconds=milliseconds
-    )
+        "tally_add", metric=metric, labels=compact(list(labels)), bound_ms=bound_ms, number=number,
+        milliseconds=milliseconds,
+    )  # fmt: skip

@@ -19,13 +19,14 @@ _READABLE = 0o644  # node_exporter runs as another user
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-def text(ctx: Context, more: Iterable[Sample] = ()) -> str:
+def text(ctx: Context, more: Iterable[Sample] = (), *, per_unit: bool = False) -> str:
     """Return all metrics of a controller as Prometheus reads them.
 
     Args:
         more: Metrics of this process.
+        per_unit: True to have also the status of each unit.
     """
-    return "".join(f"{line}\n" for line in lines([*read(ctx), *more]))
+    return "".join(f"{line}\n" for line in lines([*read(ctx, per_unit=per_unit), *more]))
 
 
 def write(path: Path, content: str) -> None:

@@ -1,7 +1,7 @@
 """The table of all metrics: names, kinds, labels. Tests compare alert rules, dashboard and docs with it.
 
-Values of labels are names of models, applications, hooks and statuses: bounded in number, and never a unit,
-an address, a message or a secret.
+Values of labels are names of models, applications, hooks and statuses: bounded in number, and never an
+address, a message or a secret. Only `unit_status`, for which a user must ask, names units.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ FAMILIES: dict[str, Family] = {
     "units": Family(
         "gauge", "model application status", "Units with a workload status; `error` comes first."
     ),
+    "unit_status": Family(
+        "gauge", "model unit status", "The status of each unit; the value is always 1; only with --per-unit."
+    ),
     "unit_status_since_timestamp_seconds": Family(
         "gauge", "model application status", "Since when the first of these units has its status."
     ),
@@ -45,6 +48,9 @@ FAMILIES: dict[str, Family] = {
         "counter", "model result", "Contacts with machines that ended; result: ok, failed or unreachable."
     ),
     "contact_duration_seconds": Family("histogram", "model result", "How long contacts with machines took."),
+    "transfer_bytes_total": Family(
+        "counter", "model direction", "Bytes sent to machines and received from machines, before SSH."
+    ),
     "queue_items": Family(
         "gauge",
         "model kind state",

@@ -13,7 +13,7 @@ from pushjuju import JUJU_VERSION, __version__
 from pushjuju.core import status as rules
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import InstanceGone
-from pushjuju.services.entities.basis.tally import BOUNDS_MS, CONTACTS, TASKS
+from pushjuju.services.entities.basis.tally import BOUNDS_MS, CONTACTS, TASKS, TRANSFER
 from pushjuju.services.views.metrics import certificates
 from pushjuju.services.views.metrics.families import FAMILIES
 from pushjuju.services.views.status.document import LOST_AFTER_S
@@ -45,8 +45,12 @@ class Sample(NamedTuple):
     bound: str = ""
 
 
-def read(ctx: Context) -> list[Sample]:
-    """Return the samples of all metrics of a controller."""
+def read(ctx: Context, *, per_unit: bool = False) -> list[Sample]:
+    """Return the samples of all metrics of a controller.
+
+    Args:
+        per_unit: True to have also the status of each unit.
+    """
     now = ctx.clock.now()
     found = [
         Sample("build_info", (__version__, JUJU_VERSION, platform.python_version()), 1),
@@ -57,6 +61,8 @@ def read(ctx: Context) -> list[Sample]:
         names = {row["uuid"]: f"{row['owner']}/{row['name']}" for row in tx.rows("model_list")}
         units = tx.rows("metrics_units")
         found += _units(units)
+        if per_unit:
+            found += [Sample("unit_status", tuple(row), 1) for row in tx.rows("metrics_each_unit")]
         found += _applications(tx, units)
         found += _machines(tx, now)
         found += _hooks(tx.rows("metrics_hooks"))
@@ -137,7 +143,7 @@ def _hooks(rows: Iterable[Row]) -> Iterator[Sample]:
 
 
 def _counts(rows: Iterable[Row]) -> Iterator[Sample]:
-    """Yield the tasks and the contacts that ended."""
+    """Yield the tasks and the contacts that ended, and the bytes that were moved."""
     runs: dict[tuple[str, ...], Counter[int]] = defaultdict(Counter)
     took: Counter[tuple[str, ...]] = Counter()
     for row in rows:
@@ -146,7 +152,7 @@ def _counts(rows: Iterable[Row]) -> Iterator[Sample]:
         took[labels] += row["milliseconds"]
     for key, counts in runs.items():
         metric, labels = key[0], key[1:]
-        if metric in (TASKS, CONTACTS):
+        if metric in (TASKS, CONTACTS, TRANSFER):
             yield Sample(f"{metric}_total", labels, counts.total())
         if metric == CONTACTS:
             yield from histogram("contact_duration_seconds", labels, counts, took[key] / 1000)

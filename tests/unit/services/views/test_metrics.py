@@ -14,6 +14,7 @@ from pushjuju.core.errors import Unreachable
 from pushjuju.core.status import Agent, StatusKind, Workload
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import update_status
 from pushjuju.services.views.metrics import exposition, reading
 from pushjuju.services.views.metrics.families import FAMILIES
 from pushjuju.services.views.metrics.reading import Sample
@@ -22,10 +23,12 @@ from pushjuju.store import processes
 from pushjuju.web import certificates
 from tests.bench.models import populate
 from tests.bench.statements import counted
+from tests.world import wire
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.machine import failed, ok
 from tests.world.runtime import PlayedRuntime, drive
+from tests.world.wire import WireCloud
 
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 
@@ -153,10 +156,24 @@ def test_reading_takes_as_many_statements_for_many_units_as_for_few(tmp_path: Pa
 
 
 # What a model at rest does not have; other tests of this file and of the server look for these.
-RARE = ("secrets", "tasks", "contact", "driver", "certificate", "http", "claim", "leases", "clock")
+RARE = (
+    "secrets",
+    "tasks",
+    "contact",
+    "driver",
+    "certificate",
+    "http",
+    "claim",
+    "leases",
+    "clock",
+    "transfer",
+)
+ASKED_FOR = "unit_status"
 
 
-@pytest.mark.parametrize("family", [name for name in FAMILIES if not name.startswith(RARE)])
+@pytest.mark.parametrize(
+    "family", [name for name in FAMILIES if not name.startswith(RARE) and name != ASKED_FOR]
+)
 def test_every_metric_of_the_table_is_written(runtime: TestController, packs: Charms, family: str) -> None:
     runtime.active("web", packed=packs.make("web", peers=None))
     assert family in {item.family for item in reading.read(runtime.ctx)}
@@ -185,6 +202,26 @@ async def test_tasks_contacts_and_processes_are_counted(runtime: TestController)
     runtime.destroy_model()
     await drive(runtime, PlayedRuntime(runtime))
     assert runtime.tables()["tally"] == []
+
+
+def test_the_status_of_each_unit_is_told_only_when_asked_for(runtime: TestController) -> None:
+    runtime.deploy(count=2)
+    assert values(runtime, "unit_status") == {}
+    found = [item for item in reading.read(runtime.ctx, per_unit=True) if item.family == "unit_status"]
+    assert [item.labels[1:] for item in found] == [("web/0", "waiting"), ("web/1", "waiting")]
+
+
+async def test_bytes_of_each_contact_are_counted_once(runtime: TestController) -> None:
+    cloud = WireCloud()
+    runtime.deploy()
+    await wire.driver(runtime.ctx, runtime.model, cloud).settle()
+    for _ in range(2):
+        counted_now, tally = values(runtime, "transfer_bytes_total"), cloud.tally
+        # The last acknowledgements follow the end of a contact; the played machine counts no hello.
+        assert 0.9 * tally.bytes_out < counted_now["sent",] <= tally.bytes_out
+        assert tally.bytes_in < counted_now["received",] < 2 * tally.bytes_in
+        update_status.make_due(runtime.ctx, runtime.model)
+        await wire.driver(runtime.ctx, runtime.model, cloud).settle(routine=True)
 
 
 def test_the_end_of_the_certificate_of_the_api(runtime: TestController) -> None:
