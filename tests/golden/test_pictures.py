@@ -22,7 +22,7 @@ MODELS: dict[str, Callable[[], known_models.Found]] = {
 
 def drawn(found: known_models.Found, form: str, *, of_machines: bool = False) -> str:
     document, rows = found
-    text: Any = status_pictures.formatters(rows, of_machines=of_machines)[form](document)
+    text: Any = status_pictures.formatters(rows, {}, of_machines=of_machines)[form](document)
     return str(text)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from types import MappingProxyType
 from typing import Any
 
 from pushjuju.core.values import dataclass
@@ -73,7 +74,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """The cards of a model in the order of the document, and their links."""
+    """The cards of a model in the order of the document, and their links.
+
+    Attributes:
+        places: card -> the place that people chose for the card.
+    """
 
     name: str
     cards: Mapping[str, Card]
@@ -81,6 +86,7 @@ class Graph:
     applications: int = 0
     units: int = 0
     machines: int = 0
+    places: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def neighbours(self) -> dict[str, set[str]]:
         """Return card -> cards that are linked to the card."""
@@ -100,12 +106,17 @@ class _Found:
     drawn_at: dict[str, str] = field(default_factory=dict)
 
 
-def of_status(document: Document, relations: Sequence[Document]) -> Graph:
+def of_status(
+    document: Document,
+    relations: Sequence[Document],
+    places: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+) -> Graph:
     """Return the graph of a status document.
 
     Args:
         document: The document of `status`, whole or filtered.
         relations: The rows of the relation section, with `provider`, `requirer`, `type` and `status`.
+        places: application -> the place that people chose; see `chosen`.
     """
     applications: Document = document.get("applications", {})
     consumed: Document = document.get("application-endpoints", {})
@@ -128,6 +139,7 @@ def of_status(document: Document, relations: Sequence[Document]) -> Graph:
         applications=len(applications),
         units=sum(len(units) for units in found.units.values()),
         machines=sum(1 for _ in _machines(document.get("machines", {}))),
+        places=places,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import ceil, sqrt
 
 from pushjuju.core.values import dataclass
-from pushjuju.services.pictures import layering
+from pushjuju.services.pictures import chosen, layering
 from pushjuju.services.pictures.graph import Graph
 from pushjuju.services.pictures.layering import Cell
 
@@ -39,7 +39,7 @@ def place(graph: Graph) -> Placing:
     near = graph.neighbours()
     hubs = find_hubs(near)
     pairs = [(link.requirer, link.provider) for link in graph.links]
-    packed = _packed([_component(names, pairs) for names in components(near, hubs)])
+    packed = _packed([_component(graph, names, pairs) for names in components(near, hubs)])
     cells = {name: cell for block, own in packed for name, cell in own.items()}
     cells.update(_hub_cells(hubs, packed))
     return Placing(cells=cells, hubs=hubs, blocks=tuple(block for block, _ in packed))
@@ -70,7 +70,10 @@ def components(near: Mapping[str, Collection[str]], hubs: Collection[str] = ()) 
     return sorted(found, key=lambda names: (-len(names), names[0]))
 
 
-def _component(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, Cell]:
+def _component(graph: Graph, names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, Cell]:
+    """Return the cells of a component: as people placed all its cards, else by layers."""
+    if len(names) > 1 and graph.places.keys() >= set(names):
+        return chosen.cells({name: graph.places[name] for name in names})
     inside = set(names)
     return layering.places(names, [pair for pair in pairs if inside.issuperset(pair)])
 

@@ -6,6 +6,7 @@ Mirrors: juju cmd/juju/status/formatter.go processPeerRelations, processRelation
 from __future__ import annotations
 
 from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Relation, RelationEndpoint
 
@@ -31,6 +32,12 @@ def relation_rows(ctx: Context, model: str) -> list[dict[str, object]]:
         for relation in relations
         if relation.id in by_relation and not relation.offer
     ]
+
+
+def places(ctx: Context, model: str) -> dict[str, tuple[float, float]]:
+    """Return application -> the place in pictures of relations that people chose."""
+    with ctx.read(model) as tx:
+        return notes.places(tx)
 
 
 def sides(ctx: Context, model: str, relation: int) -> list[tuple[str, RelationEndpoint]]:

@@ -66,7 +66,8 @@ def model(visit: Visit) -> Content:
     """Return the first page of a model: what is not well, the picture, and the applications."""
     document = status.document(visit.ctx, visit.model)
     rows = relation_rows.relation_rows(visit.ctx, visit.model.uuid)
-    drawn = layout.lay_out(folding.fold(graph.of_status(document, rows)))
+    places = relation_rows.places(visit.ctx, visit.model.uuid)
+    drawn = layout.lay_out(folding.fold(graph.of_status(document, rows, places)))
     odd = [row.name for row in unit_rows(document) if look_of(row.status["current"]) not in _WELL]
     every = deciding.of_overview(visit.ctx, visit.model.uuid, odd[:_MOST_EXPLAINED])
     reasons = _not_well(document, every)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pushjuju.cli.commands.status import row_details, status_pictures
@@ -20,11 +21,12 @@ from pushjuju.services.views.status import status_filter
 
 
 class Reading(NamedTuple):
-    """What `status` shows: the document, the rows of relations, and `owner/model`."""
+    """What `status` shows: the document, rows of relations, `owner/model`, places that people chose."""
 
     document: dict[str, Any]
     relations: Sequence[Mapping[str, Any]]
     model: str
+    places: Mapping[str, tuple[float, float]] = MappingProxyType({})
 
 
 @command(
@@ -68,6 +70,7 @@ def status_command(cli: Cli, args: tuple[str, ...], *, model: str, **options: An
             document=status_document(opened, utc=utc),
             relations=relation_rows.relation_rows(opened.ctx, opened.uuid) if relations else [],
             model=opened.identifier,
+            places=relation_rows.places(opened.ctx, opened.uuid) if relations else {},
         )
 
     def about(page: str, name: str, *, utc: bool) -> str:
@@ -140,7 +143,7 @@ def _picture(cli: Cli, patterns: tuple[str, ...], read: Reading, *, of_machines:
     document, rows = read.document, read.relations
     if patterns:
         document, rows = status_filter.filter_status(document, patterns, rows)
-    forms = status_pictures.formatters(rows, of_machines=of_machines)
+    forms = status_pictures.formatters(rows, read.places, of_machines=of_machines)
     return cli.output.rendered(document, forms), _note(document, patterns, read.model)
 
 

@@ -7,20 +7,24 @@ from typing import Any
 
 from pushjuju.cli.terminal.output import Formatter
 from pushjuju.services.pictures import dot, folding, graph, layout, machine_tree, machines_svg, mermaid, svg
+from pushjuju.services.pictures.chosen import Place
 
 
-def formatters(relations: Sequence[Mapping[str, Any]], *, of_machines: bool) -> dict[str, Formatter]:
+def formatters(
+    relations: Sequence[Mapping[str, Any]], places: Mapping[str, Place], *, of_machines: bool
+) -> dict[str, Formatter]:
     """Return format name -> function that draws the status document.
 
     Args:
         relations: The rows of the relation section of the table.
+        places: application -> the place that people chose.
         of_machines: Whether the picture shows machines with their units, instead of applications.
     """
     if of_machines:
         return {"svg": _machines_svg, "dot": _machines_dot, "mermaid": _machines_mermaid}
 
     def svg_text(document: Any) -> str:
-        return svg.draw(layout.lay_out(folding.fold(graph.of_status(document, relations))))
+        return svg.draw(layout.lay_out(folding.fold(graph.of_status(document, relations, places))))
 
     def dot_text(document: Any) -> str:
         return dot.topology(graph.of_status(document, relations))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from math import isfinite
 
 from pushjuju.core.errors import NotValid
 from pushjuju.store.tx import ModelTx
@@ -27,6 +28,19 @@ def of_model(tx: ModelTx, kind: Kind) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for row in tx.rows("annotations", kind=kind):
         found.setdefault(row["owner"], {})[row["key"]] = row["value"]
+    return found
+
+
+def places(tx: ModelTx) -> dict[str, tuple[float, float]]:
+    """Return application -> the place in pictures that people chose: `gui-x` and `gui-y` of Juju's GUI."""
+    found = {}
+    for name, values in of_model(tx, Kind.APPLICATION).items():
+        try:
+            place = float(values.get("gui-x", "")), float(values.get("gui-y", ""))
+        except ValueError:
+            continue
+        if all(map(isfinite, place)):
+            found[name] = place
     return found
 
 

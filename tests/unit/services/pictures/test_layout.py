@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pushjuju.services.pictures import folding, graph, layout, placing, svg
+from pushjuju.services.pictures import chosen, folding, graph, layout, placing, svg
 from pushjuju.services.pictures.layout import NAME_SIZE, Box, Layout, Point, name_room
 from pushjuju.services.pictures.lettering import cut_middle
 from tests.world import known_models
@@ -182,3 +182,36 @@ def test_one_application_more_moves_little(name: str) -> None:
         )
     assert kept >= len(before) ** 2 * 0.5
     assert near >= len(before) ** 2 * 0.8
+
+
+def test_cards_stand_as_people_placed_them() -> None:
+    document, relations = known_models.openstack()
+    names = sorted(document["applications"])
+    wide = {name: (200.0 * (at % 6), 100.0 * (at // 6)) for at, name in enumerate(names)}
+    whole = graph.of_status(document, relations, wide)
+    found = layout.lay_out(whole)
+    assert not faults(found)
+    boxes = {place.card.name: place.box for place in found.cards if not place.hub}
+    for one, other in combinations(boxes, 2):
+        block = placing.place(whole).blocks
+        if any(one in names and other in names for names in (each.names for each in block)):
+            (x, y), (u, v) = wide[one], wide[other]
+            assert (boxes[one].x < boxes[other].x) == (x < u) or x == u
+            assert (boxes[one].y < boxes[other].y) == (y < v) or y == v
+
+
+def test_cards_at_one_place_stand_below_each_other() -> None:
+    assert chosen.cells({"a": (0, 0), "b": (30, 10), "c": (400, 0)}) == {
+        "a": (0, 0),
+        "b": (0, 1),
+        "c": (1, 0),
+    }
+
+
+def test_places_count_only_when_all_cards_of_a_component_have_one() -> None:
+    document, relations = known_models.openstack()
+    some = dict.fromkeys(sorted(document["applications"])[:5], (0.0, 0.0))
+    assert (
+        layout.lay_out(graph.of_status(document, relations, some)).cards
+        == laid_out((document, relations)).cards
+    )
