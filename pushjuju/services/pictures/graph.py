@@ -223,10 +223,16 @@ def _worst(item: Document, units: Mapping[str, Document]) -> tuple[str, str]:
     return worst, "" if look_of(worst) is Look.OK else reason
 
 
-def unit_status(unit: Document) -> tuple[str, str]:
-    """Return the status of a unit: its agent's when the agent is lost or has failed, else its workload's."""
+def status_of_unit(unit: Document) -> Document:
+    """Return the status that counts: the agent's when the agent is lost or failed, else the workload's."""
     workload, agent = unit.get("workload-status", {}), unit.get("juju-status", {})
-    shown = agent if agent.get("current") in ("lost", "failed") else workload
+    found: Document = agent if agent.get("current") in ("lost", "failed") else workload
+    return found
+
+
+def unit_status(unit: Document) -> tuple[str, str]:
+    """Return the status of a unit and its message; see `status_of_unit`."""
+    shown = status_of_unit(unit)
     return str(shown.get("current", "unknown")), plain(str(shown.get("message", "")))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from pushjuju.services.pictures.graph import Card, Link
 from pushjuju.services.pictures.layout import (
@@ -42,18 +43,25 @@ _DARK = {
     "ground": "#0d1117", "card": "#161b22", "panel": "#11161d", "edge": "#3d444d", "text": "#e6edf3",
     "quiet": "#9da7b3", "line": "#8b949e", "hub": "#262c34",
 }  # fmt: skip
-_RULES = (
-    "svg{background:var(--ground)}g:hover>.c{stroke:var(--text)}"
-    f"text{{font-family:{_FONT};fill:var(--text);font-size:{TEXT_SIZE:g}px}}"
+_THEMES = (
+    {**_LIGHT, **{look.value: found.light for look, found in COLOURS.items()}},
+    {**_DARK, **{look.value: found.dark for look, found in COLOURS.items()}},
+)
+_VARIABLE = re.compile(r"var\(--(\w+)\)")
+_FORMS = (
+    f"text{{font-family:{_FONT};font-size:{TEXT_SIZE:g}px}}"
     f".n{{font-size:{NAME_SIZE:g}px;font-weight:600}}.t{{font-size:17px;font-weight:600}}"
-    f".q{{fill:var(--quiet)}}.s{{font-size:{CHIP_SIZE:g}px}}"
-    ".p{fill:var(--panel)}.c{fill:var(--card);stroke:var(--edge)}.e{fill:none;stroke:var(--edge)}"
-    ".consumed>.c{stroke-dasharray:5 3}.error>.c{stroke:var(--error);stroke-width:3}"
-    ".blocked>.c{stroke:var(--blocked);stroke-width:2}"
-    ".l,.h,.w{fill:none}.l{stroke:var(--line);stroke-width:1.4}.h{stroke:var(--hub);stroke-width:1.4}"
-    ".w{stroke:var(--ground);stroke-width:4}.b{stroke-dasharray:6 4}"
-    ".i{fill:none;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}"
-    ".m{paint-order:stroke;stroke:var(--ground);stroke-width:4px}"
+    f".s{{font-size:{CHIP_SIZE:g}px}}.e,.l,.h,.w,.i{{fill:none}}.l,.h{{stroke-width:1.4}}"
+    ".consumed>.c{stroke-dasharray:5 3}.error>.c{stroke-width:3}.blocked>.c{stroke-width:2}"
+    ".w{stroke-width:4}.b{stroke-dasharray:6 4}"
+    ".i{stroke-width:2;stroke-linecap:round;stroke-linejoin:round}.m{paint-order:stroke;stroke-width:4px}"
+)
+_PAINT = (
+    "svg{color:var(--text)}.z{fill:var(--ground)}text{fill:var(--text)}.q{fill:var(--quiet)}.p{fill:var(--panel)}"
+    ".c{fill:var(--card);stroke:var(--edge)}.e{stroke:var(--edge)}.error>.c{stroke:var(--error)}"
+    ".blocked>.c{stroke:var(--blocked)}g:hover>.c{stroke:var(--text)}"
+    ".l{stroke:var(--line)}.h{stroke:var(--hub)}.w,.m{stroke:var(--ground)}"
+    + "".join(f".i.{look}{{stroke:var(--{look})}}.f.{look}{{fill:var(--{look})}}" for look in Look)
 )
 
 
@@ -106,6 +114,7 @@ def heading(width: float, height: float, name: str, told: str) -> Iterator[str]:
     yield f'<title id="title">{escaped(name)}</title>'
     yield f'<desc id="about">{escaped(told)}</desc>'
     yield f"<style>{style()}</style>"
+    yield '<rect class="z" width="100%" height="100%"/>'
     yield f'<text class="t" x="{MARGIN:g}" y="{HEADING / 2:g}">{escaped(name)}</text>'
     yield f'<text class="q" x="{MARGIN:g}" y="{HEADING / 2 + 18:g}">{escaped(told)}</text>'
 
@@ -123,18 +132,27 @@ def open_group(to: str, attributes: str, label: str) -> tuple[str, str]:
 
 
 def style() -> str:
-    """Return the style sheet: colours for a light and a dark ground, chosen by the viewer."""
-    light = {**_LIGHT, **{look.value: found.light for look, found in COLOURS.items()}}
-    dark = {**_DARK, **{look.value: found.dark for look, found in COLOURS.items()}}
-    looks = "".join(f".i.{look}{{stroke:var(--{look})}}.f.{look}{{fill:var(--{look})}}" for look in Look)
-    return (
-        f":root{{color-scheme:light dark;{_variables(light)}}}"
-        f"@media(prefers-color-scheme:dark){{:root{{{_variables(dark)}}}}}{_RULES}{looks}"
-    )
+    """Return the style sheet: colours for a light and a dark ground, chosen by the viewer.
+
+    Many viewers know neither variables nor `@media`: they show the light colours.
+    """
+    return f":root{{color-scheme:light dark}}{_FORMS}{themed(_PAINT)}"
 
 
-def _variables(colours: dict[str, str]) -> str:
-    return ";".join(f"--{name}:{value}" for name, value in colours.items())
+def themed(rules: str) -> str:
+    """Return rules with the light colours in place of variables, and with the dark ones for dark grounds."""
+    light, dark = (_VARIABLE.sub(partial(_colour, theme), rules) for theme in _THEMES)
+    return f"{light}@media(prefers-color-scheme:dark){{{dark}}}"
+
+
+def _colour(theme: Mapping[str, str], found: re.Match[str]) -> str:
+    return theme[found[1]]
+
+
+def variables() -> str:
+    """Return the colours as variables, for the style sheet of pages."""
+    light, dark = (";".join(f"--{name}:{value}" for name, value in theme.items()) for theme in _THEMES)
+    return f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
 def shape(status: str, x: float, y: float, size: float = SHAPE) -> str:
@@ -191,7 +209,7 @@ def _lines(layout: Layout) -> Iterator[str]:
 def strong_lines(cards: int, when: str = "hover") -> str:
     """Return the rule for the lines of a card in a state: `hover`, `focus`."""
     marked = ",".join(f"svg:has(#c{number}:{when}) .k{number}" for number in range(cards))
-    return f"{marked}{{stroke:var(--text);stroke-width:2.2}}"
+    return f"{marked}{{stroke:currentColor;stroke-width:2.2}}"
 
 
 def _relations(link: Link) -> str:

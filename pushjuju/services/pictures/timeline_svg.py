@@ -8,7 +8,7 @@ from itertools import groupby
 
 from pushjuju.services.pictures.layout import CHIP_SIZE, HEADING, MARGIN, TEXT_SIZE, Box
 from pushjuju.services.pictures.lettering import cut_end, width
-from pushjuju.services.pictures.svg import Address, escaped, heading, many, rectangle
+from pushjuju.services.pictures.svg import Address, escaped, heading, many, rectangle, themed
 from pushjuju.services.pictures.timeline import UNDER_WAY, Bar, Row, Timeline
 
 _WIDTH, _ROW, _BAR, _GROUP = 1200.0, 24.0, 16.0, 26.0
@@ -79,9 +79,8 @@ def style() -> str:
     dark = "".join(f".b-{kind}{{fill:{other}}}" for kind, (_, other, _) in _KINDS.items())
     return (
         f"{light}@media(prefers-color-scheme:dark){{{dark}}}"
-        ".x{fill:none;stroke:var(--error);stroke-width:2.5}.g{fill:var(--panel)}"
-        ".in{fill:#fff;pointer-events:none}"
-        ".u{opacity:.55}@media(prefers-color-scheme:dark){.in{fill:#0d1117}}"
+        ".x{fill:none;stroke-width:2.5}.in{pointer-events:none}.u{opacity:.55}"
+        + themed(".x{stroke:var(--error)}.g{fill:var(--panel)}.in{fill:var(--ground)}")
     )
 
 

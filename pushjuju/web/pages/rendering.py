@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.services.pictures import folding, svg, timeline_svg
 from pushjuju.services.pictures.lettering import plain
-from pushjuju.services.pictures.looks import SHAPES, look_of
+from pushjuju.services.pictures.looks import SHAPES, Look, look_of
 from pushjuju.web.pages.visit import Content
 
 _HERE = Path(__file__).parent
@@ -46,7 +46,8 @@ def version() -> str:
 def _picture_rules() -> str:
     """Return the style of pictures, which in a file of their own they carry themselves."""
     lines = "".join(svg.strong_lines(folding.MOST_CARDS, when) for when in ("hover", "focus"))
-    return f"{svg.style()}{timeline_svg.style()}{lines}a:hover>.c,a:focus>.c{{stroke:var(--text)}}"
+    cards = "a:hover>.c,a:focus>.c{stroke:currentColor}"
+    return f"{svg.variables()}{svg.style()}{timeline_svg.style()}{lines}{cards}"
 
 
 def _shown(value: Any) -> Any:
@@ -54,6 +55,11 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return "\n".join(plain(line) for line in value.split("\n"))
     return value
+
+
+def _kept(value: str) -> Markup:
+    """Return a value that a form sends back as it is: only what HTML needs is escaped."""
+    return escape(value)
 
 
 def _when(moment: datetime | None, now: datetime) -> Markup:
@@ -90,6 +96,12 @@ def _badge(word: str) -> Markup:
     return _BADGE.format(look.value, SHAPES[look], _shown(word))
 
 
+def _doing(word: str) -> Markup:
+    """Return the result of a run or task as `_badge` does; what runs is not done yet."""
+    look = Look.BUSY if word == "running" else look_of(word)
+    return _BADGE.format(look.value, SHAPES[look], _shown(word))
+
+
 def _clock(text: str) -> str:
     """Return the time of a log record as `2025-03-01 09:12:44`."""
     return text[:19].replace("T", " ")
@@ -104,7 +116,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(badge=_badge, took=_took, clock=_clock, picture=Markup, look=look_of)
+    made.filters.update(
+        badge=_badge, doing=_doing, took=_took, clock=_clock, picture=Markup, look=look_of, kept=_kept
+    )
     made.globals["version"] = version()
     return made
 

@@ -215,3 +215,10 @@ def test_places_count_only_when_all_cards_of_a_component_have_one() -> None:
         layout.lay_out(graph.of_status(document, relations, some)).cards
         == laid_out((document, relations)).cards
     )
+
+
+def test_a_viewer_that_knows_no_variables_shows_the_colours() -> None:
+    drawn = svg.draw(laid_out(known_models.openstack()))
+    assert "var(" not in drawn
+    plain_rules = drawn.partition("@media")[0]
+    assert ".c{fill:#ffffff;stroke:#afb8c1}" in plain_rules
