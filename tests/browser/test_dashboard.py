@@ -144,7 +144,7 @@ async def test_a_change_is_shown_without_a_reload(tab: Tab, base: str, house: Te
 
 async def test_the_focus_stays_when_a_piece_changes(tab: Tab, base: str, house: TestController) -> None:
     await tab.open(f"{origin(base)}/ui/m/admin/shop/units")
-    await tab.value("document.querySelector('#units a').focus()")
+    await tab.value("document.querySelector('#units tbody a').focus()")
     set_status(house, "active", "all is well now")
     await tab.until("document.querySelector('#units').textContent.includes('all is well now')")
     assert await tab.value(_FOCUSED) == "web/0"

@@ -74,6 +74,19 @@ class Wanted:
     most: int = 0
 
 
+def newest(ctx: Context, model: str, most: int, but: str = "") -> list[HookRun]:
+    """Return the newest runs of all units, oldest first; read by index, however many runs are kept.
+
+    Args:
+        but: The name of a hook that is left out.
+    """
+    with ctx.read(model) as tx:
+        rows = tx.rows("operations_under_way") + tx.rows("operations_newest", most=most, but=but)
+    found = [_run(row) for row in rows if row["unit"] and row["name"] != but]
+    found.sort(key=lambda run: (run.started, natural_key(run.unit), run.operation))
+    return found[-most:]
+
+
 def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
     """Return the runs that meet the conditions, oldest first."""
     with ctx.read(model) as tx:

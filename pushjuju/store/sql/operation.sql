@@ -2,6 +2,14 @@
 -- Ids are hex digits and hyphens: all of them sort before 'g'.
 SELECT * FROM operation WHERE id >= :start AND id < :start || 'g' ORDER BY id LIMIT 3
 
+-- name: operations_newest
+-- The operations of units that ended last, by the index of their ends.
+SELECT * FROM operation WHERE model = :model AND committed IS NOT NULL AND unit <> '' AND name <> :but
+ORDER BY committed DESC LIMIT :most
+
+-- name: operations_under_way
+SELECT * FROM operation WHERE model = :model AND state IN ('prepared', 'planned')
+
 -- name: operation_history
 -- Newest first, by the index; `name` and `failed` select among the operations when they are set.
 SELECT * FROM operation WHERE model = :model AND unit = :unit AND prepared >= :since AND (:until = '' OR prepared <= :until)

@@ -50,3 +50,6 @@ SELECT name, application, machine, principal, life, charm_url FROM unit WHERE mo
 -- rows: port(model, unit)
 SELECT DISTINCT unit, protocol, from_port, to_port FROM port
 WHERE model = :model AND unit = :unit ORDER BY protocol, from_port, to_port
+
+-- name: machines_down
+SELECT COUNT(*) FROM machine WHERE model = :model AND unreachable_since <= :lost

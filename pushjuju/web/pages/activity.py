@@ -24,8 +24,7 @@ _DIGITS = 18  # of the number of an operation
 def timeline(visit: Visit) -> Content:
     """Return the page of what ran when, newest first in the table."""
     routine = visit.query.get("all") == "yes"
-    every = hook_runs.history(visit.ctx, visit.model.uuid, hook_runs.Wanted())
-    runs = [run for run in every if routine or run.hook != _ROUTINE][-_RUNS:]
+    runs = hook_runs.newest(visit.ctx, visit.model.uuid, _RUNS, but="" if routine else _ROUTINE)
     machines = hook_runs.machines_of_units(visit.ctx, visit.model.uuid)
     picture = ""
     if runs:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from pushjuju.core.clock import to_iso
+from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.model import model_access, models
 from pushjuju.services.pictures import folding, graph, layout, machine_tree, machines_svg, svg
 from pushjuju.services.pictures.looks import Look, look_of, rank
@@ -14,19 +17,19 @@ from pushjuju.services.views import relation_rows
 from pushjuju.services.views.explain_basis import Reason
 from pushjuju.services.views.listings.model_summary import summary
 from pushjuju.services.views.status import document as status
+from pushjuju.web.pages import tables
 from pushjuju.web.pages.addresses import ModelPages
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
 
 _MOST_REASONS = 20
 _MOST_EXPLAINED = 100  # of a model of which nothing is well, not all units are explained
-_MOST_ROWS = 500
 _WELL = (Look.OK, Look.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitRow:
-    """A unit in a list; a subordinate names its principal."""
+    """A unit in a list; a subordinate names its principal. The status of a lost unit is its agent's."""
 
     name: str
     principal: str
@@ -40,6 +43,7 @@ class UnitRow:
 
 def all_models(visit: Visit) -> Content:
     """Return the page of all models that the user may read."""
+    lost = to_iso(visit.ctx.clock.now() - timedelta(seconds=status.LOST_AFTER_S))
     with visit.ctx.store.read() as tx:
         found: list[dict[str, Any]] = [
             {
@@ -47,14 +51,17 @@ def all_models(visit: Visit) -> Content:
                 "address": ModelPages.of(model.qualified).page(),
                 "cloud": f"{model.cloud}/{model.region}" if model.region else model.cloud,
                 **summary(visit.ctx.of(tx, model.uuid), model, visit.ctx.controller.name),
+                "down": visit.ctx.of(tx, model.uuid).scalar("machines_down", lost=lost),
             }
             for model in models.listed(tx)
             if not models.is_controller(model) and model_access.may(tx, visit.ctx.user, model, "read")
         ]
-    document = {"models": [dict(entry) for entry in found]}
+    document = {"models": [{key: entry[key] for key in entry if key != "down"} for entry in found]}
     for entry in found:
-        entry["is"] = _COLOURS[str(entry["status"])]
-        entry["size"] = {noun: number for noun, number in entry["size"].items() if number}
+        down = entry.pop("down")
+        entry["is"] = "down" if down and entry["status"] != "red" else _COLOURS[str(entry["status"])]
+        entry["told"] = f"{svg.many(down, 'machine')} cannot be reached" if down else ""
+        entry["size"] = [svg.many(number, noun[:-1]) for noun, number in entry["size"].items() if number]
     values = {"models": found}
     return Content(title="Models", command=visit.command("models"), values=values, document=lambda: document)
 
@@ -68,7 +75,7 @@ def model(visit: Visit) -> Content:
     rows = relation_rows.relation_rows(visit.ctx, visit.model.uuid)
     places = relation_rows.places(visit.ctx, visit.model.uuid)
     drawn = layout.lay_out(folding.fold(graph.of_status(document, rows, places)))
-    odd = [row.name for row in unit_rows(document) if look_of(row.status["current"]) not in _WELL]
+    odd = _odd(unit_rows(document))
     every = deciding.of_overview(visit.ctx, visit.model.uuid, odd[:_MOST_EXPLAINED])
     reasons = _not_well(document, every)
     values = {
@@ -91,9 +98,14 @@ def _not_well(document: Mapping[str, Any], reasons: Iterable[Reason]) -> list[tu
     found = [
         (reason, row)
         for reason, row in ((reason, rows.get(reason.subject)) for reason in reasons)
-        if reason.attempts or reason.running or (row and look_of(row.status["current"]) not in _WELL)
+        if reason.attempts or reason.running or (row and _odd([row]))
     ]
     return sorted(found, key=lambda pair: rank(pair[1].status["current"] if pair[1] else ""))
+
+
+def _odd(rows: Iterable[UnitRow]) -> list[str]:
+    """Return the names of the units that are not well."""
+    return [row.name for row in rows if look_of(row.status["current"]) not in _WELL]
 
 
 def _counts(document: Mapping[str, Any]) -> list[tuple[str, int]]:
@@ -116,7 +128,7 @@ def _row(name: str, unit: Mapping[str, Any], principal: str, machine: str) -> Un
     return UnitRow(
         name=name,
         principal=principal,
-        status=unit["workload-status"],
+        status=graph.status_of_unit(unit),
         agent=unit["juju-status"],
         machine=machine,
         address=unit.get("public-address", ""),
@@ -126,14 +138,21 @@ def _row(name: str, unit: Mapping[str, Any], principal: str, machine: str) -> Un
 
 
 def units(visit: Visit) -> Content:
-    """Return the page of all units, those that are not well first."""
-    wanted = visit.query.get("find", "").strip()
+    """Return the page of all units, those that are not well first, with the reasons of these."""
     document = status.document(visit.ctx, visit.model)
-    rows = [row for row in unit_rows(document) if wanted in row.name]
-    if visit.query.get("sort") != "name":
-        rows.sort(key=lambda row: look_of(row.status["current"]) in _WELL)
-    values = {"units": rows[:_MOST_ROWS], "more": len(rows) - _MOST_ROWS, "find": wanted}
+    found = tables.table(visit.query, unit_rows(document), lambda row: row.name, _UNIT_ORDERS)
+    every = deciding.of_overview(visit.ctx, visit.model.uuid, _odd(found.rows)[:_MOST_EXPLAINED])
+    values = {"table": found, "reasons": {reason.subject: reason.reason for reason in every}}
     return Content(title="Units", command=visit.command("status"), values=values, document=lambda: document)
+
+
+_UNIT_ORDERS: Mapping[str, Callable[[UnitRow], Any]] = {
+    tables.WORST: lambda row: not _odd([row]),
+    "name": lambda row: natural_key(row.name),
+    "status": lambda row: (rank(row.status["current"]), row.status["current"]),
+    "machine": lambda row: natural_key(row.machine),
+    "address": lambda row: natural_key(row.address),
+}
 
 
 def machines(visit: Visit) -> Content:
@@ -141,9 +160,19 @@ def machines(visit: Visit) -> Content:
     document = status.document(visit.ctx, visit.model)
     tree = machine_tree.of_status(document)
     drawn = machines_svg.draw(visit.model.name, tree, visit.pages.entity) if tree else ""
-    values = {"machines": dict(every_machine(document)), "picture": svg.of_page(drawn)}
+    found = tables.table(visit.query, every_machine(document), lambda row: row[0], _MACHINE_ORDERS)
+    values = {"table": found, "picture": svg.of_page(drawn)}
     command = visit.command("machines")
     return Content(title="Machines", command=command, values=values, document=lambda: document["machines"])
+
+
+_Machine = tuple[str, Mapping[str, Any]]
+_MACHINE_ORDERS: Mapping[str, Callable[[_Machine], Any]] = {
+    tables.WORST: lambda row: look_of(row[1]["juju-status"]["current"]) is Look.OK,
+    "name": lambda row: natural_key(row[0]),
+    "status": lambda row: (rank(row[1]["juju-status"]["current"]), row[1]["juju-status"]["current"]),
+    "address": lambda row: natural_key(row[1].get("dns-name", "")),
+}
 
 
 def every_machine(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

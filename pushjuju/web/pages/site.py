@@ -8,18 +8,18 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from aiohttp import web
 
 from pushjuju.core.clock import SystemClock
-from pushjuju.core.errors import PushjujuError, StoreError
+from pushjuju.core.errors import NotFound, PushjujuError, StoreError
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.web import errors, limits, login
+from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import activity, entities, guard, listings, overview, rendering
+from pushjuju.web.pages import activity, entities, form_data, guard, listings, overview, rendering
 from pushjuju.web.pages.addresses import ROOT, ModelPages
 from pushjuju.web.pages.changing import forms, typed, uploads
 from pushjuju.web.pages.changing.posts import Posts
@@ -56,7 +56,7 @@ PAGES = (
     Page(path="/m/{owner}/{model}/plan", template="typed.html", read=typed.page),
 )
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
-_LARGEST_FORM = 8192
+_LIVE = "X-Live"  # header of requests that pages make by themselves
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _ALIVE_S, _REST_S = 5.0, 0.25
 _MOST_STREAMS, _MOST_OF_USER = 500, 50
@@ -150,9 +150,17 @@ class Site:
             return None
         return found
 
+    async def _may_follow(self, request: web.Request) -> bool:
+        """Return True while a session lasts, and its user may read the model of the stream."""
+        found = await self._user(request, use=False)
+        return found is not None and await self._api.pool.run(lambda ctx: _may_see(ctx, found, request))
+
     async def _required(self, request: web.Request) -> LoggedIn:
-        """Return the user of a request, or send the browser to the login form."""
-        found = await self._user(request)
+        """Return the user of a request, or send the browser to the login form.
+
+        What a page asks for by itself, to stay live, lengthens no session.
+        """
+        found = await self._user(request, use=_LIVE not in request.headers)
         if found is None and guard.wants_json(request):
             raise web.HTTPUnauthorized(text="log in first: the form at /ui/login gives a cookie")
         if found is None:
@@ -168,7 +176,7 @@ class Site:
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
         guard.require_same_origin(request)
-        form = await _form(request)
+        form = await form_data.read(request)
         name, to = form.get("name", ""), form.get("to", "")
         try:
             proof = Proof(name=name, password=form.get("password", ""))
@@ -252,7 +260,7 @@ class Site:
             raise web.HTTPForbidden(text=_READS_ONLY)
         guard.require_same_origin(request)
         entered = await self._required(request)
-        form = await _form(request, _LARGEST_CHANGE, _MOST_FIELDS)
+        form = await form_data.read(request, _LARGEST_CHANGE, _MOST_FIELDS)
         if not self.sessions.is_mark(request.cookies.get(self._cookie, ""), form.pop("csrf", "")):
             raise web.HTTPForbidden(text=uploads.FOREIGN)
         visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
@@ -296,7 +304,7 @@ class Site:
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """Say when a model has changed, at most four times a second, until the session or the server ends."""
-        entered = await self._user(request)
+        entered = await self._user(request, use=False)
         if entered is None:
             raise web.HTTPUnauthorized(text="the session is over")
         open_now = Counter(user for stream, user in self._streams.values() if _is_connected(stream))
@@ -311,13 +319,13 @@ class Site:
         signal = await self._api.hub.listen(wanted)
         self._streams[id(request)] = (request, entered.user)
         try:
-            while not signal.stopped and await self._user(request, use=False):
+            while not signal.stopped and await self._may_follow(request):
                 signal.news.clear()
                 await answer.write(b"event: change\ndata:\n\n")
                 await asyncio.sleep(_REST_S)
-                while not signal.news.is_set() and await self._user(request, use=False):
+                while not signal.news.is_set() and await self._may_follow(request):
                     await _wait(signal.news)
-                    await answer.write(b": alive\n\n")
+                    await answer.write(b"event: alive\ndata:\n\n")
         except ConnectionResetError:
             pass  # the browser has gone
         finally:
@@ -351,6 +359,14 @@ def _visit(ctx: Context, entered: LoggedIn, request: web.Request) -> Visit:
     return Visit(ctx=ctx, found=found, path=path, query=dict(request.query))
 
 
+def _may_see(ctx: Context, entered: LoggedIn, request: web.Request) -> bool:
+    try:
+        _visit(ctx, entered, request)
+    except NotFound:
+        return False
+    return True
+
+
 def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> dict[str, Any]:
     """Return the values of a template: those of the page, and those of all pages."""
     pages = visit.pages if visit.found else ModelPages(ROOT)
@@ -375,23 +391,3 @@ def _go_to(address: str) -> web.Response:
 def _is_page(to: str) -> bool:
     """Return True for the address of a page, to go on with after the login."""
     return to.startswith(ROOT) and "\\" not in to and to.isprintable()
-
-
-async def _form(request: web.Request, largest: int = _LARGEST_FORM, most: int = 20) -> dict[str, str]:
-    """Return name -> value of a form.
-
-    Args:
-        largest: The most bytes of the form.
-        most: The most fields of the form.
-    """
-    body = b""
-    async with asyncio.timeout(limits.LOGIN_WITHIN_S):
-        async for chunk in request.content.iter_any():
-            body += chunk
-            if len(body) > largest:
-                raise web.HTTPRequestEntityTooLarge(largest, len(body))
-    try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=most)
-    except ValueError:
-        raise web.HTTPBadRequest(text="the form cannot be read") from None
-    return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import aiohttp
 import pytest
 
+from pushjuju.core.clock import to_iso
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.basis import users as access
@@ -16,7 +19,8 @@ from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views import hook_runs
 from pushjuju.store.tx import ModelTx
 from pushjuju.web import login
-from pushjuju.web.pages import rendering
+from pushjuju.web.login import LoggedIn
+from pushjuju.web.pages import rendering, tables
 from pushjuju.web.pages.loopback import Loopback, address_of
 from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.pages.site import PAGES
@@ -186,7 +190,18 @@ async def test_logout_a_new_password_and_disabling_end_it(served: ApiWorld, busy
             assert (await browser.get("/ui/m/admin/shop/"))[0] == 303
 
 
-async def test_the_stream_ends_with_the_access(served: ApiWorld, busy: TestController) -> None:
+def new_password(served: ApiWorld, _house: TestController) -> None:
+    passwords.set_password(served.ctx, "bob", "another-password")
+
+
+def no_rights(_served: ApiWorld, house: TestController) -> None:
+    house.write(lambda tx: access.revoke(tx, "bob", "read", access.Kind.MODEL, house.model), whole=True)
+
+
+@pytest.mark.parametrize("end_access", [new_password, no_rights])
+async def test_the_stream_ends_with_the_access(
+    served: ApiWorld, busy: TestController, end_access: Callable[[ApiWorld, TestController], None]
+) -> None:
     served.add_user("bob")
     may_read(busy, "bob")
     async with browsing(served, "bob") as browser:
@@ -194,11 +209,59 @@ async def test_the_stream_ends_with_the_access(served: ApiWorld, busy: TestContr
         assert stream.content_type == "text/event-stream"
         assert await asyncio.wait_for(stream.content.readuntil(b"\n\n"), 10) == b"event: change\ndata:\n\n"
         busy.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "active"))
-        while (told := await asyncio.wait_for(stream.content.readuntil(b"\n\n"), 10)) == b": alive\n\n":
-            pass
+        told = alive = b"event: alive\ndata:\n\n"
+        while told == alive:
+            told = await asyncio.wait_for(stream.content.readuntil(b"\n\n"), 10)
         assert told == b"event: change\ndata:\n\n"
-        passwords.set_password(served.ctx, "bob", "another-password")
+        end_access(served, busy)
         await asyncio.wait_for(stream.content.read(), 20)
+
+
+async def test_a_page_that_stays_open_does_not_lengthen_its_session(
+    served: ApiWorld, busy: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[bool] = []
+    find = Sessions.find
+
+    def watched(self: Sessions, token: str, *, use: bool = True) -> LoggedIn | None:
+        used.append(use)
+        return find(self, token, use=use)
+
+    async with browsing(served, "admin") as browser:
+        monkeypatch.setattr(Sessions, "find", watched)
+        await browser.get("/ui/m/admin/shop/", **{"X-Live": "1"})
+        await browser.get("/ui/m/admin/shop/")
+    assert used == [False, True]
+
+
+async def test_a_lost_unit_is_not_well(served: ApiWorld, busy: TestController) -> None:
+    busy.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "active"))
+    async with browsing(served, "admin") as browser:
+        assert "What is not well" not in (await browser.get("/ui/m/admin/shop/"))[1]
+        long_ago = to_iso(busy.clock.now() - timedelta(hours=1))
+        busy.write(lambda tx: tx.run("machine_set_unreachable", id="0", now=long_ago))
+        overview, units, models = [
+            (await browser.get(path))[1] for path in ("/ui/m/admin/shop/", "/ui/m/admin/shop/units", "/ui/")
+        ]
+    assert "What is not well" in overview
+    assert re.search(r"lost</span></td>", units), units
+    assert "1 machine cannot be reached" in models
+
+
+async def test_long_tables_are_sorted_and_paged_in_their_addresses(
+    served: ApiWorld, busy: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "MOST_ROWS", 2)
+    busy.deploy("db", count=11)
+    base = "/ui/m/admin/shop/units?sort=name"
+    async with browsing(served, "admin") as browser:
+        first, last = (await browser.get(base))[1], (await browser.get(f"{base}&page=6"))[1]
+        beyond = (await browser.get(f"{base}&page=99999"))[1]
+        found = (await browser.get("/ui/m/admin/shop/units?find=web&sort=nothing&page=-1"))[1]
+    shown = [re.findall(r">(\w+/\d+)</a>", text.partition('id="units"')[2]) for text in (first, last, found)]
+    assert shown == [["db/0", "db/1"], ["db/10", "web/0"], ["web/0"]]
+    assert beyond.partition("<main")[2] == last.partition("<main")[2]
+    assert "12 rows, page 1 of 6" in first
 
 
 async def test_unknown_names_and_broken_addresses_are_pages(served: ApiWorld, busy: TestController) -> None:

@@ -14,6 +14,7 @@ import pytest
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.model import blocks as blocking
 from pushjuju.services.views import tasks
 from pushjuju.services.views.listings import applications as listings
@@ -29,13 +30,17 @@ from tests.world.controller import TestController
 from tests.world.page_client import Browser, browsing
 
 MODEL = "/ui/m/admin/shop/"
-CONFIG = {"color": {"type": "string", "default": "red"}, "size": {"type": "int", "default": 3}}
+CONFIG = {
+    "color": {"type": "string", "default": "red"},
+    "size": {"type": "int", "default": 3},
+    "loud": {"type": "boolean"},
+}
 ACTIONS = {
     "backup": {
         "params": {
             "to": {"type": "string"},
             "deep": {"type": "boolean", "default": False},
-            "kind": {"type": "string", "enum": ["full", "part"]},
+            "kind": {"type": "string", "enum": ["full", "on"]},
             "more": {"type": "object"},
         },
         "required": ["to"],
@@ -149,6 +154,48 @@ async def test_an_action_runs_with_the_parameters_of_its_form(served: ApiWorld, 
     ((operation, _),), _ = tasks.records(shop.ctx, shop.model, tasks.Filter(), limit=9, offset=0)
     shown: Any = tasks.show_operation(shop.ctx, shop.model, operation.id)
     assert shown["action"]["parameters"] == {"deep": False, "to": "123", "more": {"a": 1}}
+
+
+async def test_a_choice_that_yaml_reads_as_a_boolean_stays_text(
+    served: ApiWorld, shop: TestController
+) -> None:
+    async with browsing(served, "admin") as browser:
+        assert 'name="text.kind"' in (await browser.get(MODEL + "a/web/actions"))[1]
+        _, text = await ask(browser, "run", **{"param.kind": "on", "text.kind": "yes"})
+        await browser.post(MODEL + "apply", sent(text))
+    ((operation, _),), _ = tasks.records(shop.ctx, shop.model, tasks.Filter(), limit=9, offset=0)
+    shown: Any = tasks.show_operation(shop.ctx, shop.model, operation.id)
+    assert shown["action"]["parameters"]["kind"] == "on"
+
+
+async def test_a_refused_action_has_no_plan(served: ApiWorld, shop: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        status, text = await ask(browser, "run", **{"param.kind": "none", "text.kind": "yes"})
+    assert (status, "Apply" in text) == (400, False)
+    assert "kind" in text
+
+
+async def test_an_option_that_nobody_touched_stays_unset(served: ApiWorld, shop: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        _, page = await browser.get(MODEL + "a/web/config")
+        assert '<select name="option.loud" aria-label="loud"><option value="" selected>not set' in page
+        _, text = await ask(browser, "config", **{"option.loud": "", "was.loud": ""})
+        await browser.post(MODEL + "apply", sent(text))
+    assert listings.config(shop.ctx, shop.model, "web")["settings"]["loud"]["source"] == "unset"
+
+
+async def test_a_form_keeps_letters_that_pages_show_as_codes(served: ApiWorld, shop: TestController) -> None:
+    value = 'a\tb \u200d\u00ad\u202e<&"'
+    settings.set_config(
+        shop.ctx, shop.model, settings.ConfigOptions(application="web", values={"color": value})
+    )
+    async with browsing(served, "admin") as browser:
+        _, page = await browser.get(MODEL + "a/web/config")
+        (was,) = re.findall(r'name="was.color" value="([^"]*)"', page)
+        assert unescape(was) == value
+        _, text = await ask(browser, "config", **{"option.color": f"{value}!", "was.color": value})
+        assert (await browser.post(MODEL + "apply", sent(text))).status == 303
+    assert color(shop) == f"{value}!"
 
 
 async def test_an_administrator_shares_the_model_on_its_page(served: ApiWorld, shop: TestController) -> None:

@@ -76,6 +76,8 @@ def timeline(
 
 
 def _runs(cli: Cli, opened: Session, units: Sequence[str], since: str, *, routine: bool) -> list[HookRun]:
+    if not (units or since):
+        return hook_runs.newest(opened.ctx, opened.uuid, _NEWEST, but="" if routine else _ROUTINE)
     start = moment(since, cli.clock.now()) if since else None
     wanted = hook_runs.Wanted(units=units, since=start)
     found = hook_runs.history(opened.ctx, opened.uuid, wanted)

@@ -24,6 +24,7 @@ class Parameter:
     Attributes:
         kind: `text`, `number`, `choice` for a list of `choices`, or `yaml`.
         default: The default as text, or empty.
+        is_text: True when the value is a string as it stands, and not YAML: `on`, `1`.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Parameter:
     required: bool = False
     choices: tuple[str, ...] = ()
     default: str = ""
+    is_text: bool = False
 
 
 def config(visit: Visit) -> Content:
@@ -97,4 +99,5 @@ def _parameter(name: str, schema: Any, *, required: bool) -> Parameter:
         required=required and default is None,
         choices=tuple(_text(choice) for choice in choices) if isinstance(choices, list) else (),
         default=_text(default),
+        is_text=told.get("type") == "string",
     )

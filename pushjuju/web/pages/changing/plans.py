@@ -54,8 +54,10 @@ def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Col
             f"the plan took more than {_LONGEST_S:.0f} seconds: make the change in a terminal"
         ) from None
     if ended.returncode not in (_SAME, _CHANGES):
-        raise NotValid(_told(ended.stderr))
+        raise NotValid(_told(ended.stderr, "ERROR "))
     document = json.loads(ended.stdout)
+    if not document["changed"] and "WARNING " in ended.stderr:  # an action that the charm's schema refuses
+        raise NotValid(_told(ended.stderr, "WARNING "))
     # What runs anyway changes from moment to moment, and does not come from the change.
     document["hooks"] = [step for step in document["hooks"] if not step["anyway"]]
     shown = document if only is None else _of_model(document, model.name, only)
@@ -71,8 +73,8 @@ def _of_model(document: Mapping[str, Any], model: str, applications: Collection[
     return {"changed": document["changed"], "changes": changes, "hooks": hooks}
 
 
-def _told(stderr: str) -> str:
-    """Return the error that a command printed."""
+def _told(stderr: str, level: str) -> str:
+    """Return the error or warning that a command printed."""
     lines = stderr.strip().splitlines()
-    begun = next((at for at, line in enumerate(lines) if line.startswith("ERROR ")), None)
-    return "\n".join(lines[begun:]).removeprefix("ERROR ") if begun is not None else "the plan failed"
+    begun = next((at for at, line in enumerate(lines) if line.startswith(level)), None)
+    return "\n".join(lines[begun:]).removeprefix(level) if begun is not None else "the plan failed"

@@ -47,7 +47,7 @@ async function load() {
   try {
     do {
       again = false;
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live": "1" } });
       if (answer.redirected) return end("Your session is over. Load the page again to log in.");
       if (answer.status === 404) return end("What this page showed no longer exists.");
       if (answer.ok) show(await answer.text());
@@ -80,12 +80,15 @@ function follow() {
   if (stream || over || document.hidden) return;
   stream = new EventSource(/** @type {string} */ (document.body.dataset.events));
   stream.onopen = () => { heard = Date.now(); pause = FIRST_PAUSE_MS; tell(""); };
+  stream.addEventListener("alive", () => { heard = Date.now(); });
   stream.addEventListener("change", () => { heard = Date.now(); void load(); });
   stream.onerror = () => { void load(); retry(); };
 }
 
 // A hidden page has no stream, as browsers open few connections to one server.
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) { stream?.close(); stream = null; } else { follow(); }
+  if (document.hidden) { stream?.close(); stream = null; } else { heard = Date.now(); follow(); }
 });
+// A server that hangs says nothing, and does not close the connection either.
+window.setInterval(() => { if (stream && Date.now() - heard > SILENT_MS) retry(); }, SILENT_MS / 3);
 follow();
