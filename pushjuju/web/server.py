@@ -7,7 +7,7 @@ import ipaddress
 import resource
 import socket as sockets
 from asyncio import sslproto
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -93,6 +93,8 @@ class Server:
         work: Callable[[], None],
         own: OwnCertificate | None = None,
         commands: RunCommand | None = None,
+        *,
+        dashboard: bool = True,
     ) -> None:
         """Make a server that does not listen yet.
 
@@ -100,7 +102,9 @@ class Server:
             ctx: The controller; the server opens stores of its own.
             work: Called after each change, to wake the background work.
             commands: Runs command lines of web terminals; without it, the server refuses them.
+            dashboard: True to serve pages for browsers.
         """
+        self._dashboard = dashboard
         self._ctx = ctx
         self._listen = listen
         self._own = own
@@ -126,7 +130,7 @@ class Server:
         self.fingerprint = certificates.fingerprint(found)
         self.api.logins.macaroons = LoginMacaroons(certificates.derived_key(found), self._ctx.clock.now)
         self._runner = web.AppRunner(
-            application(self.api, self._commands, self._names), max_line_size=8192,
+            application(self.api, self._commands, self._pages()), max_line_size=8192,
             max_field_size=limits.LARGEST_HEADERS, keepalive_timeout=limits.REQUEST_WITHIN_S,
             access_log=None, shutdown_timeout=limits.END_WITHIN_S,
         )  # fmt: skip
@@ -151,6 +155,14 @@ class Server:
         server = self._runner.server
         assert server is not None, "it was set up"
         return _Full() if len(server.connections) >= self._most_open else server()
+
+    def _pages(self) -> Site | None:
+        """Return the pages for browsers, which shall keep to TLS when the operator's certificate is there."""
+        return (
+            Site(self.api, self._names, secure=True, lasting=self._own is not None)
+            if self._dashboard
+            else None
+        )
 
     def _names(self) -> set[str]:
         """Return the names by which browsers may reach the server."""
@@ -212,14 +224,8 @@ def names_of(listen: Sequence[Address]) -> list[str]:
     return sorted({"127.0.0.1", "::1", sockets.gethostname(), *hosts})
 
 
-def application(
-    api: Api, commands: RunCommand | None, names: Callable[[], Collection[str]]
-) -> web.Application:
-    """Return the aiohttp application with the paths of the API, and the dashboard for browsers.
-
-    Args:
-        names: Returns the names by which browsers may reach the server.
-    """
+def application(api: Api, commands: RunCommand | None, pages: Site | None) -> web.Application:
+    """Return the aiohttp application with the paths of the API, and the pages for browsers."""
     traffic = Traffic()
     made = web.Application(client_max_size=0, middlewares=[traffic.count, _headers, _methods])
     made[_API] = api
@@ -237,7 +243,8 @@ def application(
         Discharges(api),
     ):
         made.add_routes(part.routes())
-    made.add_subapp(ROOT.rstrip("/"), Site(api, names, secure=True).application())
+    if pages is not None:
+        made.add_subapp(ROOT.rstrip("/"), pages.application())
     return made
 
 

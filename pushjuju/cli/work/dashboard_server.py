@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import os
 import shutil
 import signal
@@ -11,11 +12,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pushjuju.core import children
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web.pages.loopback import Loopback
+from pushjuju.web.server import Address
 from pushjuju.workers import background
 
 if TYPE_CHECKING:
@@ -41,18 +44,20 @@ class DashboardServing:
     """Serves the dashboard until a signal ends the process."""
 
     def __init__(
-        self, cli: Cli, ctx: Context, *, user: str, port: int, any_port: bool, read_only: bool
+        self, cli: Cli, ctx: Context, *, user: str, listen: str, port: int, any_port: bool, read_only: bool
     ) -> None:
         """Prepare the server.
 
         Args:
+            listen: A loopback address, with a port if it must not be `port`; empty for the controller's own.
             any_port: True to take any free port when another program has the port.
             read_only: True when no page changes anything.
         """
         self._cli = cli
         self._ctx = ctx
         self._user = user
-        self._ports = (port, 0) if any_port else (port,)
+        self._host, wanted = _loopback(listen)
+        self._ports = (wanted,) if wanted is not None else (port, 0) if any_port else (port,)
         self._read_only = read_only
         self._browser: children.Child | None = None
 
@@ -89,7 +94,7 @@ class DashboardServing:
             NotValid: The server cannot listen.
         """
         for port in self._ports:
-            server = Loopback(self._ctx, port=port, work=self._work, read_only=self._read_only)
+            server = Loopback(self._ctx, self._host, port, work=self._work, read_only=self._read_only)
             try:
                 await server.start()
             except OSError as error:
@@ -117,3 +122,27 @@ class DashboardServing:
             self._browser = children.start([program, page.as_uri()], environ=environ, own_session=True)
         else:
             self._cli.console.info("No browser was found: open the link.")
+
+
+def _loopback(text: str) -> tuple[str, int | None]:
+    """Return host and port of an address to listen at; the port is None when the text has none.
+
+    Raises:
+        NotValid: The address can be reached from other computers, and the dashboard has no TLS.
+    """
+    if not text:
+        return "", None
+    host, port = Address.parse(text).host, urlsplit(f"//{text}").port
+    if host != "localhost" and not _is_loopback(host):
+        raise NotValid(
+            f"the dashboard listens only at loopback addresses, and {host} is none",
+            hint=f"pushjuju api --listen {text}, which has TLS and asks for passwords",
+        )
+    return host, port
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -19,6 +19,8 @@ class ServingFlags:
     log_format: str = flags.text("log-format", "Write the lines of the process as text, or as json")
     web_cli: bool = flags.switch("web-cli", "Let users run commands that only read, at /model/UUID/commands")
 
+    no_dashboard: bool = flags.switch("no-dashboard", "Serve no pages for browsers at /ui/")
+
     def use_log_format(self, cli: Cli) -> None:
         """Let the console write JSON when the flag or the environment asks for it."""
         if jsonlog.is_wanted(self.log_format, cli.env):

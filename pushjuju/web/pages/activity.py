@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.pictures import svg, timeline_svg
 from pushjuju.services.pictures import timeline as pictures
 from pushjuju.services.views import decisions, hook_runs, tasks
 from pushjuju.services.views.listings import log_selection
+from pushjuju.store.rows.records import LogRecord
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
 
 _RUNS, _ROWS, _LINES, _OPERATIONS = 500, 100, 500, 100
 _READ = 100_000  # lines of the log that a search reads at most
 _ROUTINE = "update-status"
+_FILTERS = {"entity": "include", "but": "exclude", "module": "include_module"}  # field -> of a Selection
 _DIGITS = 18  # of the number of an operation
 
 
@@ -43,10 +47,19 @@ def run(visit: Visit) -> Content:
     found = next((item for item in of_unit if item.operation == operation.id), None)
     if found is None:
         raise NotFound(f'operation "{operation.id}" not found')
-    values = {"run": found, "replayed": _replayed(visit, operation.id)}
+    values = {"run": found, "replayed": _replayed(visit, operation.id), "lines": _lines_of(visit, found)}
     crumb = (found.unit, visit.pages.entity("unit", found.unit))
     command = visit.command(f"replay {found.operation[:8]}")
     return Content(title=f"{found.hook} of {found.unit}", command=command, values=values, crumbs=(crumb,))
+
+
+def _lines_of(visit: Visit, found: hook_runs.HookRun) -> list[LogRecord]:
+    """Return the lines that a unit logged while a hook ran, oldest first, at most 500."""
+    begun, over = to_iso(found.started), to_iso(found.committed or visit.now)
+    among = logs.Among(entities=log_selection.Selection(include=(found.unit,)).tags())
+    newest = islice(logs.newest_first(visit.ctx.store, visit.model.uuid, among), _READ)
+    since = takewhile(lambda line: line.time >= begun, newest)
+    return list(islice((line for line in since if line.time <= over), _LINES))[::-1]
 
 
 def _replayed(visit: Visit, operation: str) -> deciding.Replayed | None:
@@ -82,9 +95,10 @@ def operation(visit: Visit) -> Content:
 
 def log(visit: Visit) -> Content:
     """Return the page of the log: the newest lines that match the form, oldest first."""
-    form = {key: visit.query.get(key, "").strip() for key in ("level", "entity", "text")}
+    form = {key: visit.query.get(key, "").strip() for key in ("level", "text", *_FILTERS)}
     level = form["level"] if form["level"] in log_selection.CHOICES else ""
-    selection = log_selection.Selection(level=level, include=form["entity"].split())
+    filters = {name: form[key].split() for key, name in _FILTERS.items()}
+    selection = log_selection.Selection(level=level, **filters)
     among = logs.Among(levels=selection.levels(), entities=selection.tags())
     shown = selection.predicate()
     newest = (
@@ -99,7 +113,11 @@ def log(visit: Visit) -> Content:
         "most": _LINES,
     }
     words = [f"--level {level}"] if level else []
-    words += [f"--include {name}" for name in selection.include]
+    words += [
+        f"--{name.replace('_', '-')} {shlex.quote(word)}"
+        for name, chosen in filters.items()
+        for word in chosen
+    ]
     line = visit.command(" ".join(["debug-log", "--limit", str(_LINES), *words]))
     found = values["lines"]
     return Content(title="Log", command=line, values=values, document=lambda: list(map(asdict, found)))

@@ -12,6 +12,7 @@ from pushjuju.services.entities.basis import logs
 from pushjuju.services.views import application_documents, hook_runs, unit_documents
 from pushjuju.services.views.listings import log_selection
 from pushjuju.services.views.status import document as status
+from pushjuju.web.pages import details
 from pushjuju.web.pages.overview import every_machine, unit_rows
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
@@ -33,6 +34,7 @@ def application(visit: Visit) -> Content:
         "trusted": application_documents.about(visit.ctx, visit.model.uuid, name).trusted,
         **_about(visit, name),
         "runs": _runs(visit, [row.name for row in rows]),
+        "details": details.of_application(visit, name),
     }
 
     def document() -> Mapping[str, Any]:
@@ -55,6 +57,7 @@ def unit(visit: Visit) -> Content:
         **_about(visit, name),
         "runs": _runs(visit, [name]),
         "lines": _lines(visit, name),
+        "details": details.of_unit(visit, name),
     }
     crumb = (visit.path["name"], visit.pages.entity("application", visit.path["name"]))
     return Content(
@@ -80,6 +83,7 @@ def machine(visit: Visit) -> Content:
         **_about(visit, name),
         "runs": _runs(visit, [row.name for row in rows]),
         "lines": _lines(visit, name),
+        "details": details.of_machine(visit, name),
     }
     crumb = ("Machines", visit.pages.page("machines"))
     return Content(

@@ -29,6 +29,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+TLS_FOR_A_YEAR = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 def is_own_host(host: str, names: Collection[str]) -> bool:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
 from typing import Any
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.values import dataclass
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
 from pushjuju.services.requests.model import model_config
@@ -19,60 +16,12 @@ from pushjuju.services.views.listings import audit_lines, blocks, processes, use
 from pushjuju.services.views.listings import settings as settings_of
 from pushjuju.services.views.status import storage_document
 from pushjuju.web.call import is_superuser
+from pushjuju.web.pages import cells, details
+from pushjuju.web.pages.cells import Cell, Table
 from pushjuju.web.pages.visit import Content, Visit
 
 _MOST_LINES = 200
 _MOST_NAMES = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One cell of a table.
-
-    Attributes:
-        address: Where a link leads; empty for plain text.
-        status: True for a word that is shown as a status.
-        time: A moment that is shown in place of the text.
-    """
-
-    text: str = ""
-    address: str = ""
-    status: bool = False
-    time: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """A table with a heading; `none` says in a sentence that there are no rows."""
-
-    name: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    none: str
-
-
-def _cells(*values: object) -> list[Cell]:
-    return [value if isinstance(value, Cell) else Cell(text=_text(value)) for value in values]
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _status(word: object) -> Cell:
-    return Cell(text=str(word), status=True)
-
-
-def _time(moment: datetime | str | None) -> Cell:
-    return Cell(time=from_iso(moment) if isinstance(moment, str) else moment)
-
-
-def _link(visit: Visit, kind: str, name: str) -> Cell:
-    return Cell(text=name, address=visit.pages.entity(kind, name))
 
 
 def _page(title: str, command: str, document: Any, *tables: Table) -> Content:
@@ -86,18 +35,7 @@ def _page(title: str, command: str, document: Any, *tables: Table) -> Content:
 def relations(visit: Visit) -> Content:
     """Return the page of all relations."""
     rows = relation_rows.relation_rows(visit.ctx, visit.model.uuid)
-    table = Table(
-        name="Relations",
-        heads=("Id", "Provider", "Requirer", "Interface", "Type", "Status", "Message"),
-        rows=[
-            _cells(
-                _link(visit, "relation", str(row["id"])), row["provider"], row["requirer"], row["interface"],
-                row["type"], _status(row["status"]), row["message"],
-            )
-            for row in rows
-        ],
-        none="This model has no relations.",
-    )  # fmt: skip
+    table = details.of_relations(visit, rows, "This model has no relations.")
     return _page("Relations", visit.command("status --relations"), rows, table)
 
 
@@ -111,29 +49,35 @@ def relation(visit: Visit) -> Content:
     about = Table(
         name="State",
         heads=("Relation", "Status", "Scope", "Suspended"),
-        rows=[_cells(found.key, _status(found.status.status if found.status else "joining"),
+        rows=[cells.row(found.key, cells.status(found.status.status if found.status else "joining"),
                      found.scope, found.suspended)],
         none="",
     )  # fmt: skip
     return Content(
         title=f"Relation {number}",
         command=visit.command(f"show-relation {number}"),
-        values={"tables": (about, *tables), "page": "relations"},
+        values={"tables": (about, *tables), "page": "relations", "ends": _ends(found)},
         crumbs=(("Relations", visit.pages.page("relations")),),
         document=lambda: asdict(found),
     )
 
 
+def _ends(found: relation_view.RelationView) -> list[str]:
+    """Return both endpoints of a relation that a user may remove here, as `remove-relation` takes them."""
+    ends = [f"{side.application}:{side.endpoint}" for side in found.sides]
+    return ends if len(ends) == 2 and not any(side.remote for side in found.sides) else []
+
+
 def _side(visit: Visit, side: relation_view.RelationSide) -> Table:
     """Return what one side of a relation says; the charm's own data, as `show-unit` shows it."""
-    where = _cells(
-        Cell(text=side.application) if side.remote else _link(visit, "application", side.application)
+    where = cells.row(
+        Cell(text=side.application) if side.remote else cells.link(visit, "application", side.application)
     )
-    rows = [[*where, *_cells(key, value)] for key, value in sorted(side.data.items())]
+    rows = [[*where, *cells.row(key, value)] for key, value in sorted(side.data.items())]
     for member in side.units:
-        name = _cells(member.name if side.remote else _link(visit, "unit", member.name))
+        name = cells.row(member.name if side.remote else cells.link(visit, "unit", member.name))
         said = sorted(member.data.items()) or [("", "")]
-        rows += [[*name, *_cells(key, value)] for key, value in said]
+        rows += [[*name, *cells.row(key, value)] for key, value in said]
     return Table(
         name=f"{side.application}:{side.endpoint} ({side.role})",
         heads=("From", "Key", "Value"),
@@ -147,28 +91,11 @@ def storage(visit: Visit) -> Content:
     document = storage_document.document(visit.ctx, visit.model.uuid)
     table = Table(
         name="Storage",
-        heads=("Storage", "Status", "Message", "Kind", "Unit", "Machine", "Location", "Kept"),
-        rows=[
-            row for name, item in document.get("storage", {}).items() for row in _stored(visit, name, item)
-        ],
+        heads=details.STORAGE,
+        rows=list(details.stored(visit, document)),
         none="This model has no storage.",
     )
     return _page("Storage", visit.command("storage"), document, table)
-
-
-def _stored(visit: Visit, name: str, item: Mapping[str, Any]) -> Iterable[list[Cell]]:
-    state = item["status"]
-    begin = _cells(name, _status(state["current"]), state.get("message", ""), item["kind"])
-    kept = "with the model" if item.get("persistent") else "with the unit"
-    units = item.get("attachments", {}).get("units", {}) or {"": {}}
-    for unit, place in units.items():
-        machine = str(place.get("machine", ""))
-        yield [
-            *begin,
-            *_cells(
-                _link(visit, "unit", unit), _link(visit, "machine", machine), place.get("location", ""), kept
-            ),
-        ]
 
 
 def resources(visit: Visit) -> Content:
@@ -178,9 +105,10 @@ def resources(visit: Visit) -> Content:
         name="Resources",
         heads=("Application", "Resource", "Type", "From", "Revision", "Bytes", "Newer in the store"),
         rows=[
-            _cells(
-                _link(visit, "application", name), item.name, item.type, item.supplier, item.revision_text,
-                item.size or "", any(update.name == item.name for update in listed.updates),
+            cells.row(
+                cells.link(visit, "application", name), item.name, item.type, item.supplier,
+                item.revision_text, item.size or "",
+                any(update.name == item.name for update in listed.updates),
             )
             for name, listed in every.items()
             for item in listed.resources
@@ -200,14 +128,16 @@ def secrets(visit: Visit) -> Content:
     """Return the page of secrets, without any content; for administrators of the model."""
     _require(visit, "admin")
     document: Mapping[str, Any] = user_secrets.documents(visit.ctx, visit.model.uuid)
+    granted = user_secrets.grants(visit.ctx, visit.model.uuid)
     table = Table(
         name="Secrets",
-        heads=("Id", "Name or label", "Owner", "Revision", "Rotation", "Rotates", "Expires", "Changed"),
+        heads=("Id", "Name or label", "Owner", "Revision", "Rotation", "Rotates", "Expires", "Changed",
+               "May read"),
         rows=[
-            _cells(
+            cells.row(
                 number, item.get("name") or item.get("label", ""), item["owner"], item["revision"],
-                item.get("rotation", ""), _time(item.get("rotates")), _time(item.get("expires")),
-                _time(item.get("updated")),
+                item.get("rotation", ""), cells.time(item.get("rotates")), cells.time(item.get("expires")),
+                cells.time(item.get("updated")), granted.get(number, []),
             )
             for number, item in document.items()
         ],
@@ -223,8 +153,8 @@ def offers(visit: Visit) -> Content:
         name="Offers",
         heads=("Offer", "Application", "Endpoints", "Relations", "URL"),
         rows=[
-            _cells(
-                name, _link(visit, "application", item["application"]), sorted(item["endpoints"]),
+            cells.row(
+                name, cells.link(visit, "application", item["application"]), sorted(item["endpoints"]),
                 len(item.get("connections", ())), item["offer-url"],
             )
             for name, item in document.items()
@@ -233,13 +163,26 @@ def offers(visit: Visit) -> Content:
     )  # fmt: skip
     with visit.ctx.read(visit.model.uuid) as tx:
         consumed: Mapping[str, Any] = offer_documents.sections(tx).get("application-endpoints", {})
+    links = Table(
+        name="Connections",
+        heads=("Offer", "Model", "User", "Relation", "Endpoint", "Status"),
+        rows=[
+            cells.row(
+                name, link["source-model-uuid"], link["username"],
+                cells.link(visit, "relation", str(link["relation-id"])), link["endpoint"],
+                cells.status(link["status"]["current"]),
+            )
+            for name, item in document.items() for link in item.get("connections", ())
+        ],
+        none="No model uses an offer of this model.",
+    )  # fmt: skip
     used = Table(
         name="Consumed",
         heads=("Name here", "Status", "Message", "Offer"),
         rows=[
-            _cells(
+            cells.row(
                 name,
-                _status(item["application-status"]["current"]),
+                cells.status(item["application-status"]["current"]),
                 item["application-status"].get("message", ""),
                 item["url"],
             )
@@ -248,7 +191,7 @@ def offers(visit: Visit) -> Content:
         none="This model consumes no offers.",
     )
     shown = {"offers": document, "consumed": consumed}
-    return _page("Offers", visit.command("offers"), shown, offered, used)
+    return _page("Offers", visit.command("offers"), shown, offered, links, used)
 
 
 def access(visit: Visit) -> Content:
@@ -259,7 +202,8 @@ def access(visit: Visit) -> Content:
         name="Access",
         heads=("User", "Access", "Last connection"),
         rows=[
-            _cells(name, item["access"], _time(item["last-connection"])) for name, item in document.items()
+            cells.row(name, item["access"], cells.time(item["last-connection"]))
+            for name, item in document.items()
         ],
         none="",
     )
@@ -276,19 +220,19 @@ def settings(visit: Visit) -> Content:
         Table(
             name="Configuration",
             heads=("Key", "Value", "From"),
-            rows=[_cells(key, item["value"], item["source"]) for key, item in config.items()],
+            rows=[cells.row(key, item["value"], item["source"]) for key, item in config.items()],
             none="",
         ),
         Table(
             name="Constraints of new machines",
             heads=("Constraint", "Value"),
-            rows=[_cells(key, value) for key, value in limits.items()],
+            rows=[cells.row(key, value) for key, value in limits.items()],
             none="There are no constraints.",
         ),
         Table(
             name="Disabled commands",
             heads=("Commands", "Message"),
-            rows=[_cells(item["command-set"], item.get("message", "")) for item in disabled],
+            rows=[cells.row(item["command-set"], item.get("message", "")) for item in disabled],
             none="No commands are disabled.",
         ),
     )
@@ -305,8 +249,8 @@ def history(visit: Visit) -> Content:
         name="History",
         heads=("When", "User", "From", "Command", "Changed"),
         rows=[
-            _cells(
-                _time(line["time"]), line["user"], line["door"] or "pushjuju",
+            cells.row(
+                cells.time(line["time"]), line["user"], line["door"] or "pushjuju",
                 " ".join((line["command"], *line.get("arguments", ()))), _names(line.get("changed", ())),
             )
             for line in reversed(found)
@@ -342,7 +286,7 @@ def controller(visit: Visit) -> Content:
             name="Users",
             heads=("User", "Access", "Disabled", "Last connection"),
             rows=[
-                _cells(
+                cells.row(
                     item["user-name"], item["access"], bool(item.get("disabled")),
                     Cell(time=item["last-connection"]),  # type: ignore[arg-type] # a datetime or None
                 )
@@ -354,7 +298,7 @@ def controller(visit: Visit) -> Content:
             name="Processes that work",
             heads=("Host", "Process id", "State", "Keys", "Version", "Started"),
             rows=[
-                _cells(item["host"], item["pid"], item["state"], item["keys"], item["version"],
+                cells.row(item["host"], item["pid"], item["state"], item["keys"], item["version"],
                        Cell(time=item["started"]))
                 for item in working
             ],
@@ -363,7 +307,7 @@ def controller(visit: Visit) -> Content:
         Table(
             name="Settings",
             heads=("Key", "Value"),
-            rows=[_cells(key, value) for key, value in config.items()],
+            rows=[cells.row(key, value) for key, value in config.items()],
             none="",
         ),
     )  # fmt: skip

@@ -38,7 +38,7 @@ PAGES = (
     Page(path="/m/{owner}/{model}/operation/{id}", template="operation.html", read=activity.operation),
     Page(path="/m/{owner}/{model}/log", template="log.html", read=activity.log, writes=True),
     Page(path="/m/{owner}/{model}/relations", template="listing.html", read=listings.relations),
-    Page(path="/m/{owner}/{model}/relation/{id}", template="listing.html", read=listings.relation),
+    Page(path="/m/{owner}/{model}/relation/{id}", template="relation.html", read=listings.relation),
     Page(path="/m/{owner}/{model}/storage", template="listing.html", read=listings.storage),
     Page(path="/m/{owner}/{model}/resources", template="resources.html", read=listings.resources),
     Page(path="/m/{owner}/{model}/secrets", template="listing.html", read=listings.secrets),
@@ -74,6 +74,7 @@ class Site:
         names: Callable[[], Collection[str]],
         *,
         secure: bool,
+        lasting: bool = False,
         read_only: bool = False,
     ) -> None:
         """Make the pages.
@@ -81,11 +82,13 @@ class Site:
         Args:
             names: Returns the names of the server, which a request may have in its header Host.
             secure: True when browsers reach the server with TLS.
+            lasting: True when browsers may take TLS for granted during a year.
             read_only: True when no page changes anything.
         """
         self._api = api
         self._names = names
         self._secure = secure
+        self._headers = {**guard.HEADERS, **(guard.TLS_FOR_A_YEAR if lasting else {})}
         self._cookie = "__Host-pushjuju" if secure else "pushjuju"
         self._streams: dict[int, tuple[web.Request, str]] = {}
         self.sessions = Sessions(time.monotonic)
@@ -126,7 +129,7 @@ class Site:
             otherwise = 400 if isinstance(error, PushjujuError) and not isinstance(error, StoreError) else 500
             answer = self._failed(request, _STATUS.get(told["code"], otherwise), told["message"])
         if not answer.prepared:
-            answer.headers.update(guard.HEADERS)
+            answer.headers.update(self._headers)
             answer.headers.setdefault("Cache-Control", "no-store")
         return answer
 
@@ -380,6 +383,7 @@ def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> d
         "controller": visit.ctx.controller.name,
         "model": visit.found,
         "pages": pages,
+        "left": visit.is_left,
         "events": pages.page("events") + ("?writes" if writes else ""),
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass as value
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.entities.model import model_access, models
 from pushjuju.store.rows.model import Model
 from pushjuju.web.pages.addresses import ModelPages
@@ -61,6 +62,14 @@ class Visit:
         controller = self.ctx.controller.name
         at = f" -m {controller}:{self.model.qualified}" if self.found else f" -c {controller}"
         return f"pushjuju {word}{at}{space}{rest}"
+
+    @property
+    def is_left(self) -> bool:
+        """Return True when work of the model is due, and no process does it."""
+        if self.found is None:
+            return False
+        with self.ctx.read(self.found.uuid) as tx:
+            return machine_work.is_left(self.ctx, tx)
 
 
 @value(frozen=True, slots=True, kw_only=True)

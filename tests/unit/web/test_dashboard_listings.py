@@ -7,13 +7,14 @@ import json
 import re
 import shlex
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.basis import logs, wake
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret.secrets import Content
@@ -158,3 +159,32 @@ async def test_json_is_refused_in_json(world: ApiWorld, two: TwoModels) -> None:
         assert [line["message"] for line in await document(browser, f"{BASE}log")] == ["said"]
         assert (await document(browser, f"{BASE}units"))["applications"]["web"]["units"]["web/0"]
         assert (await document(browser, f"{BASE}a/web"))["web"]["charm"] == "web"
+
+
+async def test_pages_of_entities_show_relations_statuses_and_what_a_hook_logged(
+    world: ApiWorld, two: TwoModels
+) -> None:
+    (run, *_) = hook_runs.history(two.ctx, two.shop.model, hook_runs.Wanted(units=["web/0"]))
+    assert run.committed is not None
+
+    def say(text: str, now: datetime) -> None:
+        two.shop.write(lambda tx: logs.append(tx, "unit-web-0", "INFO", "unit.web/0", text, now=now))
+
+    say("said later", run.committed + timedelta(seconds=9))
+    say("said then", run.started)
+    async with browsing(world, "admin") as browser:
+        for path in ("a/web", "u/web/0"):
+            _, text = await browser.get(BASE + path)
+            assert 'href="/ui/m/admin/shop/relation/0">0</a>' in text, path
+            assert "<h2>Statuses</h2>" in text, path
+        _, text = await browser.get(f"{BASE}op/{run.operation}")
+    assert ("said then" in text, "said later" in text) == (True, False)
+
+
+async def test_work_that_nobody_does_is_told_on_every_page(world: ApiWorld, two: TwoModels) -> None:
+    async with browsing(world, "admin") as browser:
+        assert "no process does it" not in (await browser.get(f"{BASE}log"))[1]
+        two.shop.write(lambda tx: wake.machine(tx, "0", "a test"))
+        two.shop.clock.advance(10)
+        for page in ("", "units", "log", "storage", "u/web/0"):
+            assert "no process does it" in (await browser.get(BASE + page))[1], page

@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from pushjuju.core.clock import SystemClock
@@ -76,3 +77,20 @@ def test_what_is_no_certificate_is_refused(tmp_path: Path, other: Certificates) 
     ):
         with pytest.raises(NotValid):
             certificates.server_context(other, OwnCertificate(certificate=certificate, key=key))
+
+
+@pytest.mark.parametrize(("has_own", "dashboard"), [(True, True), (False, True), (False, False)])
+async def test_browsers_keep_to_tls_only_where_they_trust_it_by_themselves(
+    house: TestController, other: Certificates, *, has_own: bool, dashboard: bool
+) -> None:
+    given = own(other) if has_own else None
+    server = Server(house.ctx, [Address("127.0.0.1", 0)], lambda: None, given, dashboard=dashboard)
+    await server.start()
+    try:
+        host, port = server.api.addresses[0]
+        trust = ssl.create_default_context(cafile=str(house.ctx.controller.root / "api" / "ca.pem"))
+        async with aiohttp.ClientSession() as session:
+            answer = await session.get(f"https://{host}:{port}/ui/login", ssl=trust)
+    finally:
+        await server.close()
+    assert (answer.status == 200, "Strict-Transport-Security" in answer.headers) == (dashboard, has_own)

@@ -48,7 +48,18 @@ class ControllerFlags(ServingFlags):
 
 
 _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
-    "run": ("until_idle", "pool", "lanes", "metrics", "api", "cert", "key", "log_format", "web_cli"),
+    "run": (
+        "until_idle",
+        "pool",
+        "lanes",
+        "metrics",
+        "api",
+        "cert",
+        "key",
+        "log_format",
+        "web_cli",
+        "no_dashboard",
+    ),
     "processes": ("format", "output"),
     "drain": (),
     "move": ("to", "insecure_store"),

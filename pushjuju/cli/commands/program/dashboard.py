@@ -19,6 +19,7 @@ class DashboardFlags:
     browser: bool = flags.switch("browser", "Accepted: the browser is opened without it, too")
     hide_credential: bool = flags.switch("hide-credential", "Accepted: no password is printed")
     port: int = flags.number("port", "Local port used to serve the dashboard", default=31666)
+    listen: str = flags.text("listen", "Listen at another address of this computer: ADDRESS, or ADDRESS:PORT")
     read_only: bool = flags.switch("read-only", "Let no page change anything")
     user: str = flags.text("as", "The user whose rights the pages have; by default your own", dest="user")
 
@@ -45,7 +46,8 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
     ctx = session.open_controller(cli, asked.controller)
     user, is_default = asked.user or ctx.user, "port" not in cli.given
     made = serving.dashboard()(
-        cli, ctx, user=user, port=asked.port, any_port=is_default, read_only=asked.read_only
-    )
+        cli, ctx, user=user, listen=asked.listen, port=asked.port, any_port=is_default,
+        read_only=asked.read_only,
+    )  # fmt: skip
     cli.on_interrupt = "Stopped."
     made.serve(browser=not asked.no_browser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 UNUSABLE = "why"
 """Key in the data of an instance's status: the text why the machine cannot be used."""
 _MACHINE = "/machine/"
+_LATE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,16 @@ def hands(ctx: Context, tx: ModelTx) -> Callable[[WorkItem], Hands]:
     now, lives = ctx.clock.now(), ctx.store.lives
     waiting = processes.waiting(tx, lives, pools.pool_of(tx) if ctx.store.engine.locks_models else "")
     return lambda item: Hands(working=item.worked_by(now, lives), waiting=waiting)
+
+
+def is_left(ctx: Context, tx: ModelTx) -> bool:
+    """Return True when work of a model has been due for some seconds, and no process does it."""
+    late = ctx.clock.now() - timedelta(seconds=_LATE_S)
+    due = tx.rows("metrics_queue", now=late)
+    if not any(row["model"] == tx.model and row["state"] == "due" for row in due):
+        return False
+    pool = pools.pool_of(tx) if ctx.store.engine.locks_models else ""
+    return not processes.waiting(tx, ctx.store.lives, pool)
 
 
 def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> dict[str, str]:

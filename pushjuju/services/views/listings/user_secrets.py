@@ -21,6 +21,13 @@ def documents(ctx: Context, model: str, owner: secrets.Owner | None = None) -> d
         return {row.id: _document(tx, row) for row in chosen}
 
 
+def grants(ctx: Context, model: str) -> dict[str, list[str]]:
+    """Return id -> who may read the secret, besides its owner: `web`, `unit db/0`."""
+    with ctx.read(model) as tx:
+        rows = tx.list(SecretRow, "secret_list")
+        return {row.id: [f"{item.kind} {item.target}" for item in secrets.grants(tx, row)] for row in rows}
+
+
 def show(
     ctx: Context, model: str, which: str, *, reveal: bool = False, every: bool = False, number: int = 0
 ) -> dict[str, Any]:

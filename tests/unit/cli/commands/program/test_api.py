@@ -175,6 +175,18 @@ def test_the_dashboard_prints_a_link_that_logs_in_until_a_signal_comes(folder: P
         assert process.returncode == 0
 
 
+def test_the_dashboard_listens_where_it_is_told_but_only_on_this_computer(folder: Path) -> None:
+    with started(folder, "dashboard", "--no-browser", "--listen", "127.0.0.5:0") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://127.0.0.5:")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    with started(folder, "dashboard", "--no-browser", "--listen", "0.0.0.0:80") as process:
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "pushjuju api --listen 0.0.0.0:80" in said
+
+
 def test_the_browser_gets_a_private_page_and_no_variable_that_is_not_its_own(
     folder: Path, tmp_path: Path
 ) -> None:
