@@ -15,6 +15,7 @@ from aiohttp import web
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotFound, PushjujuError, StoreError
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.views import entity_news
 from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
@@ -230,10 +231,11 @@ class Site:
 
             def made(ctx: Context) -> str:
                 visit = _visit(ctx, entered, request)
+                seen = entity_news.newest(ctx)  # before the page is read: a change meanwhile is news for it
                 content = page.read(visit)
                 if as_json:
                     return rendering.document(content)
-                values = _values(page.template, visit, content, writes=page.writes)
+                values = _values(page.template, visit, content, "writes" if page.writes else f"seen={seen}")
                 values |= self._of_forms(request, visit)
                 return rendering.render(page.template, visit.now, values)
 
@@ -274,7 +276,7 @@ class Site:
 
         def made(ctx: Context) -> str:
             again = _visit(ctx, entered, request)
-            values = _values("plan.html", again, shown, writes=False) | self._of_forms(request, again)
+            values = _values("plan.html", again, shown, "") | self._of_forms(request, again)
             return rendering.render("plan.html", again.now, values)
 
         answer = web.Response(text=await self._api.pool.run(made), content_type="text/html")
@@ -306,7 +308,10 @@ class Site:
     # --- the stream of changes ----------------------------------------------------------------------------
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        """Say when a model has changed, at most four times a second, until the session or the server ends."""
+        """Say when a model has changed, at most four times a second, until the session or the server ends.
+
+        The query has the number of the last change that the page has `seen`.
+        """
         entered = await self._user(request, use=False)
         if entered is None:
             raise web.HTTPUnauthorized(text="the session is over")
@@ -322,10 +327,14 @@ class Site:
         signal = await self._api.hub.listen(wanted)
         self._streams[id(request)] = (request, entered.user)
         try:
+            signal.news.clear()
+            fresh = request.query.get("seen") == str(await self._api.pool.run(entity_news.newest))
             while not signal.stopped and await self._may_follow(request):
-                signal.news.clear()
-                await answer.write(b"event: change\ndata:\n\n")
-                await asyncio.sleep(_REST_S)
+                if not fresh:
+                    signal.news.clear()
+                    await answer.write(b"event: change\ndata:\n\n")
+                    await asyncio.sleep(_REST_S)
+                fresh = False
                 while not signal.news.is_set() and await self._may_follow(request):
                     await _wait(signal.news)
                     await answer.write(b"event: alive\ndata:\n\n")
@@ -370,8 +379,12 @@ def _may_see(ctx: Context, entered: LoggedIn, request: web.Request) -> bool:
     return True
 
 
-def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> dict[str, Any]:
-    """Return the values of a template: those of the page, and those of all pages."""
+def _values(template: str, visit: Visit, content: Content, follows: str) -> dict[str, Any]:
+    """Return the values of a template: those of the page, and those of all pages.
+
+    Args:
+        follows: The query for the stream of changes.
+    """
     pages = visit.pages if visit.found else ModelPages(ROOT)
     return {
         **content.values,
@@ -384,7 +397,7 @@ def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> d
         "model": visit.found,
         "pages": pages,
         "left": visit.is_left,
-        "events": pages.page("events") + ("?writes" if writes else ""),
+        "events": f"{pages.page('events')}?{follows}",
     }
 
 

@@ -217,6 +217,22 @@ async def test_the_stream_ends_with_the_access(
         await asyncio.wait_for(stream.content.read(), 20)
 
 
+async def test_a_page_that_is_up_to_date_is_not_loaded_again(served: ApiWorld, busy: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        _, text = await browser.get("/ui/m/admin/shop/")
+        (events,) = re.findall(r'data-events="([^"]+)"', text)
+        stream = await browser.head(events)
+        first = await asyncio.wait_for(stream.content.readuntil(b"\n\n"), 10)
+        assert first == b"event: alive\ndata:\n\n"
+        busy.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "active"))
+        late = await browser.head(events)
+        for each in (stream, late):
+            told = first
+            while told == first:
+                told = await asyncio.wait_for(each.content.readuntil(b"\n\n"), 10)
+            assert told == b"event: change\ndata:\n\n"
+
+
 async def test_a_page_that_stays_open_does_not_lengthen_its_session(
     served: ApiWorld, busy: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
