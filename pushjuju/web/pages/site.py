@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from aiohttp import web
 
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import PushjujuError, StoreError
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.web import errors, limits, login
+from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import activity, entities, guard, listings, overview, rendering
+from pushjuju.web.pages import activity, entities, guard, listings, overview, rendering, topology
 from pushjuju.web.pages.addresses import ROOT, ModelPages
 from pushjuju.web.pages.changing import forms, typed, uploads
 from pushjuju.web.pages.changing.posts import Posts
@@ -31,6 +31,7 @@ from pushjuju.web.watch.readings import sign
 PAGES = (
     Page(path="/", template="models.html", read=overview.all_models),
     Page(path="/m/{owner}/{model}/", template="model.html", read=overview.model),
+    Page(path="/m/{owner}/{model}/topology", template="topology.html", read=topology.topology),
     Page(path="/m/{owner}/{model}/units", template="units.html", read=overview.units),
     Page(path="/m/{owner}/{model}/machines", template="machines.html", read=overview.machines),
     Page(path="/m/{owner}/{model}/timeline", template="timeline.html", read=activity.timeline, writes=True),
@@ -56,7 +57,6 @@ PAGES = (
     Page(path="/m/{owner}/{model}/plan", template="typed.html", read=typed.page),
 )
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
-_LARGEST_FORM = 8192
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _ALIVE_S, _REST_S = 5.0, 0.25
 _MOST_STREAMS, _MOST_OF_USER = 500, 50
@@ -168,7 +168,7 @@ class Site:
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
         guard.require_same_origin(request)
-        form = await _form(request)
+        form = await guard.read_form(request)
         name, to = form.get("name", ""), form.get("to", "")
         try:
             proof = Proof(name=name, password=form.get("password", ""))
@@ -217,18 +217,19 @@ class Site:
 
             as_json = guard.wants_json(request)
 
-            def made(ctx: Context) -> str:
+            def made(ctx: Context) -> tuple[str, str, Mapping[str, str]]:
                 visit = _visit(ctx, entered, request)
                 content = page.read(visit)
                 if as_json:
-                    return rendering.document(content)
+                    return rendering.document(content), "application/json", {}
+                if content.file:
+                    return content.file.text, "application/octet-stream", _attached(content.file.name)
                 values = _values(page.template, visit, content, writes=page.writes)
                 values |= self._of_forms(request, visit)
-                return rendering.render(page.template, visit.now, values)
+                return rendering.render(page.template, visit.now, values), "text/html", {}
 
-            text = await self._api.pool.run(made)
-            found = web.Response(text=text, content_type="application/json" if as_json else "text/html")
-            found.headers["Vary"] = "Accept"
+            text, kind, headers = await self._api.pool.run(made)
+            found = web.Response(text=text, content_type=kind, headers={"Vary": "Accept", **headers})
             found.enable_compression()
             return found
 
@@ -252,7 +253,7 @@ class Site:
             raise web.HTTPForbidden(text=_READS_ONLY)
         guard.require_same_origin(request)
         entered = await self._required(request)
-        form = await _form(request, _LARGEST_CHANGE, _MOST_FIELDS)
+        form = await guard.read_form(request, _LARGEST_CHANGE, _MOST_FIELDS)
         if not self.sessions.is_mark(request.cookies.get(self._cookie, ""), form.pop("csrf", "")):
             raise web.HTTPForbidden(text=uploads.FOREIGN)
         visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
@@ -348,7 +349,9 @@ def _visit(ctx: Context, entered: LoggedIn, request: web.Request) -> Visit:
     """
     ctx, path = replace(ctx, user=entered.user), dict(request.match_info)
     found = model_of(ctx, path["owner"], path["model"]) if "model" in path else None
-    return Visit(ctx=ctx, found=found, path=path, query=dict(request.query))
+    return Visit(
+        ctx=ctx, found=found, path=path, query=dict(request.query), pairs=tuple(request.query.items())
+    )
 
 
 def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> dict[str, Any]:
@@ -368,6 +371,10 @@ def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> d
     }
 
 
+def _attached(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
 def _go_to(address: str) -> web.Response:
     return web.Response(status=303, headers={"Location": address})
 
@@ -375,23 +382,3 @@ def _go_to(address: str) -> web.Response:
 def _is_page(to: str) -> bool:
     """Return True for the address of a page, to go on with after the login."""
     return to.startswith(ROOT) and "\\" not in to and to.isprintable()
-
-
-async def _form(request: web.Request, largest: int = _LARGEST_FORM, most: int = 20) -> dict[str, str]:
-    """Return name -> value of a form.
-
-    Args:
-        largest: The most bytes of the form.
-        most: The most fields of the form.
-    """
-    body = b""
-    async with asyncio.timeout(limits.LOGIN_WITHIN_S):
-        async for chunk in request.content.iter_any():
-            body += chunk
-            if len(body) > largest:
-                raise web.HTTPRequestEntityTooLarge(largest, len(body))
-    try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=most)
-    except ValueError:
-        raise web.HTTPBadRequest(text="the form cannot be read") from None
-    return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}
