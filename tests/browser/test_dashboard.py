@@ -90,6 +90,8 @@ def paths_of(house: TestController) -> list[str]:
     run = hook_runs.history(house.ctx, house.model, hook_runs.Wanted())[0].operation
     names = (
         "",
+        "topology",
+        "topology?view=machines",
         "units",
         "machines",
         "timeline",
@@ -161,6 +163,100 @@ async def test_the_keyboard_alone_leads_to_a_unit(tab: Tab, base: str) -> None:
     assert await tab.value("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     await tab.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", windowsVirtualKeyCode=13, text="\r")
     await tab.until("location.pathname == '/ui/m/admin/shop/u/web/0' && document.querySelector('h1')")
+
+
+@pytest.fixture
+async def large(tab: Tab, base: str, house: TestController, packs: Charms) -> Tab:
+    """The page of the picture, with `web` related to `db`, and `far` without relations."""
+    uses, gives = {"db": {"interface": "sql"}}, {"server": {"interface": "sql"}}
+    house.active("shop", packed=packs.make("shop", peers=None, requires=uses))
+    house.active("db", packed=packs.make("db", peers=None, provides=gives))
+    house.integrate("shop", "db")
+    await tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
+    await tab.look()
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/topology")
+    await tab.until("!document.querySelector('#tools').hidden")
+    return tab
+
+
+async def view(tab: Tab) -> list[float]:
+    """Return the part of the picture that is shown: its left upper corner, width and height."""
+    text = await tab.value("document.querySelector('#picture > svg').getAttribute('viewBox')")
+    return [float(word) for word in text.split()]
+
+
+async def test_the_keyboard_alone_zooms_and_moves_the_picture(large: Tab) -> None:
+    for _ in range(40):
+        await large.press(*_TAB)
+        if await large.value("document.activeElement.id") == "picture":
+            break
+    first = await view(large)
+    await large.press("+", 187)
+    zoomed = await view(large)
+    assert zoomed[2] == pytest.approx(first[2] / 1.25)
+    await large.press("ArrowRight", 39)
+    moved = await view(large)
+    assert (moved[0] > zoomed[0], moved[1:]) == (True, pytest.approx(zoomed[1:]))
+    await large.press("0", 48)
+    whole = await view(large)
+    await large.press("-", 189)
+    assert await view(large) == whole
+
+
+async def test_buttons_wheel_and_dragging_zoom_and_move_the_picture(large: Tab) -> None:
+    first = await view(large)
+    sizes = "[...document.querySelectorAll('#tools button')].map(one => one.getBoundingClientRect().height)"
+    assert min(await large.value(sizes)) >= 24
+    await large.value("document.querySelector('[data-do=larger]').click()")
+    nearer = await view(large)
+    assert nearer[2] < first[2]
+    place = {"x": 600, "y": 400, "button": "left", "buttons": 1, "clickCount": 1}
+    await large.call("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-300, **place)
+    await large.until(
+        f"+document.querySelector('#picture > svg').getAttribute('viewBox').split(' ')[2] < {nearer[2]}"
+    )
+    before = await view(large)
+    await large.call("Input.dispatchMouseEvent", type="mousePressed", **place)
+    await large.call("Input.dispatchMouseEvent", type="mouseMoved", **{**place, "x": 650})
+    await large.call("Input.dispatchMouseEvent", type="mouseReleased", **{**place, "x": 650})
+    after = await view(large)
+    assert (after[0] < before[0], after[1:]) == (True, pytest.approx(before[1:]))
+    assert await large.value("location.pathname") == "/ui/m/admin/shop/topology"
+
+
+async def test_arrow_keys_lead_to_the_nearest_card_and_its_neighbours_stay(large: Tab) -> None:
+    await large.value("document.querySelector('#picture a[href$=\"/a/shop\"]').focus()")
+    near = "[...document.querySelectorAll('#picture a.near .n')].map(one => one.textContent).sort()"
+    assert await large.value(near) == ["db", "shop"]
+    assert await large.value("document.querySelectorAll('#picture .dims path.near').length") == 1
+    await large.press("ArrowRight", 39)
+    assert await large.value("document.activeElement.getAttribute('href')") == "/ui/m/admin/shop/a/db"
+    await large.press("ArrowLeft", 37)
+    assert await large.value("document.activeElement.getAttribute('href')") == "/ui/m/admin/shop/a/shop"
+
+
+async def test_the_zoomed_place_and_the_focus_stay_when_the_picture_changes(
+    large: Tab, house: TestController
+) -> None:
+    await large.value("document.querySelector('#picture a[href$=\"/a/db\"]').focus()")
+    await large.press("+", 187)
+    before = await view(large)
+    await large.value("window.drawn = document.querySelector('#picture > svg'); 0")
+    set_status(house, "maintenance", "something else")
+    await large.until("document.querySelector('#picture').textContent.includes('something else')")
+    assert await large.value("window.drawn !== document.querySelector('#picture > svg')")
+    assert await view(large) == pytest.approx(before)
+    assert await large.value("document.activeElement.getAttribute('href')") == "/ui/m/admin/shop/a/db"
+    assert await large.value("document.querySelector('#picture a[href$=\"/a/db\"]').matches('.near')")
+
+
+async def test_text_that_would_be_too_small_is_not_drawn(large: Tab) -> None:
+    shown = "getComputedStyle(document.querySelector('#picture .n')).display"
+    assert await large.value(shown) != "none"
+    await large.look(width=240)
+    await large.value("document.querySelector('[data-do=whole]').click()")
+    assert await large.value("document.querySelector('#picture > svg').getScreenCTM().a") < 8 / 13
+    assert await large.value(shown) == "none"
 
 
 async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestController) -> None:

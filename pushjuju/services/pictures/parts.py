@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from pushjuju.services.pictures.graph import Card, Graph
@@ -13,10 +13,10 @@ _WELL = (Look.OK, Look.UNKNOWN)
 
 
 def not_well(graph: Graph) -> Graph:
-    """Return the cards that are not well, or have a subordinate that is not, and their neighbours."""
+    """Return the cards that are not well, or have a subordinate that is not, their links and neighbours."""
     near = graph.neighbours()
     bad = {card.name for card in graph.cards.values() if not _is_well(card)}
-    return _only(graph, bad.union(*(near[name] for name in bad)))
+    return _only(graph, bad.union(*(near[name] for name in bad)), bad)
 
 
 def _is_well(card: Card) -> bool:
@@ -37,14 +37,18 @@ def near(graph: Graph, application: str, depth: int = 2) -> Graph:
     closed = frozenset(find_hubs(beside)) - found
     for _ in range(depth):
         found = found.union(*(beside[name] for name in found - closed))
-    return _only(graph, found)
+    return _only(graph, found, found - closed)
 
 
-def _only(graph: Graph, names: Collection[str]) -> Graph:
-    """Return a graph with some of the cards, and the links between them."""
+def _only(graph: Graph, names: AbstractSet[str], ends: AbstractSet[str]) -> Graph:
+    """Return a graph with some of the cards, and the links between them that have an end among `ends`."""
     return replace(
         graph,
         cards={name: card for name, card in graph.cards.items() if name in names},
-        links=tuple(link for link in graph.links if link.requirer in names and link.provider in names),
+        links=tuple(
+            link
+            for link in graph.links
+            if {link.requirer, link.provider} <= names and not ends.isdisjoint((link.requirer, link.provider))
+        ),
         places={name: place for name, place in graph.places.items() if name in names},
     )
