@@ -46,6 +46,10 @@ def set_status(house: TestController, status: str, message: str = "") -> None:
     house.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", status, message))
 
 
+def fail(house: TestController, unit: str) -> None:
+    house.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, unit, "error", "hook failed"))
+
+
 @pytest.fixture(scope="module")
 def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The checks of accessibility of axe-core, from npm."""
@@ -257,6 +261,35 @@ async def test_text_that_would_be_too_small_is_not_drawn(large: Tab) -> None:
     await large.value("document.querySelector('[data-do=whole]').click()")
     assert await large.value("document.querySelector('#picture > svg').getScreenCTM().a") < 8 / 13
     assert await large.value(shown) == "none"
+
+
+async def test_keys_go_to_the_field_that_searches_and_show_the_keys(tab: Tab, base: str) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/units")
+    await tab.until("!document.querySelector('#show-keys').hidden")
+    await tab.press("/", 191)
+    assert await tab.value("document.activeElement.name") == "find"
+    await tab.press("?", 191)
+    assert await tab.value("document.querySelector('#keys').open") is False
+    await tab.value("document.activeElement.blur()")
+    await tab.press("?", 191)
+    assert await tab.value("document.querySelector('#keys').open") is True
+    await tab.value("document.querySelector('#single-keys').click()")
+    await tab.press("Escape", 27)
+    await tab.until("!document.querySelector('#keys').open")
+    await tab.press("/", 191)
+    assert await tab.value("document.activeElement.name || ''") == ""
+    assert tab.told == []
+
+
+async def test_a_unit_that_comes_into_error_is_told_at_most_every_ten_seconds(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/log")
+    fail(house, "web/0")
+    await tab.until("document.querySelector('#news').textContent == 'web/0 is in error: hook failed'")
+    fail(house, "web/1")
+    await tab.until("document.body.dataset.notes.includes('web/1')")
+    assert await tab.value("document.querySelector('#news').textContent") == "web/0 is in error: hook failed"
 
 
 async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestController) -> None:

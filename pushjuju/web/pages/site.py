@@ -367,6 +367,7 @@ def _values(template: str, visit: Visit, content: Content, *, writes: bool) -> d
         "controller": visit.ctx.controller.name,
         "model": visit.found,
         "pages": pages,
+        "notes": "\n".join(visit.notes()),
         "events": pages.page("events") + ("?writes" if writes else ""),
     }
 

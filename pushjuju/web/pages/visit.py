@@ -12,8 +12,12 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass as value
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.pictures.lettering import plain
 from pushjuju.store.rows.model import Model
+from pushjuju.store.rows.records import Status
 from pushjuju.web.pages.addresses import ModelPages
+
+_MOST_NOTES = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +53,14 @@ class Visit:
     def now(self) -> datetime:
         """The time of the page."""
         return self.ctx.clock.now()
+
+    def notes(self) -> list[str]:
+        """Return a line for each unit in error; a page tells of lines that come."""
+        if self.found is None:
+            return []
+        with self.ctx.read(self.found.uuid) as tx:
+            found = tx.list(Status, "units_in_error")
+        return [f"{item.entity} is in error: {plain(item.message)}" for item in found[:_MOST_NOTES]]
 
     def every(self, name: str) -> list[str]:
         """Return all values of a name of the query."""

@@ -8,6 +8,8 @@ from html import unescape
 
 import pytest
 
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.pictures import formats
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
@@ -128,6 +130,18 @@ async def test_when_all_is_well_the_page_says_so(
     house.active("web", packed=packs.make("web", peers=None))
     async with browsing(served, "admin") as browser:
         assert "All is well." in await page_of(browser, "?show=not-well")
+
+
+async def test_pages_of_a_model_name_the_units_in_error(
+    served: ApiWorld, house: TestController, packs: Charms
+) -> None:
+    house.active("web", packed=packs.make("web", peers=None))
+    told = 'hook "a" failed\n<b>'
+    house.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/0", "error", told))
+    async with browsing(served, "admin") as browser:
+        noted = 'data-notes="web/0 is in error: hook &#34;a&#34; failed &lt;b&gt;"'
+        assert noted in (await browser.get("/ui/m/admin/shop/log"))[1]
+        assert 'data-notes=""' in (await browser.get("/ui/"))[1]
 
 
 async def test_a_consumed_card_leads_to_a_model_that_the_user_may_read(

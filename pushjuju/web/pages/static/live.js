@@ -25,6 +25,7 @@ const sent = new Map([...document.querySelectorAll("[data-piece]")].map((piece) 
 /** Replace the pieces that differ; keep the focus and the scrolled places. @param {string} text */
 function show(text) {
   const fresh = new DOMParser().parseFromString(trusted.createHTML(text), "text/html");
+  document.body.dataset.notes = fresh.body.dataset.notes ?? "";
   for (const piece of document.querySelectorAll("[data-piece]")) {
     const next = fresh.getElementById(piece.id);
     if (!next || next.innerHTML === sent.get(piece.id)) continue;
