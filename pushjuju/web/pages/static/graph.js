@@ -83,9 +83,9 @@ function whole() {
 const DOES = /** @type {Record<string, () => unknown>} */ ({ larger: () => zoom(STEP), smaller: () => zoom(1 / STEP), whole, "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), 0: whole });
 const cardAt = (/** @type {EventTarget | null} */ place) => place instanceof Element ? /** @type {SVGGraphicsElement | null} */ (place.closest("#picture > svg > :is(a, g)")) : null;
 
-/** Dim what is not related to a card. @param {Element | null} card */
-function point(card) {
-  const svg = picture();
+/** Dim what is not related to a card. @param {Element | null} place */
+function point(place) {
+  const svg = picture(), card = place?.id ? place : null;
   for (const one of svg?.querySelectorAll(".near") ?? []) one.classList.remove("near");
   svg?.classList.toggle("dims", Boolean(card && svg.querySelector(".l, .h")));
   card?.classList.add("near");
