@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import tarfile
@@ -13,6 +14,7 @@ import pytest
 
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses
+from pushjuju.services.requests.action import operations
 from pushjuju.services.views import hook_runs
 from pushjuju.web.pages.loopback import Loopback
 from tests.world.browser import CHROMIUM, Tab, browser
@@ -23,6 +25,17 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
 ]
+ACTIONS = {
+    "backup": {
+        "description": "Save everything.",
+        "params": {
+            "to": {"type": "string", "description": "The folder."},
+            "deep": {"type": "boolean", "default": False},
+            "kind": {"type": "string", "enum": ["full", "part"]},
+        },
+        "required": ["to"],
+    }
+}
 AXE = "axe-core@4.14.1"
 AXE_RULES = '{runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}'
 _CHECKED = "found.passes.length > 10 ? [] : ['nothing was checked']"
@@ -34,9 +47,15 @@ _FOCUSED = "document.activeElement.textContent.trim()"
 
 @pytest.fixture
 def house(tmp_path: Path, packs: Charms) -> Iterator[TestController]:
-    """A controller with the model `shop`, and the application `web` in it."""
+    """A controller with the model `shop`, in it `web`, which is related to `db` and has run an action."""
     made = TestController.build(tmp_path / "house", packs)
-    made.active("web", packed=packs.make("web", peers=None))
+    uses, gives = {"db": {"interface": "sql"}}, {"server": {"interface": "sql"}}
+    acts = {"actions.yaml": json.dumps(ACTIONS)}
+    made.active("web", packed=packs.make("web", peers=None, requires=uses, files=acts))
+    made.active("db", packed=packs.make("db", peers=None, provides=gives))
+    made.integrate("web", "db")
+    request = operations.ActionRequest(action="backup", receivers=["web/0"], parameters={"to": "here"})
+    operations.enqueue(made.ctx, made.model, request)
     set_status(made, "blocked", "<script>alert(1)</script><img src=x onerror=alert(2)>")
     yield made
     made.ctx.close()
@@ -44,6 +63,10 @@ def house(tmp_path: Path, packs: Charms) -> Iterator[TestController]:
 
 def set_status(house: TestController, status: str, message: str = "") -> None:
     house.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", status, message))
+
+
+def fail(house: TestController, unit: str) -> None:
+    house.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, unit, "error", "hook failed"))
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +113,18 @@ def paths_of(house: TestController) -> list[str]:
     run = hook_runs.history(house.ctx, house.model, hook_runs.Wanted())[0].operation
     names = (
         "",
+        "topology",
+        "topology?view=machines",
         "units",
         "machines",
         "timeline",
         "operations",
         "log",
         "a/web",
+        "a/web/config",
+        "a/web/actions",
+        "operation/1",
+        "relation/0",
         "u/web/0",
         "machine/0",
         f"op/{run}",
@@ -133,6 +162,20 @@ async def test_no_page_breaks_a_rule_of_accessibility(
     assert broken == {}
 
 
+async def test_the_answer_of_a_plan_breaks_no_rule_of_accessibility(tab: Tab, base: str, axe: str) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/plan")
+    await tab.value("document.querySelector('[name=line]').value = 'add-unit web'")
+    await tab.value("document.querySelector('[name=line]').form.requestSubmit()")
+    await tab.until("location.pathname.endsWith('/plan') && document.querySelector('button.go')")
+    await tab.until("document.readyState == 'complete'")
+    assert "web/1" in await tab.value("document.querySelector('main').textContent")
+    for dark, width in product((False, True), (1600, 375)):
+        await tab.look(dark=dark, width=width)
+        assert await tab.value("document.documentElement.scrollWidth") <= width
+        await tab.value(f"{axe}; 0")
+        assert await tab.value(f"axe.run({AXE_RULES}).then(found => {AXE_SUMMARY})") == []
+
+
 async def test_a_change_is_shown_without_a_reload(tab: Tab, base: str, house: TestController) -> None:
     await tab.open(f"{origin(base)}/ui/m/admin/shop/")
     await tab.value("window.same = true")
@@ -161,6 +204,141 @@ async def test_the_keyboard_alone_leads_to_a_unit(tab: Tab, base: str) -> None:
     assert await tab.value("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     await tab.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", windowsVirtualKeyCode=13, text="\r")
     await tab.until("location.pathname == '/ui/m/admin/shop/u/web/0' && document.querySelector('h1')")
+
+
+@pytest.fixture
+async def large(tab: Tab, base: str) -> Tab:
+    """The page of the picture."""
+    await tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
+    await tab.look()
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/topology")
+    await tab.until("!document.querySelector('#tools').hidden")
+    return tab
+
+
+async def view(tab: Tab) -> list[float]:
+    """Return the part of the picture that is shown: its left upper corner, width and height."""
+    text = await tab.value("document.querySelector('#picture > svg').getAttribute('viewBox')")
+    return [float(word) for word in text.split()]
+
+
+async def test_the_keyboard_alone_zooms_and_moves_the_picture(large: Tab) -> None:
+    for _ in range(40):
+        await large.press(*_TAB)
+        if await large.value("document.activeElement.id") == "picture":
+            break
+    first = await view(large)
+    await large.press("+", 187)
+    zoomed = await view(large)
+    assert zoomed[2] == pytest.approx(first[2] / 1.25)
+    await large.press("ArrowRight", 39)
+    moved = await view(large)
+    assert (moved[0] > zoomed[0], moved[1:]) == (True, pytest.approx(zoomed[1:]))
+    await large.press("0", 48)
+    whole = await view(large)
+    await large.press("-", 189)
+    assert await view(large) == whole
+
+
+async def test_buttons_wheel_and_dragging_zoom_and_move_the_picture(large: Tab) -> None:
+    first = await view(large)
+    sizes = "[...document.querySelectorAll('#tools button')].map(one => one.getBoundingClientRect().height)"
+    assert min(await large.value(sizes)) >= 24
+    await large.value("document.querySelector('[data-do=larger]').click()")
+    nearer = await view(large)
+    assert nearer[2] < first[2]
+    place = {"x": 600, "y": 400, "button": "left", "buttons": 1, "clickCount": 1}
+    await large.call("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-300, **place)
+    await large.until(
+        f"+document.querySelector('#picture > svg').getAttribute('viewBox').split(' ')[2] < {nearer[2]}"
+    )
+    before = await view(large)
+    await large.call("Input.dispatchMouseEvent", type="mousePressed", **place)
+    await large.call("Input.dispatchMouseEvent", type="mouseMoved", **{**place, "x": 650})
+    await large.call("Input.dispatchMouseEvent", type="mouseReleased", **{**place, "x": 650})
+    after = await view(large)
+    assert (after[0] < before[0], after[1:]) == (True, pytest.approx(before[1:]))
+    assert await large.value("location.pathname") == "/ui/m/admin/shop/topology"
+
+
+async def test_arrow_keys_lead_to_the_nearest_card_and_its_neighbours_stay(large: Tab) -> None:
+    await large.value("document.querySelector('#picture a[href$=\"/a/web\"]').focus()")
+    near = "[...document.querySelectorAll('#picture a.near .n')].map(one => one.textContent).sort()"
+    assert await large.value(near) == ["db", "web"]
+    assert await large.value("document.querySelectorAll('#picture .dims path.near').length") == 1
+    await large.press("ArrowRight", 39)
+    assert await large.value("document.activeElement.getAttribute('href')") == "/ui/m/admin/shop/a/db"
+    await large.press("ArrowLeft", 37)
+    assert await large.value("document.activeElement.getAttribute('href')") == "/ui/m/admin/shop/a/web"
+    await large.call(
+        "Input.dispatchKeyEvent", type="keyDown", key="Enter", windowsVirtualKeyCode=13, text="\r"
+    )
+    await large.until("location.pathname == '/ui/m/admin/shop/a/web' && document.querySelector('h1')")
+
+
+async def test_the_zoomed_place_and_the_focus_stay_when_the_picture_changes(
+    large: Tab, house: TestController
+) -> None:
+    await large.value("document.querySelector('#picture a[href$=\"/a/db\"]').focus()")
+    await large.press("+", 187)
+    before = await view(large)
+    await large.value("window.drawn = document.querySelector('#picture > svg'); 0")
+    set_status(house, "maintenance", "something else")
+    await large.until("document.querySelector('#picture').textContent.includes('something else')")
+    assert await large.value("window.drawn !== document.querySelector('#picture > svg')")
+    assert await view(large) == pytest.approx(before)
+    assert await large.value("document.activeElement.getAttribute('href')") == "/ui/m/admin/shop/a/db"
+    assert await large.value("document.querySelector('#picture a[href$=\"/a/db\"]').matches('.near')")
+
+
+async def test_text_that_would_be_too_small_is_not_drawn(large: Tab) -> None:
+    shown = "getComputedStyle(document.querySelector('#picture .n')).display"
+    assert await large.value(shown) != "none"
+    await large.look(width=240)
+    await large.value("document.querySelector('[data-do=whole]').click()")
+    assert await large.value("document.querySelector('#picture > svg').getScreenCTM().a") < 8 / 13
+    assert await large.value(shown) == "none"
+
+
+async def test_busy_statuses_turn_unless_motion_is_to_be_reduced(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    set_status(house, "maintenance")
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    turning = "[...document.querySelectorAll('.i.busy')].map(one => getComputedStyle(one).animationName)"
+    for motion, wanted in (("no-preference", {"turn"}), ("reduce", {"none"})):
+        feature = {"name": "prefers-reduced-motion", "value": motion}
+        await tab.call("Emulation.setEmulatedMedia", features=[feature])
+        assert set(await tab.value(turning)) == wanted
+
+
+async def test_keys_go_to_the_field_that_searches_and_show_the_keys(tab: Tab, base: str) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/units")
+    await tab.until("!document.querySelector('#show-keys').hidden")
+    await tab.press("/", 191)
+    assert await tab.value("document.activeElement.name") == "find"
+    await tab.press("?", 191)
+    assert await tab.value("document.querySelector('#keys').open") is False
+    await tab.value("document.activeElement.blur()")
+    await tab.press("?", 191)
+    assert await tab.value("document.querySelector('#keys').open") is True
+    await tab.value("document.querySelector('#single-keys').click()")
+    await tab.press("Escape", 27)
+    await tab.until("!document.querySelector('#keys').open")
+    await tab.press("/", 191)
+    assert await tab.value("document.activeElement.name || ''") == ""
+    assert tab.told == []
+
+
+async def test_a_unit_that_comes_into_error_is_told_at_most_every_ten_seconds(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/log")
+    fail(house, "web/0")
+    await tab.until("document.querySelector('#news').textContent == 'web/0 is in error: hook failed'")
+    fail(house, "web/1")
+    await tab.until("document.body.dataset.notes.includes('web/1')")
+    assert await tab.value("document.querySelector('#news').textContent") == "web/0 is in error: hook failed"
 
 
 async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestController) -> None:

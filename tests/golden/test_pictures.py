@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.status import status_pictures, timeline_table
-from pushjuju.services.pictures import timeline, timeline_svg
+from pushjuju.cli.commands.status import timeline_table
+from pushjuju.services.pictures import formats, timeline, timeline_svg
 from tests.world import known_models
 from tests.world.printed import NINE, Golden
 
@@ -22,7 +22,7 @@ MODELS: dict[str, Callable[[], known_models.Found]] = {
 
 def drawn(found: known_models.Found, form: str, *, of_machines: bool = False) -> str:
     document, rows = found
-    text: Any = status_pictures.formatters(rows, {}, of_machines=of_machines)[form](document)
+    text: Any = formats.formatters(rows, {}, of_machines=of_machines)[form](document)
     return str(text)
 
 

@@ -20,18 +20,21 @@ def fold(graph: Graph, unfolded: Collection[str] = ()) -> Graph:
     """Return a graph of at most some 200 cards, or the same graph when the graph has at most 150.
 
     Args:
-        unfolded: Names of groups whose applications stay cards.
+        unfolded: Names of groups whose applications stay cards; one of the applications names its group, too.
     """
     if len(graph.cards) <= MOST_CARDS:
         return graph
     near = graph.neighbours()
     groups = [names for names in _groups(near) if len(names) > 1]
-    folded = [(names, _name(names, near)) for names in groups]
-    group_of = {name: group for names, group in folded if group not in unfolded for name in names}
+    folded = [
+        (names, group)
+        for names, group in ((names, _name(names, near)) for names in groups)
+        if not {group, *names}.intersection(unfolded)
+    ]
+    group_of = {name: group for names, group in folded for name in names}
     cards = {name: card for name, card in graph.cards.items() if name not in group_of}
     for names, group in folded:
-        if group not in unfolded:
-            cards[group] = _group_card(group, [graph.cards[name] for name in names])
+        cards[group] = _group_card(group, [graph.cards[name] for name in names])
     return replace(graph, cards=cards, links=tuple(_links(graph.links, group_of)))
 
 

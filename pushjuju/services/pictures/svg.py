@@ -33,6 +33,7 @@ Address = Callable[[str, str], str]
 
 _MOST_RELATIONS = 12
 _STYLE = re.compile("<style>[^<]*</style>")
+_BUSY = re.compile('<path( class="i busy")( transform="[^"]*")( d="[^"]*"/>)')
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 _FONT = 'system-ui,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","DejaVu Sans",sans-serif'
 _LIGHT = {
@@ -120,7 +121,11 @@ def heading(width: float, height: float, name: str, told: str) -> Iterator[str]:
 
 
 def of_page(text: str) -> str:
-    """Return an SVG as an element of a page whose style sheet has `style`; its links are read aloud."""
+    """Return an SVG as an element of a page whose style sheet has `style`; its links are read aloud.
+
+    The shapes of busy statuses are in groups, so that the style sheet can turn them around their middle.
+    """
+    text = _BUSY.sub(r"<g\2><path\1\3</g>", text)
     return _STYLE.sub("", text).replace('role="img"', 'role="group"', 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
@@ -24,9 +25,10 @@ class ModelPages:
         owner, _, name = qualified.rpartition("/")
         return cls(f"{ROOT}m/{_word(owner)}/{_word(name)}/")
 
-    def page(self, name: str = "", **query: str) -> str:
+    def page(self, name: str = "", **query: str | Sequence[str]) -> str:
         """Return the address of a page of the model: `units`, `log`; empty for the first page."""
-        return f"{self.base}{name}" + (f"?{urlencode(query)}" if query else "")
+        words = urlencode(query, doseq=True)
+        return f"{self.base}{name}" + (f"?{words}" if words else "")
 
     def entity(self, kind: str, name: str) -> str:
         """Return the address of an application, unit, machine, relation or run; empty for other kinds."""

@@ -1,12 +1,15 @@
-"""The rules for every request of a browser: names of this server, origins, and headers of answers."""
+"""The rules for every request of a browser: names of this server, origins, forms, and headers of answers."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Collection
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from aiohttp import web
+
+from pushjuju.web import limits
 
 _POLICY = "; ".join(
     (
@@ -68,3 +71,23 @@ def require_same_origin(request: web.Request) -> None:
     origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site", "same-origin")
     if origin != f"{request.scheme}://{request.host}" or site != "same-origin":
         raise web.HTTPForbidden(text="this origin may not send forms here")
+
+
+async def read_form(request: web.Request, largest: int = 8192, most: int = 20) -> dict[str, str]:
+    """Return name -> value of a form.
+
+    Args:
+        largest: The most bytes of the form.
+        most: The most fields of the form.
+    """
+    body = b""
+    async with asyncio.timeout(limits.LOGIN_WITHIN_S):
+        async for chunk in request.content.iter_any():
+            body += chunk
+            if len(body) > largest:
+                raise web.HTTPRequestEntityTooLarge(largest, len(body))
+    try:
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=most)
+    except ValueError:
+        raise web.HTTPBadRequest(text="the form cannot be read") from None
+    return {name: values[-1].replace("\r\n", "\n") for name, values in fields.items()}

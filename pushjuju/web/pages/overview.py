@@ -11,13 +11,12 @@ from typing import Any
 from pushjuju.core.clock import to_iso
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.model import model_access, models
-from pushjuju.services.pictures import folding, graph, layout, machine_tree, machines_svg, svg
+from pushjuju.services.pictures import folding, graph, machine_tree, machines_svg, svg
 from pushjuju.services.pictures.looks import Look, look_of, rank
-from pushjuju.services.views import relation_rows
 from pushjuju.services.views.explain_basis import Reason
 from pushjuju.services.views.listings.model_summary import summary
 from pushjuju.services.views.status import document as status
-from pushjuju.web.pages import tables
+from pushjuju.web.pages import tables, topology
 from pushjuju.web.pages.addresses import ModelPages
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
@@ -72,9 +71,7 @@ _COLOURS = {"red": "error", "yellow": "blocked", "green": "active"}
 def model(visit: Visit) -> Content:
     """Return the first page of a model: what is not well, the picture, and the applications."""
     document = status.document(visit.ctx, visit.model)
-    rows = relation_rows.relation_rows(visit.ctx, visit.model.uuid)
-    places = relation_rows.places(visit.ctx, visit.model.uuid)
-    drawn = layout.lay_out(folding.fold(graph.of_status(document, rows, places)))
+    shown = folding.fold(topology.read_graph(visit, document))
     odd = _odd(unit_rows(document))
     every = deciding.of_overview(visit.ctx, visit.model.uuid, odd[:_MOST_EXPLAINED])
     reasons = _not_well(document, every)
@@ -84,7 +81,7 @@ def model(visit: Visit) -> Content:
         "reasons": reasons[:_MOST_REASONS],
         "more": len(reasons) - _MOST_REASONS + max(len(odd) - _MOST_EXPLAINED, 0),
         "unattended": any(reason.unattended for reason in every),
-        "picture": svg.of_page(svg.draw(drawn, visit.pages.entity)),
+        "picture": topology.picture(visit, document, shown, {}),
         "applications": document.get("applications", {}),
         "machines": document.get("machines", {}),
     }

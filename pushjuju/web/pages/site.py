@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -20,18 +19,18 @@ from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import activity, entities, form_data, guard, listings, overview, rendering
+from pushjuju.web.pages import activity, entities, guard, listings, overview, rendering, topology
 from pushjuju.web.pages.addresses import ROOT, ModelPages
 from pushjuju.web.pages.changing import forms, typed, uploads
 from pushjuju.web.pages.changing.posts import Posts
 from pushjuju.web.pages.sessions import Sessions
+from pushjuju.web.pages.streams import Streams
 from pushjuju.web.pages.visit import Content, Page, Visit, model_of
-from pushjuju.web.subscriptions import Wanted
-from pushjuju.web.watch.readings import sign
 
 PAGES = (
     Page(path="/", template="models.html", read=overview.all_models),
     Page(path="/m/{owner}/{model}/", template="model.html", read=overview.model),
+    Page(path="/m/{owner}/{model}/topology", template="topology.html", read=topology.topology),
     Page(path="/m/{owner}/{model}/units", template="units.html", read=overview.units),
     Page(path="/m/{owner}/{model}/machines", template="machines.html", read=overview.machines),
     Page(path="/m/{owner}/{model}/timeline", template="timeline.html", read=activity.timeline, writes=True),
@@ -59,8 +58,6 @@ PAGES = (
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
 _LIVE = "X-Live"  # header of requests that pages make by themselves
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
-_ALIVE_S, _REST_S = 5.0, 0.25
-_MOST_STREAMS, _MOST_OF_USER = 500, 50
 _STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}
 _PATIENT = {"Cache-Control": "public, max-age=31536000, immutable"}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -91,7 +88,7 @@ class Site:
         self._secure = secure
         self._headers = {**guard.HEADERS, **(guard.TLS_FOR_A_YEAR if lasting else {})}
         self._cookie = "__Host-pushjuju" if secure else "pushjuju"
-        self._streams: dict[int, tuple[web.Request, str]] = {}
+        self._streams = Streams(api)
         self.sessions = Sessions(time.monotonic)
         self._posts = None if read_only else Posts(api)
 
@@ -180,7 +177,7 @@ class Site:
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
         guard.require_same_origin(request)
-        form = await form_data.read(request)
+        form = await guard.read_form(request)
         name, to = form.get("name", ""), form.get("to", "")
         try:
             proof = Proof(name=name, password=form.get("password", ""))
@@ -229,19 +226,20 @@ class Site:
 
             as_json = guard.wants_json(request)
 
-            def made(ctx: Context) -> str:
+            def made(ctx: Context) -> tuple[str, str, Mapping[str, str]]:
                 visit = _visit(ctx, entered, request)
                 seen = entity_news.newest(ctx)  # before the page is read: a change meanwhile is news for it
                 content = page.read(visit)
                 if as_json:
-                    return rendering.document(content)
+                    return rendering.document(content), "application/json", {}
+                if content.file:
+                    return content.file.text, "application/octet-stream", _attached(content.file.name)
                 values = _values(page.template, visit, content, "writes" if page.writes else f"seen={seen}")
                 values |= self._of_forms(request, visit)
-                return rendering.render(page.template, visit.now, values)
+                return rendering.render(page.template, visit.now, values), "text/html", {}
 
-            text = await self._api.pool.run(made)
-            found = web.Response(text=text, content_type="application/json" if as_json else "text/html")
-            found.headers["Vary"] = "Accept"
+            text, kind, headers = await self._api.pool.run(made)
+            found = web.Response(text=text, content_type=kind, headers={"Vary": "Accept", **headers})
             found.enable_compression()
             return found
 
@@ -265,7 +263,7 @@ class Site:
             raise web.HTTPForbidden(text=_READS_ONLY)
         guard.require_same_origin(request)
         entered = await self._required(request)
-        form = await form_data.read(request, _LARGEST_CHANGE, _MOST_FIELDS)
+        form = await guard.read_form(request, _LARGEST_CHANGE, _MOST_FIELDS)
         if not self.sessions.is_mark(request.cookies.get(self._cookie, ""), form.pop("csrf", "")):
             raise web.HTTPForbidden(text=uploads.FOREIGN)
         visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
@@ -308,56 +306,13 @@ class Site:
     # --- the stream of changes ----------------------------------------------------------------------------
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        """Say when a model has changed, at most four times a second, until the session or the server ends.
-
-        The query has the number of the last change that the page has `seen`.
-        """
+        """Say when a model has changed, until the session or the server ends."""
         entered = await self._user(request, use=False)
         if entered is None:
             raise web.HTTPUnauthorized(text="the session is over")
-        open_now = Counter(user for stream, user in self._streams.values() if _is_connected(stream))
-        if open_now.total() >= _MOST_STREAMS or open_now[entered.user] >= _MOST_OF_USER:
-            raise web.HTTPServiceUnavailable(text="too many streams")
         visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
         model = visit.found.uuid if visit.found else ""
-        wanted = Wanted(facade="", model=model, read=sign, writes="writes" in request.query)
-        answer = web.StreamResponse(headers={**guard.HEADERS, "Cache-Control": "no-store"})
-        answer.content_type = "text/event-stream"
-        await answer.prepare(request)
-        signal = await self._api.hub.listen(wanted)
-        self._streams[id(request)] = (request, entered.user)
-        try:
-            signal.news.clear()
-            fresh = request.query.get("seen") == str(await self._api.pool.run(entity_news.newest))
-            while not signal.stopped and await self._may_follow(request):
-                if not fresh:
-                    signal.news.clear()
-                    await answer.write(b"event: change\ndata:\n\n")
-                    await asyncio.sleep(_REST_S)
-                fresh = False
-                while not signal.news.is_set() and await self._may_follow(request):
-                    await _wait(signal.news)
-                    await answer.write(b"event: alive\ndata:\n\n")
-        except ConnectionResetError:
-            pass  # the browser has gone
-        finally:
-            del self._streams[id(request)]
-            self._api.hub.unlisten(signal)
-        return answer
-
-
-def _is_connected(stream: web.Request) -> bool:
-    """Return False for a stream whose browser has gone, which the server notices at the next write."""
-    return stream.transport is not None and not stream.transport.is_closing()
-
-
-async def _wait(news: asyncio.Event) -> None:
-    """Wait for news, at most until the stream must say that it is alive."""
-    try:
-        async with asyncio.timeout(_ALIVE_S):
-            await news.wait()
-    except TimeoutError:
-        pass
+        return await self._streams.answer(request, entered.user, model, partial(self._may_follow, request))
 
 
 def _visit(ctx: Context, entered: LoggedIn, request: web.Request) -> Visit:
@@ -368,7 +323,9 @@ def _visit(ctx: Context, entered: LoggedIn, request: web.Request) -> Visit:
     """
     ctx, path = replace(ctx, user=entered.user), dict(request.match_info)
     found = model_of(ctx, path["owner"], path["model"]) if "model" in path else None
-    return Visit(ctx=ctx, found=found, path=path, query=dict(request.query))
+    return Visit(
+        ctx=ctx, found=found, path=path, query=dict(request.query), pairs=tuple(request.query.items())
+    )
 
 
 def _may_see(ctx: Context, entered: LoggedIn, request: web.Request) -> bool:
@@ -397,8 +354,13 @@ def _values(template: str, visit: Visit, content: Content, follows: str) -> dict
         "model": visit.found,
         "pages": pages,
         "left": visit.is_left,
+        "notes": "\n".join(visit.notes()),
         "events": f"{pages.page('events')}?{follows}",
     }
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
 def _go_to(address: str) -> web.Response:

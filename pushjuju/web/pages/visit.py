@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass as value
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.pictures.lettering import plain
 from pushjuju.store.rows.model import Model
+from pushjuju.store.rows.records import Status
 from pushjuju.web.pages.addresses import ModelPages
+
+_MOST_NOTES = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +30,14 @@ class Visit:
         found: The model of the page; None for pages of the controller.
         path: Name -> value of the parts of the address.
         query: Name -> value of the address's query.
+        pairs: The names and values of the query, with repeated names.
     """
 
     ctx: Context
     found: Model | None
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+    pairs: Sequence[tuple[str, str]] = ()
 
     @property
     def model(self) -> Model:
@@ -48,6 +54,18 @@ class Visit:
     def now(self) -> datetime:
         """The time of the page."""
         return self.ctx.clock.now()
+
+    def notes(self) -> list[str]:
+        """Return a line for each unit in error; a page tells of lines that come."""
+        if self.found is None:
+            return []
+        with self.ctx.read(self.found.uuid) as tx:
+            found = tx.list(Status, "units_in_error")
+        return [f"{item.entity} is in error: {plain(item.message)}" for item in found[:_MOST_NOTES]]
+
+    def every(self, name: str) -> list[str]:
+        """Return all values of a name of the query."""
+        return [value for key, value in self.pairs if key == name]
 
     def may(self, level: str) -> bool:
         """Return True when the user has a level of access to the model now: `write`, `admin`."""
@@ -72,6 +90,13 @@ class Visit:
             return machine_work.is_left(self.ctx, tx)
 
 
+class File(NamedTuple):
+    """A file to download."""
+
+    name: str
+    text: str
+
+
 @value(frozen=True, slots=True, kw_only=True)
 class Content:
     """What a page shows.
@@ -81,6 +106,7 @@ class Content:
         values: The values of the template.
         crumbs: (name, address) of the pages above a page of a model.
         document: Returns the data of the command, for clients that ask for JSON; None for pages without data.
+        file: What is downloaded instead of the page.
     """
 
     title: str
@@ -88,6 +114,7 @@ class Content:
     values: Mapping[str, Any]
     crumbs: tuple[tuple[str, str], ...] = ()
     document: Callable[[], Any] | None = None
+    file: File | None = None
 
 
 Read = Callable[[Visit], Content]

@@ -231,6 +231,7 @@ async def test_a_page_that_is_up_to_date_is_not_loaded_again(served: ApiWorld, b
             while told == first:
                 told = await asyncio.wait_for(each.content.readuntil(b"\n\n"), 10)
             assert told == b"event: change\ndata:\n\n"
+            each.close()
 
 
 async def test_a_page_that_stays_open_does_not_lengthen_its_session(

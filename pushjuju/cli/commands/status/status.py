@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pushjuju.cli.commands.status import row_details, status_pictures
+from pushjuju.cli.commands.status import row_details
 from pushjuju.cli.commands.status.status_formats import FORMATS, PICTURES, formatters
 from pushjuju.cli.commands.status.watch_screen import watch as watch_screen
 from pushjuju.cli.syntax import flags
@@ -16,6 +16,7 @@ from pushjuju.cli.terminal.times import wants_utc
 from pushjuju.cli.work import session
 from pushjuju.cli.work.status_document import is_empty, status_document
 from pushjuju.core.errors import UsageError
+from pushjuju.services.pictures import formats
 from pushjuju.services.views import relation_rows
 from pushjuju.services.views.status import status_filter
 
@@ -143,7 +144,7 @@ def _picture(cli: Cli, patterns: tuple[str, ...], read: Reading, *, of_machines:
     document, rows = read.document, read.relations
     if patterns:
         document, rows = status_filter.filter_status(document, patterns, rows)
-    forms = status_pictures.formatters(rows, read.places, of_machines=of_machines)
+    forms = formats.formatters(rows, read.places, of_machines=of_machines)
     return cli.output.rendered(document, forms), _note(document, patterns, read.model)
 
 

@@ -19,13 +19,18 @@ function tell(text) {
   cut.hidden = !text;
 }
 
+/** What the server sent of each piece: a page may mark the piece itself. @type {Map<string, string>} */
+const sent = new Map([...document.querySelectorAll("[data-piece]")].map((piece) => [piece.id, piece.innerHTML]));
+
 /** Replace the pieces that differ; keep the focus and the scrolled places. @param {string} text */
 function show(text) {
   const fresh = new DOMParser().parseFromString(trusted.createHTML(text), "text/html");
+  document.body.dataset.notes = fresh.body.dataset.notes ?? "";
   for (const piece of document.querySelectorAll("[data-piece]")) {
     const next = fresh.getElementById(piece.id);
-    if (!next || next.innerHTML === piece.innerHTML) continue;
-    const focused = piece.contains(document.activeElement) ? document.activeElement : null;
+    if (!next || next.innerHTML === sent.get(piece.id)) continue;
+    sent.set(piece.id, next.innerHTML);
+    const focused = piece !== document.activeElement && piece.contains(document.activeElement) ? document.activeElement : null;
     const href = focused?.getAttribute("href"), label = focused?.getAttribute("aria-label");
     const places = [...piece.querySelectorAll(".scroll")].map((part) => part.scrollLeft);
     const left = piece.scrollLeft;

@@ -159,3 +159,12 @@ def test_every_look_has_a_shape_and_colours_that_are_readable(look: Look) -> Non
         assert contrast(COLOURS[look].light, ground) >= 4.5
     for ground in ("#0d1117", "#161b22"):
         assert contrast(COLOURS[look].dark, ground) >= 4.5
+
+
+def test_in_a_page_the_shape_of_a_busy_status_can_turn_around_its_middle() -> None:
+    found = known_models.model("m", "a=1 b=1", "", not_well={"a/0": ("maintenance", "installing")})
+    drawn = svg.draw(layout.lay_out(graph.of_status(*found)))
+    ElementTree.fromstring(svg.of_page(drawn))
+    shapes = re.findall(r'<g transform="[^"]+"><path class="i busy" d="([^"]+)"/></g>', svg.of_page(drawn))
+    assert shapes == [SHAPES[Look.BUSY]] * 2
+    assert "<g transform" not in drawn

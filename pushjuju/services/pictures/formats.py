@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pushjuju.cli.terminal.output import Formatter
 from pushjuju.services.pictures import dot, folding, graph, layout, machine_tree, machines_svg, mermaid, svg
 from pushjuju.services.pictures.chosen import Place
 
 
 def formatters(
     relations: Sequence[Mapping[str, Any]], places: Mapping[str, Place], *, of_machines: bool
-) -> dict[str, Formatter]:
+) -> dict[str, Callable[[Any], str]]:
     """Return format name -> function that draws the status document.
 
     Args:
