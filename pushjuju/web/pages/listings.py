@@ -12,10 +12,9 @@ from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views import documents, offer_documents, relation_rows, relation_view
 from pushjuju.services.views import resource_documents as resources_of
-from pushjuju.services.views.listings import audit_lines, blocks, processes, user_secrets, users
+from pushjuju.services.views.listings import audit_lines, blocks, user_secrets
 from pushjuju.services.views.listings import settings as settings_of
 from pushjuju.services.views.status import storage_document
-from pushjuju.web.call import is_superuser
 from pushjuju.web.pages import cells, details
 from pushjuju.web.pages.cells import Cell, Table
 from pushjuju.web.pages.visit import Content, Visit
@@ -269,47 +268,3 @@ def _names(changed: Sequence[str]) -> str:
 def _require(visit: Visit, level: str) -> None:
     if not visit.may(level):
         raise NotFound(f"only users with {level} access to the model see this page")
-
-
-# --- the controller ---------------------------------------------------------------------------------------
-
-
-def controller(visit: Visit) -> Content:
-    """Return the page of users, processes and settings; for superusers."""
-    if not is_superuser(visit.ctx):
-        raise NotFound("only superusers of the controller see this page")
-    people = users.documents(visit.ctx, disabled=True)
-    working = processes.documents(visit.ctx)
-    config = settings_of.of_controller(visit.ctx)
-    tables = (
-        Table(
-            name="Users",
-            heads=("User", "Access", "Disabled", "Last connection"),
-            rows=[
-                cells.row(
-                    item["user-name"], item["access"], bool(item.get("disabled")),
-                    Cell(time=item["last-connection"]),  # type: ignore[arg-type] # a datetime or None
-                )
-                for item in people
-            ],
-            none="",
-        ),
-        Table(
-            name="Processes that work",
-            heads=("Host", "Process id", "State", "Keys", "Version", "Started"),
-            rows=[
-                cells.row(item["host"], item["pid"], item["state"], item["keys"], item["version"],
-                       Cell(time=item["started"]))
-                for item in working
-            ],
-            none="No process works now.",
-        ),
-        Table(
-            name="Settings",
-            heads=("Key", "Value"),
-            rows=[cells.row(key, value) for key, value in config.items()],
-            none="",
-        ),
-    )  # fmt: skip
-    document = {"users": people, "processes": working, "settings": config}
-    return _page("Controller", f"pushjuju show-controller {visit.ctx.controller.name}", document, *tables)

@@ -19,7 +19,7 @@ from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import activity, entities, guard, listings, overview, rendering, topology
+from pushjuju.web.pages import activity, controllers, entities, guard, listings, overview, rendering, topology
 from pushjuju.web.pages.addresses import ROOT, ModelPages
 from pushjuju.web.pages.changing import forms, typed, uploads
 from pushjuju.web.pages.changing.posts import Posts
@@ -46,7 +46,7 @@ PAGES = (
     Page(path="/m/{owner}/{model}/access", template="access.html", read=listings.access),
     Page(path="/m/{owner}/{model}/settings", template="listing.html", read=listings.settings),
     Page(path="/m/{owner}/{model}/history", template="listing.html", read=listings.history),
-    Page(path="/controller", template="listing.html", read=listings.controller),
+    Page(path="/controller", template="listing.html", read=controllers.controller),
     Page(path="/m/{owner}/{model}/a/{name}/config", template="config.html", read=forms.config),
     Page(path="/m/{owner}/{model}/a/{name}/actions", template="actions.html", read=forms.charm_actions),
     Page(path="/m/{owner}/{model}/a/{name}", template="application.html", read=entities.application),

@@ -77,6 +77,9 @@ async def test_each_table_says_what_its_command_says(world: ApiWorld, two: TwoMo
         assert (await document(browser, f"{BASE}settings"))["config"]["firewall-mode"]["source"]
         controller = await document(browser, "/ui/controller")
         assert [user["user-name"] for user in controller["users"]] == ["admin", "kim"]
+        shown = (await browser.get("/ui/controller"))[1]
+        assert controller["store"]["kind"] == "file"
+        assert all(f"<h2>{name}</h2>" in shown for name in ("Clouds", "Work", "Store and versions"))
         offered = await document(browser, "/ui/m/admin/prod/offers")
         assert offered["offers"]["db"]["application"] == "db"
 
