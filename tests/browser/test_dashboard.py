@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import tarfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import hook_runs
 from pushjuju.web.pages.loopback import Loopback
+from tests.waiting import until
 from tests.world.browser import CHROMIUM, Tab, browser
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -87,12 +88,24 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-async def base(house: TestController) -> AsyncIterator[str]:
-    """A link to the dashboard of that controller."""
-    server = Loopback(house.ctx)
-    await server.start()
-    yield await server.link("admin")
-    await server.close()
+async def server(house: TestController) -> AsyncIterator[Loopback]:
+    """The dashboard of that controller."""
+    made = Loopback(house.ctx)
+    await made.start()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def base(server: Loopback) -> str:
+    """A link to the dashboard."""
+    return await server.link("admin")
+
+
+@pytest.fixture
+def streams(server: Loopback) -> Callable[[], int]:
+    """A function that returns how many streams are open."""
+    return lambda: len(server._site._streams._open)
 
 
 @pytest.fixture
@@ -191,6 +204,17 @@ async def test_the_focus_stays_when_a_piece_changes(tab: Tab, base: str, house: 
     set_status(house, "active", "all is well now")
     await tab.until("document.querySelector('#units').textContent.includes('all is well now')")
     assert await tab.value(_FOCUSED) == "web/0"
+
+
+async def test_of_ten_tabs_only_the_visible_one_keeps_a_stream(
+    tab: Tab, base: str, streams: Callable[[], int]
+) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    for _ in range(9):
+        await tab.call("Target.createTarget", url=f"{origin(base)}/ui/m/admin/shop/units", background=True)
+    await until(lambda: streams() > 0)
+    await until(lambda: streams() == 1)
+    assert not await tab.value("document.hidden")
 
 
 async def test_the_keyboard_alone_leads_to_a_unit(tab: Tab, base: str) -> None:
