@@ -20,6 +20,7 @@ from pushjuju.store.engine import Row
 from pushjuju.store.tx import ModelTx
 
 _FOREVER = 2**62
+_ROUTINE, _NEWEST, _MOST = "update-status", 500, 5000
 _KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}
 _UNDER_WAY = {"prepared": "running", "planned": "planned"}
 _RESULTS = {"terminated": "killed", "gone": "forgotten"}
@@ -85,6 +86,22 @@ def newest(ctx: Context, model: str, most: int, but: str = "") -> list[HookRun]:
     found = [_run(row) for row in rows if row["unit"] and row["name"] != but]
     found.sort(key=lambda run: (run.started, natural_key(run.unit), run.operation))
     return found[-most:]
+
+
+def of_timeline(
+    ctx: Context, model: str, units: Sequence[str], since: datetime | None, *, routine: bool
+) -> list[HookRun]:
+    """Return the runs that a timeline shows: the newest 500, or at most 5,000 since a time.
+
+    Args:
+        units: Names of units; empty for all units of the model.
+        routine: True to show update-status, too.
+    """
+    if not (units or since):
+        return newest(ctx, model, _NEWEST, but="" if routine else _ROUTINE)
+    found = history(ctx, model, Wanted(units=units, since=since))
+    shown = [run for run in found if routine or run.hook != _ROUTINE]
+    return shown[-(_MOST if since else _NEWEST) :]
 
 
 def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:

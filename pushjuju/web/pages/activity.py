@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
+from datetime import timedelta
 from itertools import islice, takewhile
 from typing import Any
 
@@ -18,24 +19,35 @@ from pushjuju.store.rows.records import LogRecord
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
 
-_RUNS, _ROWS, _LINES, _OPERATIONS = 500, 100, 500, 100
+_ROWS, _LINES, _OPERATIONS = 100, 500, 100
+_SPANS = {
+    "10m": timedelta(minutes=10),
+    "1h": timedelta(hours=1),
+    "6h": timedelta(hours=6),
+    "24h": timedelta(days=1),
+    "168h": timedelta(days=7),
+}
 _READ = 100_000  # lines of the log that a search reads at most
-_ROUTINE = "update-status"
 _FILTERS = {"entity": "include", "but": "exclude", "module": "include_module"}  # field -> of a Selection
 _DIGITS = 18  # of the number of an operation
 
 
 def timeline(visit: Visit) -> Content:
     """Return the page of what ran when, newest first in the table."""
-    routine = visit.query.get("all") == "yes"
-    runs = hook_runs.newest(visit.ctx, visit.model.uuid, _RUNS, but="" if routine else _ROUTINE)
+    routine, units = visit.query.get("all") == "yes", visit.query.get("units", "").split()
+    span = _SPANS.get(visit.query.get("since", ""))
+    since = visit.now - span if span else None
+    runs = hook_runs.of_timeline(visit.ctx, visit.model.uuid, units, since, routine=routine)
     machines = hook_runs.machines_of_units(visit.ctx, visit.model.uuid)
     picture = ""
     if runs:
         found = pictures.of_runs(runs, machines, visit.now)
         picture = svg.of_page(timeline_svg.draw(visit.model.name, found, visit.pages.entity))
-    values = {"picture": picture, "runs": runs[: -_ROWS - 1 : -1], "routine": routine}
-    return Content(title="Timeline", command=visit.command("timeline"), values=values)
+    form = {"units": " ".join(units), "since": visit.query["since"] if span else "", "routine": routine}
+    words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
+    words += ["--since", str(form["since"])] if span else []
+    values = {"picture": picture, "runs": runs[: -_ROWS - 1 : -1], "form": form, "spans": _SPANS}
+    return Content(title="Timeline", command=visit.command(" ".join(words)), values=values)
 
 
 def run(visit: Visit) -> Content:

@@ -191,3 +191,15 @@ async def test_work_that_nobody_does_is_told_on_every_page(world: ApiWorld, two:
         two.shop.clock.advance(10)
         for page in ("", "units", "log", "storage", "u/web/0"):
             assert "no process does it" in (await browser.get(BASE + page))[1], page
+
+
+async def test_the_timeline_shows_some_units_since_some_time(world: ApiWorld, two: TwoModels) -> None:
+    async with browsing(world, "admin") as browser:
+        _, every = await browser.get(f"{BASE}timeline")
+        _, known = await browser.get(f"{BASE}timeline?units=web/0&since=1h&all=yes")
+        status, unknown = await browser.get(f"{BASE}timeline?units=none/0")
+        two.shop.clock.advance(3 * 3600)
+        _, later = await browser.get(f"{BASE}timeline?since=1h")
+    assert ("install" in every, "install" in known, "install" in later) == (True, True, False)
+    assert "pushjuju timeline -m home:admin/shop web/0 --all --since 1h" in known
+    assert (status, "none/0" in unknown) == (404, True)

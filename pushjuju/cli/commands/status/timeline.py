@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pushjuju.services.entities.model.sessions import Session
     from pushjuju.services.views.hook_runs import HookRun
 
-_NEWEST, _MOST = 500, 5000
-_ROUTINE = "update-status"
 _FOLLOW_S = 0.5
 
 
@@ -76,13 +74,8 @@ def timeline(
 
 
 def _runs(cli: Cli, opened: Session, units: Sequence[str], since: str, *, routine: bool) -> list[HookRun]:
-    if not (units or since):
-        return hook_runs.newest(opened.ctx, opened.uuid, _NEWEST, but="" if routine else _ROUTINE)
     start = moment(since, cli.clock.now()) if since else None
-    wanted = hook_runs.Wanted(units=units, since=start)
-    found = hook_runs.history(opened.ctx, opened.uuid, wanted)
-    shown = [run for run in found if routine or run.hook != _ROUTINE]
-    return shown[-(_MOST if since else _NEWEST) :]
+    return hook_runs.of_timeline(opened.ctx, opened.uuid, units, start, routine=routine)
 
 
 def _text(cli: Cli, opened: Session, runs: Sequence[HookRun], *, utc: bool) -> str:
