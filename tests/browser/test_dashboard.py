@@ -286,6 +286,19 @@ async def test_buttons_wheel_and_dragging_zoom_and_move_the_picture(large: Tab) 
     assert await large.value("location.pathname") == "/ui/m/admin/shop/topology"
 
 
+async def test_without_scripts_the_picture_has_its_size_and_links(tab: Tab, base: str) -> None:
+    await tab.look(width=375)
+    await tab.call("Emulation.setScriptExecutionDisabled", value=True)
+    await tab.call("Page.navigate", url=f"{origin(base)}/ui/m/admin/shop/topology")
+    drawn = "document.querySelector('#picture > svg')"
+    while not await tab.value(f"document.readyState == 'complete' && Boolean({drawn})"):
+        pass
+    assert await tab.value(f"{drawn}.clientWidth == {drawn}.getAttribute('width')")
+    assert await tab.value("getComputedStyle(document.querySelector('#picture')).overflowX") == "auto"
+    assert await tab.value("getComputedStyle(document.querySelector('#tools')).display") == "none"
+    assert await tab.value(f"{drawn}.querySelector('a').getAttribute('href')") == "/ui/m/admin/shop/a/web"
+
+
 async def test_arrow_keys_lead_to_the_nearest_card_and_its_neighbours_stay(large: Tab) -> None:
     await large.value("document.querySelector('#picture a[href$=\"/a/web\"]').focus()")
     near = "[...document.querySelectorAll('#picture a.near .n')].map(one => one.textContent).sort()"

@@ -132,6 +132,17 @@ async def test_when_all_is_well_the_page_says_so(
         assert "All is well." in await page_of(browser, "?show=not-well")
 
 
+async def test_what_an_address_says_is_escaped(
+    served: ApiWorld, house: TestController, packs: Charms
+) -> None:
+    house.active("web", packed=packs.make("web", peers=None))
+    hostile = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE"
+    async with browsing(served, "admin") as browser:
+        for query in (f"?near={hostile}", f"?open={hostile}&open=a", f"?view={hostile}", f"?show={hostile}"):
+            page = await page_of(browser, query)
+            assert not [word for word in ("<script>alert", "\u202e") if word in page]
+
+
 async def test_pages_of_a_model_name_the_units_in_error(
     served: ApiWorld, house: TestController, packs: Charms
 ) -> None:

@@ -8,8 +8,7 @@ const STEP = 1.25, CLOSEST = 3, READABLE = 0.763, LARGEST = 1.25, LEAST_PX = 8;
 const SIZES = { "no-words": 10.5, "no-names": 13, "no-title": 17 };
 const WAYS = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
 
-const frame = document.getElementById("picture");
-const tools = document.getElementById("tools");
+const frame = document.getElementById("picture"), tools = document.getElementById("tools");
 const large = Boolean(frame?.classList.contains("large"));
 /** What is in view; null before anything was zoomed or moved. @type {View | null} */
 let view = null;
@@ -119,6 +118,7 @@ function step(from, [right, down]) {
 
 if (frame && tools && picture()) {
   tools.hidden = false;
+  frame.classList.toggle("zooms", large);
   tools.addEventListener("click", (event) => { if (event.target instanceof HTMLElement) DOES[event.target.dataset.do ?? ""]?.(); });
   frame.addEventListener("wheel", (event) => {
     if ((large || event.ctrlKey) && zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : event.ctrlKey ? 0.005 : 0.0015)), event)) event.preventDefault();
