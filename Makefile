@@ -94,12 +94,13 @@ demo:  ## Deploy the example charm onto a new local machine
 # uv reads its own settings (UV_INDEX_URL and so on), not pip's; the lock files name no index
 UV := $(BIN)/uv
 COMPILE := $(UV) pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+EXTRAS := --extra api --extra libcloud --extra lxd --extra postgres
 statements: setup  ## Write the names of the SQL statements, after statements have changed
 	$(BIN)/python contrib/statement_names.py
 
 lock: setup  ## Write the lock files of the dependencies (contrib/locks; needs an index)
 	$(BIN)/python -m pip install -q uv
-	$(COMPILE) --upgrade -o contrib/locks/run.txt
+	$(COMPILE) --upgrade $(EXTRAS) -o contrib/locks/run.txt
 	$(COMPILE) --upgrade --group dev -o contrib/locks/dev.txt
 
 lowest: setup  ## The quick tests with the lowest versions that pyproject.toml allows (needs an index)

@@ -2,8 +2,9 @@
 """Build a Debian package with an environment of its own: `.venv/bin/python contrib/deb.py [FOLDER]`.
 
 Debian 12 and Ubuntu 24.04 have older libraries than pushjuju needs, so /opt/pushjuju has the releases of
-contrib/locks/run.txt. The package is for the release and the processor of this computer, because it uses the
-Python of the system. It is written to FOLDER (dist when not named); the same checkout gives the same bytes.
+contrib/locks/run.txt, with the libraries of all extras. The package is for the release and the processor of
+this computer, because it uses the Python of the system. It is written to FOLDER (dist when not named); the
+same checkout gives the same bytes.
 Needs /usr/bin/python3, dpkg-deb, and the packages of `make setup`. DEBEMAIL is the address of the maintainer.
 """
 

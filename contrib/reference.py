@@ -1,4 +1,4 @@
-"""Make the pages of the reference that come from the code: commands, hook tools, plugins, settings, metrics.
+"""Make the pages of the reference that come from the code: commands, plugins, settings, metrics, ...
 
 `pages()` returns Markdown by path below docs/. contrib/docsite.py puts the pages beside those of docs/ when
 it builds the site; nobody commits them. The same code gives the same pages.
@@ -23,7 +23,9 @@ from pushjuju.cli.commands.program import schema
 from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Command
 from pushjuju.cli.syntax.gnuflag import FlagSpec
 from pushjuju.cli.work import blocking
+from pushjuju.plugins.api.notices import TYPE
 from pushjuju.portable.flags import dashed
+from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.views import hook_tools
 from pushjuju.services.views.metrics.families import FAMILIES, PREFIX
@@ -46,6 +48,7 @@ def pages() -> dict[str, str]:
         "reference/settings.md": _settings(),
         "reference/schemas.md": _schemas(),
         "reference/metrics.md": _metrics(),
+        "reference/events.md": _events(),
     }
 
 
@@ -113,8 +116,15 @@ def _has_schema(name: str) -> bool:
 def _flags(specs: Iterable[FlagSpec]) -> str:
     """Return a table of flags, or an empty text when there are none."""
     shown = sorted((spec for spec in specs if not spec.hidden), key=lambda spec: spec.name)
-    rows = [f"| {_names(spec.names)} | {_cell(spec.help)} |" for spec in shown]
-    return f"| flag | effect |\n|---|---|\n{_lines(rows)}" if rows else ""
+    rows = [f"| {_names(spec.names)} | {_cell(spec.help)} | {_default(spec)} |" for spec in shown]
+    return f"| flag | effect | default |\n|---|---|---|\n{_lines(rows)}" if rows else ""
+
+
+def _default(spec: FlagSpec) -> str:
+    """Return the default of a flag as the command's help shows it; empty when the flag is then unset."""
+    if spec.default in (None, "", "unset", False) or isinstance(spec.default, (tuple, list, dict)):
+        return ""
+    return f"`{_cell(str(spec.default).lower() if spec.default is True else str(spec.default))}`"
 
 
 def _names(names: Iterable[str]) -> str:
@@ -252,6 +262,15 @@ def _metrics() -> str:
         "`_count` behind its own. The label `model` is OWNER/NAME; hooks of relations and storage are counted"
         " by their kind, such as `relation-changed`.\n\n"
         f"| metric | type | labels | |\n|---|---|---|---|\n{_lines(rows)}"
+    )
+
+
+def _events() -> str:
+    rows = (f"| `{name}` | `{TYPE.format(name)}` | {_cell(when)} |" for name, when in notices.EVENTS.items())
+    return (
+        "# Events\n\nWhat `pushjuju notify` can tell of ([get notified](../how-to/get-notified.md)). "
+        "`type` is the field of the CloudEvent.\n\n"
+        f"| event | type | when it comes |\n|---|---|---|\n{_lines(rows)}"
     )
 
 

@@ -13,7 +13,18 @@ TARGET = Path(__file__).parent / "pushjuju.json"
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _MODEL = 'model=~"$model"'
 _BOTH = f'{_MODEL}, application=~"$application"'
+_UNWELL = 'status!~"active|unknown"'
+_SCRAPED = "without (instance, job, pod)"  # each process tells of the whole store
 _WIDTH, _HEIGHT = 12, 8  # Grafana divides the page into 24 columns
+
+
+def _once(query: str, choose: str = "max") -> str:
+    """Return a query whose series of the store count once, however many processes are scraped."""
+    return f"{choose} {_SCRAPED} ({query})"
+
+
+def _rate(series: str, function: str = "rate") -> str:
+    return _once(f"{function}({series}[$__rate_interval])")
 
 
 class Panel(NamedTuple):
@@ -31,7 +42,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel(
             "Units that are not active",
             "timeseries",
-            f'sum by (model, application, status) (pushjuju_units{{{_BOTH}, status!~"active|unknown"}})',
+            f"sum by (model, application, status) ({_once(f'pushjuju_units{{{_BOTH}, {_UNWELL}}}')})",
             "{{model}} {{application}}: {{status}}",
         ),
         Panel(
@@ -50,7 +61,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel(
             "Applications by status",
             "timeseries",
-            f"sum by (status) (pushjuju_applications{{{_MODEL}}})",
+            f"sum by (status) ({_once(f'pushjuju_applications{{{_MODEL}}}')})",
             "{{status}}",
         ),
     ),
@@ -58,13 +69,13 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel(
             "Hooks per second",
             "timeseries",
-            f"sum by (result) (rate(pushjuju_hooks_total{{{_BOTH}}}[$__rate_interval]))",
+            f"sum by (result) ({_rate(f'pushjuju_hooks_total{{{_BOTH}}}')})",
             "{{result}}",
         ),
         Panel(
             "How long hooks run",
             "heatmap",
-            f"sum by (le) (increase(pushjuju_hook_duration_seconds_bucket{{{_BOTH}}}[$__rate_interval]))",
+            f"sum by (le) ({_rate(f'pushjuju_hook_duration_seconds_bucket{{{_BOTH}}}', 'increase')})",
             "{{le}}",
             "s",
         ),
@@ -72,52 +83,58 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             "Slowest hooks: mean of an hour",
             "timeseries",
             "topk(10, sum by (application, hook) "
-            f"(rate(pushjuju_hook_duration_seconds_sum{{{_BOTH}}}[1h]))"
-            f" / sum by (application, hook) (rate(pushjuju_hook_duration_seconds_count{{{_BOTH}}}[1h])))",
+            f"({_once(f'rate(pushjuju_hook_duration_seconds_sum{{{_BOTH}}}[1h])')})"
+            " / sum by (application, hook) "
+            f"({_once(f'rate(pushjuju_hook_duration_seconds_count{{{_BOTH}}}[1h])')}))",
             "{{application}} {{hook}}",
             "s",
         ),
     ),
     "Machines and work": (
-        Panel("Machines", "timeseries", f"sum by (status) (pushjuju_machines{{{_MODEL}}})", "{{status}}"),
+        Panel(
+            "Machines",
+            "timeseries",
+            f"sum by (status) ({_once(f'pushjuju_machines{{{_MODEL}}}')})",
+            "{{status}}",
+        ),
         Panel(
             "Longest time without contact",
             "timeseries",
-            f"time() - pushjuju_machine_last_contact_timestamp_seconds{{{_MODEL}}}",
+            f"time() - {_once(f'pushjuju_machine_last_contact_timestamp_seconds{{{_MODEL}}}', 'min')}",
             "{{model}}",
             "s",
         ),
         Panel(
             "Contacts with machines per second",
             "timeseries",
-            f"sum by (result) (rate(pushjuju_contacts_total{{{_MODEL}}}[$__rate_interval]))",
+            f"sum by (result) ({_rate(f'pushjuju_contacts_total{{{_MODEL}}}')})",
             "{{result}}",
         ),
         Panel(
             "How long contacts take",
             "heatmap",
-            f"sum by (le) (increase(pushjuju_contact_duration_seconds_bucket{{{_MODEL}}}[$__rate_interval]))",
+            f"sum by (le) ({_rate(f'pushjuju_contact_duration_seconds_bucket{{{_MODEL}}}', 'increase')})",
             "{{le}}",
             "s",
         ),
         Panel(
             "Bytes to and from machines per second",
             "timeseries",
-            f"sum by (direction) (rate(pushjuju_transfer_bytes_total{{{_MODEL}}}[$__rate_interval]))",
+            f"sum by (direction) ({_rate(f'pushjuju_transfer_bytes_total{{{_MODEL}}}')})",
             "{{direction}}",
             "Bps",
         ),
         Panel(
             "Tasks of actions",
             "timeseries",
-            f"sum by (action, status) (increase(pushjuju_tasks_total{{{_BOTH}}}[$__rate_interval]))",
+            f"sum by (action, status) ({_rate(f'pushjuju_tasks_total{{{_BOTH}}}', 'increase')})",
             "{{action}}: {{status}}",
         ),
-        Panel("Processes that work", "table", "pushjuju_driver_info"),
+        Panel("Processes that work", "table", _once("pushjuju_driver_info")),
         Panel(
             "Units that are not well, with --per-unit",
             "table",
-            f'pushjuju_unit_status{{{_MODEL}, status!~"active|maintenance|unknown"}}',
+            _once(f'pushjuju_unit_status{{{_MODEL}, status!~"active|maintenance|unknown"}}'),
         ),
         Panel(
             "How long keys wait for a process",
@@ -130,7 +147,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel(
             "Keys taken over from dead processes, and lost",
             "timeseries",
-            'increase(pushjuju_claims_total{kind="takeover"}[$__rate_interval]) '
+            'sum without (kind) (increase(pushjuju_claims_total{kind="takeover"}[$__rate_interval])) '
             "+ increase(pushjuju_leases_lost_total[$__rate_interval])",
             "{{instance}}",
         ),
@@ -144,24 +161,24 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel(
             "Work queue",
             "timeseries",
-            f"sum by (kind, state) (pushjuju_queue_items{{{_MODEL}}})",
+            f"sum by (kind, state) ({_once(f'pushjuju_queue_items{{{_MODEL}}}')})",
             "{{kind}} {{state}}",
         ),
         Panel(
             "How late the work is",
             "timeseries",
-            f"pushjuju_queue_oldest_due_seconds{{{_MODEL}}}",
+            _once(f"pushjuju_queue_oldest_due_seconds{{{_MODEL}}}"),
             "{{model}}",
             "s",
         ),
     ),
     "Controller": (
-        Panel("Store", "timeseries", "pushjuju_store_bytes", "store", "bytes"),
-        Panel("Write-ahead log", "timeseries", "pushjuju_store_wal_bytes", "log", "bytes"),
+        Panel("Store", "timeseries", _once("pushjuju_store_bytes"), "store", "bytes"),
+        Panel("Write-ahead log", "timeseries", _once("pushjuju_store_wal_bytes"), "log", "bytes"),
         Panel(
             "Secrets that expire within a week",
             "timeseries",
-            f"pushjuju_secrets_expiring{{{_MODEL}}}",
+            _once(f"pushjuju_secrets_expiring{{{_MODEL}}}"),
             "{{model}}",
         ),
         Panel(
@@ -174,7 +191,7 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel(
             "Time until the API's certificate ends",
             "timeseries",
-            "pushjuju_certificate_expiry_timestamp_seconds - time()",
+            _once("pushjuju_certificate_expiry_timestamp_seconds", "min") + " - time()",
             "{{name}}",
             "s",
         ),

@@ -105,6 +105,14 @@ def machine_tag(machine: str) -> str:
     return "machine-" + machine.replace("/", "-")
 
 
+def of_tag(tag: str) -> tuple[str, str]:
+    """Return kind and name of the entity of a tag: `unit-web-0` is the unit `web/0`."""
+    kind, _, name = tag.partition("-")
+    if kind == "unit":
+        name = "/".join(name.rsplit("-", 1))
+    return kind, name.replace("-", "/") if kind == "machine" else name
+
+
 def parent_machine(machine: str) -> str | None:
     """Return the machine that holds a container, or None for a plain machine."""
     parts = machine.rsplit("/", 2)

@@ -112,4 +112,5 @@ def _module(name: str) -> Any:
         if (error.name or "").partition(".")[0] != "psycopg":
             raise
         text = "a store in PostgreSQL needs psycopg, which is not installed"
-        raise StoreError(text, hint="pip install 'pushjuju[postgres]'") from None
+        hint = import_module("pushjuju.core.extras").install_hint("postgres")
+        raise StoreError(text, hint=hint) from None

@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -16,9 +17,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import PushjujuError
 from pushjuju.core.storage import parse_size
 from pushjuju.services.entities.model.controller_config import SETTINGS, parse_value
-from pushjuju.web import messages
+from pushjuju.web import errors, messages
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -109,6 +111,20 @@ class Conversation:
         facade, _, name = method.partition(".")
         line = {**self._ids, "request-id": number, "when": self._log.when(), "facade": facade, "method": name}
         self._log.write("request", {**line, "version": version, **self._log.arguments(params)})
+
+    @contextmanager
+    def request(self, number: int, method: str, version: int, params: Mapping[str, Any]) -> Iterator[None]:
+        """Write a line before the block, and one after it with the error that the block raises."""
+        self.asked(number, method, version, params)
+        error: errors.Error | None = {"message": "internal error", "code": ""}
+        try:
+            yield
+            error = None
+        except PushjujuError as failed:
+            error = errors.told(failed)
+            raise
+        finally:
+            self.answered(number, error)
 
     def _begin(self) -> None:
         self._begun = True

@@ -38,8 +38,12 @@ async def exporting(
             raise web.HTTPForbidden(text="metrics are not for pages of a browser\n")
         more = own()
         per_unit = request.query.get("per-unit") == "true"
-        text = await pool.run(lambda opened: exposition.text(opened, more, per_unit=per_unit))
-        return web.Response(body=text.encode(), headers={"Content-Type": exposition.CONTENT_TYPE})
+        is_open = exposition.wants_open_metrics(request.headers.get("Accept", ""))
+        text = await pool.run(
+            lambda opened: exposition.text(opened, more, per_unit=per_unit, open_metrics=is_open)
+        )
+        kind = exposition.content_type(open_metrics=is_open)
+        return web.Response(body=text.encode(), headers={"Content-Type": kind})
 
     made = web.Application()
     made.router.add_get("/metrics", answer)

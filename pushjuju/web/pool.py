@@ -7,12 +7,15 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
 from pushjuju.services.entities.basis.context import Context
 
 T = TypeVar("T")
 Job = Callable[[Context], None]
+PEER: ContextVar[str] = ContextVar("peer", default="localhost")
+"""The address of the client whose request is answered; not set by the dashboard of this computer."""
 
 
 class Pool:
@@ -41,17 +44,18 @@ class Pool:
             ctx.close()
 
     async def run(self, function: Callable[[Context], T]) -> T:
-        """Run a function in one of the threads, and return the function's result."""
+        """Run a function in one of the threads, with the variables of the request; return what it returns."""
         return await asyncio.wrap_future(self._submit(function))
 
     def _submit(self, function: Callable[[Context], T]) -> Future[T]:
         future: Future[T] = Future()
+        around = copy_context()  # of the request
 
         def job(ctx: Context) -> None:
             if not future.set_running_or_notify_cancel():
                 return
             try:
-                future.set_result(function(ctx))
+                future.set_result(around.run(function, ctx))
             except BaseException as error:  # noqa: BLE001 - the caller gets it
                 future.set_exception(error)
 

@@ -34,7 +34,7 @@ from pushjuju.web.login_macaroons import LoginMacaroons
 from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site
-from pushjuju.web.pool import Pool
+from pushjuju.web.pool import PEER, Pool
 from pushjuju.web.transport.sockets import Socket
 
 PORT = 17070
@@ -227,7 +227,7 @@ def names_of(listen: Sequence[Address]) -> list[str]:
 def application(api: Api, commands: RunCommand | None, pages: Site | None) -> web.Application:
     """Return the aiohttp application with the paths of the API, and the pages for browsers."""
     traffic = Traffic()
-    made = web.Application(client_max_size=0, middlewares=[traffic.count, _headers, _methods])
+    made = web.Application(client_max_size=0, middlewares=[traffic.count, _peer, _headers, _methods])
     made[_API] = api
     made.router.add_get("/health", _health)
     for path in ("/", "/api", "/model/{model}/api"):
@@ -246,6 +246,13 @@ def application(api: Api, commands: RunCommand | None, pages: Site | None) -> we
     if pages is not None:
         made.add_subapp(ROOT.rstrip("/"), pages.application())
     return made
+
+
+@web.middleware
+async def _peer(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Note the address of the client for the audit log."""
+    PEER.set(request.remote or "")
+    return await handler(request)
 
 
 @web.middleware

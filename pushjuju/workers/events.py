@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pushjuju.store.rows.records import Machine
     from pushjuju.uniter.commit import Committed
     from pushjuju.uniter.dispatch import Dispatch
+    from pushjuju.uniter.turn import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +46,6 @@ def silent(event: Event) -> None:
     """Ignore an event."""
 
 
-_NO_STEP = nullcontext()
-
-
 class Observer:
     """Gets the steps of the work; this class ignores them."""
 
@@ -64,9 +62,13 @@ class Observer:
         """
         return nullcontext()
 
-    def step(self, name: str, unit: str = "") -> AbstractContextManager[None]:  # noqa: ARG002 - for traces
-        """Return a context manager around a step of the work: `decide`, `commit` or `provider CALL`."""
-        return _NO_STEP
+    def decision(self, unit: str, act: Callable[[], Turn]) -> Turn:  # noqa: ARG002 - for traces
+        """Return what `act` returns: the turn of a unit."""
+        return act()
+
+    def commit(self, unit: str, act: Callable[[], Committed]) -> Committed:  # noqa: ARG002 - for traces
+        """Return what `act` returns: the end of an operation, in the transaction with its result."""
+        return act()
 
     def calls(self, provider: P) -> P:
         """Return a provider whose calls are steps."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pushjuju.store.rows.records import Machine
     from pushjuju.uniter.commit import Committed
     from pushjuju.uniter.dispatch import Dispatch
+    from pushjuju.uniter.turn import Turn
 
 P = TypeVar("P")
 _PARENT = "TRACEPARENT"
@@ -52,7 +53,7 @@ class Traces(Observer):
         self.environment = {**env, _PARENT: self._command.place.header}
 
     def of(self, ctx: Context) -> Self:
-        """Note the controller on which the process works."""
+        """Note the controller on which the process works, or that the command has opened."""
         self._resource["service.instance.id"] = str(ctx.controller.settings().get("uuid", ""))
         return self
 
@@ -82,8 +83,26 @@ class Traces(Observer):
         finally:
             _contact.reset(token)
 
+    def decision(self, unit: str, act: Callable[[], Turn]) -> Turn:
+        """Make a span of a unit's turn; the reason of a turn that failed may have text of a machine."""
+        with self._step("decide", unit) as span:
+            turn = act()
+            span.attributes["pushjuju.decision"] = str(turn.answer)
+            span.attributes["pushjuju.reason"] = "" if turn.failed else turn.reason
+            return turn
+
+    def commit(self, unit: str, act: Callable[[], Committed]) -> Committed:
+        """Make a span of the end of an operation."""
+        with self._step("commit", unit) as span:
+            done = act()
+            found = done.changes.values()
+            span.attributes["pushjuju.changes"] = sum(
+                len(item) if isinstance(item, (list, dict)) else 1 for item in found
+            )
+            return done
+
     @contextmanager
-    def step(self, name: str, unit: str = "") -> Iterator[None]:
+    def _step(self, name: str, unit: str = "") -> Iterator[Span]:
         """Make a span of a step, below the contact with the machine, or below the command."""
         contact = _contact.get()
         parent = contact.place if contact is not None else self._command.place
@@ -93,11 +112,11 @@ class Traces(Observer):
         elif unit:
             span.attributes = {"pushjuju.unit": unit}
         with self._timed(span):
-            yield
+            yield span
 
     def calls(self, provider: P) -> P:
         """Return a provider whose coroutines are spans."""
-        return cast("P", _Calls(provider, self.step))
+        return cast("P", _Calls(provider, self._step))
 
     @contextmanager
     def _timed(self, span: Span) -> Iterator[None]:
@@ -166,7 +185,7 @@ class Traces(Observer):
 class _Calls:
     """A provider, each of whose calls is a step."""
 
-    def __init__(self, provider: object, step: Callable[[str], AbstractContextManager[None]]) -> None:
+    def __init__(self, provider: object, step: Callable[[str], AbstractContextManager[object]]) -> None:
         self._provider = provider
         self._step = step
 

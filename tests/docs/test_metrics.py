@@ -23,6 +23,10 @@ PLACES = {
     "dashboard": build.TARGET.read_text().replace('\\"', '"'),
     "how-to": (ROOT / "docs/how-to/monitor.md").read_text(),
 }
+OF_A_PROCESS = {name for name in FAMILIES if name.startswith(("http_", "claim", "leases_", "clock_"))} | {
+    "build_info",
+    "metrics_generated_timestamp_seconds",
+}
 
 
 def family(name: str) -> str:
@@ -33,7 +37,7 @@ def family(name: str) -> str:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_every_metric_that_is_named_exists_with_its_labels(place: str) -> None:
-    outside = {"le", "instance"}  # of histograms, and of Prometheus
+    outside = {"le", "instance", "job"}  # of histograms, and of Prometheus
     for name, selector in _SELECTED.findall(PLACES[place]):
         assert family(name) in FAMILIES, name
         labels = set(re.findall(r"(\w+)\s*[=!]~?=?", re.sub(r'"[^"]*"', '""', selector)))
@@ -44,6 +48,24 @@ def test_the_dashboard_shows_every_metric_and_is_what_its_script_writes() -> Non
     assert build.TARGET.read_text() == build.text(), "run python contrib/grafana/build.py"
     shown = {family(name) for name, _ in _SELECTED.findall(PLACES["dashboard"])}
     assert set(FAMILIES) - shown == set()
+
+
+def expressions() -> list[str]:
+    """Return the queries of the alerts and of the dashboard."""
+    (group,) = yaml.safe_load(RULES.read_text())["groups"]
+    panels = [panel for panels in build.ROWS.values() for panel in panels]
+    return [*(rule["expr"] for rule in group["rules"]), *(panel.query for panel in panels)]
+
+
+def test_what_every_process_tells_of_the_store_counts_once() -> None:
+    once = re.compile(r"(max|min) (by|without) \([^)]*\) \(((rate|increase)\()?$")
+    many = [
+        query
+        for query in expressions()
+        for found in _SELECTED.finditer(query)
+        if family(found[1]) not in OF_A_PROCESS and not once.search(query[: found.start()])
+    ]
+    assert [query for query in many if "unless" not in query] == []  # this one is about each process
 
 
 def test_the_reference_has_every_metric() -> None:
@@ -68,3 +90,26 @@ def test_promtool_accepts_the_rules_and_their_tests_pass() -> None:
     for words in (["check", "rules", RULES.name], ["test", "rules", "pushjuju.tests.yml"]):
         done = subprocess.run([tool, *words], cwd=RULES.parent, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_panel_of_keys_taken_over_and_lost_has_a_value(tmp_path: Path) -> None:
+    tool = shutil.which("promtool")
+    if tool is None:
+        pytest.skip("promtool is not installed (Debian: prometheus)")
+    (query,) = [item for item in expressions() if "leases_lost" in item]
+    series = {'pushjuju_claims_total{kind="takeover"}': "0+1x20", "pushjuju_leases_lost_total{}": "0+2x20"}
+    case = {
+        "expr": query.replace("$__rate_interval", "10m"),
+        "eval_time": "15m",
+        "exp_samples": [{"value": 30}],
+    }
+    test = {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values} for name, values in series.items()],
+        "promql_expr_test": [case],
+    }
+    (tmp_path / "test.yml").write_text(yaml.safe_dump({"tests": [test]}))
+    done = subprocess.run(
+        [tool, "test", "rules", str(tmp_path / "test.yml")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from pushjuju.cli.commands import registry
 from pushjuju.cli.commands.program import schema
 from pushjuju.cli.help import manpage
 from pushjuju.plugins import hookspecs
+from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.views import hook_tools
 
@@ -45,6 +48,16 @@ def test_every_flag_has_a_line_that_says_what_it_does() -> None:
         )
 
 
+def test_defaults_of_flags_are_beside_them() -> None:
+    assert re.search(r"^\| `-n`, `--lines` \| .* \| `10` \|$", sections()["debug-log"], re.MULTILINE)
+    assert re.search(r"^\| `--replay` \| .* \|  \|$", sections()["debug-log"], re.MULTILINE)
+
+
+def test_every_event_has_a_line() -> None:
+    page = pages()["reference/events.md"]
+    assert [name for name in notices.EVENTS if f"\n| `{name}` | `io.pushjuju.{name}.v1` | " not in page] == []
+
+
 def test_every_setting_has_a_line() -> None:
     page = pages()["reference/settings.md"]
     keys = {*model_config.ATTRIBUTES, *model_config.OWN, *controller_config.SETTINGS}
@@ -70,6 +83,44 @@ def test_the_pages_of_exit_codes_and_variables_have_those_of_the_manual_page() -
     assert [code for code, _ in manpage._EXIT if f"\n| {code} |" not in page] == []
     page = (ROOT / "docs/reference/environment.md").read_text()
     assert [name for name, _ in manpage._ENVIRONMENT if f"\n| `{name}`" not in page] == []
+
+
+def _read(tree: ast.Module) -> Iterator[str]:
+    """Yield the environment variables that a module reads by their name or by a constant of the module."""
+    constants = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        name: ast.expr | None = None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            is_get = node.func.attr in ("get", "pop") and _is_environment(node.func.value)
+            name = node.args[0] if is_get or node.func.attr == "getenv" else None
+        elif isinstance(node, ast.Subscript) and _is_environment(node.value):
+            name = node.slice if isinstance(node.ctx, ast.Load) else None
+        elif isinstance(node, ast.Compare) and _is_environment(node.comparators[0]):
+            name = node.left
+        if isinstance(name, ast.Name):
+            name = constants.get(name.id)
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            yield name.value
+
+
+def _is_environment(node: ast.expr) -> bool:
+    return ast.unparse(node).endswith(("env", "environ", "environment"))
+
+
+def test_every_variable_that_the_code_reads_is_on_a_page() -> None:
+    pages_ = [(ROOT / "docs/reference" / name).read_text() for name in ("environment.md", "clouds.md")]
+    known = set(re.findall(r"`([A-Za-z0-9_]+)`", "".join(pages_)))
+    of_machines = ROOT / "pushjuju/runner/remote"  # reads the variables of hooks
+    code = [path for path in (ROOT / "pushjuju").rglob("*.py") if of_machines not in path.parents]
+    read = {name for path in code for name in _read(ast.parse(path.read_text()))}
+    assert len(read) > 40
+    assert read - known == set()
 
 
 def test_links_that_leave_the_docs_lead_to_the_repository_or_become_text() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,19 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
     first = _built(tmp_path / "a" / "dist", "022", "1")
     assert len(first) == 2
     assert _built(tmp_path / "b" / "dist", "077", "2") == first
+
+
+def test_the_lock_of_the_debian_package_and_the_image_has_the_libraries_of_all_extras() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [
+        *project["dependencies"],
+        *(item for name in extras if name != "testing" for item in extras[name]),
+    ]
+    lock = (ROOT / "contrib/locks/run.txt").read_text()
+    names = [re.match("[a-z0-9-]+", item)[0] for item in wanted]  # type: ignore[index]
+    assert [name for name in names if f"\n{name}==" not in f"\n{lock}"] == []
+    assert "locks/run.txt" in DOCKERFILE.read_text()
 
 
 @pytest.mark.skipif(not shutil.which("hadolint"), reason="hadolint is not installed")

@@ -100,6 +100,8 @@ def _traced(argv: list[str], cli: Cli) -> int:
     cli.console.env = traces.environment
     with traces.recording():
         status = _guarded(argv, cli)
+        for opened in (service for service in cli.extra.values() if hasattr(service, "controller")):
+            traces.of(opened)
         traces.ended(cli.word, status)
         return status
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from pushjuju.cli.commands.status import debug_log as local
 from pushjuju.cli.remote.call import Call
-from pushjuju.cli.terminal import log_lines
 from pushjuju.client.connection import Connection
 from pushjuju.services.views.listings.log_selection import Selection
 
@@ -33,22 +32,21 @@ class Line:
 
 def debug_log(call: Call) -> None:
     """Show the log of the model, and follow it."""
-    amount, look = local.amount_of(call.cli, call.flags), local.look_of(call.cli, call.flags)
+    amount = local.amount_of(call.cli, call.flags)
     query = _query(local.selection_of(call.flags), amount)
     call.cli.on_interrupt = "Following ended."
     with call.target.opened() as (connection, _):
-        connection.run(_show(call, connection, query, look))
+        connection.run(_show(call, connection, query))
 
 
-async def _show(
-    call: Call, connection: Connection, query: list[tuple[str, str]], look: log_lines.Look
-) -> None:
+async def _show(call: Call, connection: Connection, query: list[tuple[str, str]]) -> None:
+    shown = local.written(call.cli, call.flags, connection.model)
     frames = connection.messages(f"/model/{connection.model}/log", query)
     async with aclosing(frames):  # an error in a frame ends the stream's connection, too
         async for frame in frames:
             connection.require(frame)
             if frame:
-                call.cli.output.text(f"{log_lines.line(_line(frame), look)}\n")
+                call.cli.output.text(shown(_line(frame)))
 
 
 def _query(selection: Selection, amount: local.Amount) -> list[tuple[str, str]]:

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
+from pushjuju.cli.terminal.journal import marked
 from pushjuju.core.clock import Clock, to_iso
 from pushjuju.core.errors import UsageError
+from pushjuju.core.names import of_tag
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pushjuju.services.views.listings.log_selection import Record
     from pushjuju.workers.events import Event
 
 VARIABLE = "PUSHJUJU_LOG_FORMAT"
 FORMATS = ("text", "json")
-_NUMBERS = {"DEBUG": 5, "INFO": 9, "WARN": 13, "ERROR": 17}
+_NUMBERS = {"TRACE": 1, "DEBUG": 5, "INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
+_SEVERITIES = {"WARNING": "WARN", "CRITICAL": "FATAL"}  # Juju's level -> OpenTelemetry's text
 _LOGGER = "pushjuju"
 
 
@@ -35,12 +39,40 @@ def is_wanted(chosen: str, env: Mapping[str, str]) -> bool:
     return form == "json"
 
 
+def record_line(record: Record, model: str) -> str:
+    """Return a record of a model's log as a line of JSON, with its newline.
+
+    Args:
+        model: The UUID of the model.
+    """
+    kind, name = of_tag(record.entity)
+    fields = {kind: name} if kind in ("machine", "unit", "application") else {}
+    severity = _SEVERITIES.get(record.level, record.level)
+    return _line(
+        record.time, severity, record.message, logger=record.module, model=model, **fields,
+        location=record.location, labels=record.labels,
+    )  # fmt: skip
+
+
+def _line(timestamp: str, severity: str, body: str, **fields: str) -> str:
+    line = {
+        "timestamp": timestamp,
+        "severity_text": severity,
+        "severity_number": _NUMBERS.get(severity, 0),
+        "body": body,
+        **{name: value for name, value in fields.items() if value},
+    }
+    return f"{compact(line)}\n"
+
+
 class JsonLog:
     """Writes log lines to a stream."""
 
-    def __init__(self, stream: TextIO, clock: Clock) -> None:
+    def __init__(self, stream: TextIO, clock: Clock, *, priorities: bool = False) -> None:
+        """Write to a stream; with `priorities`, each line begins with its priority, for the journal."""
         self._stream = stream
         self._clock = clock
+        self._priorities = priorities
 
     def write(self, severity: str, body: str, **fields: str) -> None:
         """Write a line; fields with empty values are left out.
@@ -48,15 +80,8 @@ class JsonLog:
         Args:
             severity: `DEBUG`, `INFO`, `WARN` or `ERROR`.
         """
-        line = {
-            "timestamp": to_iso(self._clock.now()),
-            "severity_text": severity,
-            "severity_number": _NUMBERS[severity],
-            "body": body,
-            "logger": _LOGGER,
-            **{name: value for name, value in fields.items() if value},
-        }
-        self._stream.write(f"{compact(line)}\n")
+        text = _line(to_iso(self._clock.now()), severity, body, logger=_LOGGER, **fields)
+        self._stream.write(marked(text, severity) if self._priorities else text)
         self._stream.flush()
 
     def report(self, event: Event) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.terminal import jsonlog
+from pushjuju.cli.terminal import journal, jsonlog
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
 
@@ -22,9 +22,11 @@ class ServingFlags:
     no_dashboard: bool = flags.switch("no-dashboard", "Serve no pages for browsers at /ui/")
 
     def use_log_format(self, cli: Cli) -> None:
-        """Let the console write JSON when the flag or the environment asks for it."""
+        """Let the console write JSON where flag or environment ask for it, and priorities to the journal."""
+        stderr = cli.console.stderr
+        cli.console.priorities = journal.stores(stderr, cli.env)
         if jsonlog.is_wanted(self.log_format, cli.env):
-            cli.console.log = jsonlog.JsonLog(cli.console.stderr, cli.clock)
+            cli.console.log = jsonlog.JsonLog(stderr, cli.clock, priorities=cli.console.priorities)
 
     def check(self) -> None:
         """Raise UsageError when the command line has --key without --cert."""

@@ -10,6 +10,15 @@ SELECT
 -- name: audit_model_name
 SELECT owner || '/' || name AS name FROM model WHERE uuid = :model
 
+-- name: audit_secret_name
+SELECT label FROM secret WHERE model = :model AND id = :id
+
+-- name: audit_space_name
+SELECT name FROM space WHERE model = :model AND id = :id
+
+-- name: audit_offer_name
+SELECT name FROM offer WHERE uuid = :id
+
 -- name: audit_before
 SELECT number, time, line, previous, hash FROM audit
 WHERE number < :before AND time >= :since AND time < :until ORDER BY number DESC LIMIT :batch

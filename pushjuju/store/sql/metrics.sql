@@ -59,7 +59,8 @@ GROUP BY 1, 2 ORDER BY 1, 2
 
 -- name: metrics_queue
 SELECT substr(key, 1, instr(key, '/') - 1) AS model, CASE WHEN key LIKE '%/machine/%' THEN 'machine' ELSE 'loop' END AS kind,
-  CASE WHEN owner IS NOT NULL AND leased_until > :now THEN 'held' WHEN due <= :now THEN 'due' ELSE 'waiting' END AS state,
+  CASE WHEN owner IS NOT NULL AND leased_until > :now THEN 'held' WHEN due <= :late THEN 'late'
+    WHEN due <= :now THEN 'due' ELSE 'waiting' END AS state,
   COUNT(*) AS items, MIN(due) AS due
 FROM work WHERE due IS NOT NULL OR owner IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 

@@ -40,16 +40,18 @@ class Metrics:
         try:
             entered = await self._transfers.enter(request)
             per_unit = request.query.get("per-unit") == "true"
-            read = partial(_read, self._traffic.samples(), per_unit=per_unit)
+            is_open = exposition.wants_open_metrics(request.headers.get("Accept", ""))
+            read = partial(_read, self._traffic.samples(), per_unit=per_unit, open_metrics=is_open)
             text = await self._transfers.run(entered, read)
         except PushjujuError as error:
             return refusal(error, _body)
-        return web.Response(body=text.encode(), headers={"Content-Type": exposition.CONTENT_TYPE})
+        kind = exposition.content_type(open_metrics=is_open)
+        return web.Response(body=text.encode(), headers={"Content-Type": kind})
 
 
-def _read(more: Sequence[Sample], ctx: Context, *, per_unit: bool) -> str:
+def _read(more: Sequence[Sample], ctx: Context, *, per_unit: bool, open_metrics: bool) -> str:
     reach(ctx, models.own(ctx).uuid)
-    return exposition.text(ctx, more, per_unit=per_unit)
+    return exposition.text(ctx, more, per_unit=per_unit, open_metrics=open_metrics)
 
 
 def _body(found: Error) -> Error:

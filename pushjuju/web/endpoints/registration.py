@@ -95,10 +95,9 @@ class Registration:
     def _record(self, ctx: Context, peer: str, name: str, key: bytes, payload: Payload) -> None:
         """Set the password, and write a line in the audit log."""
         noted = self._api.audit(ctx).conversation(Speaker(user=name))
-        noted.asked(0, "UserManager.Register", 0, {})
         caller = Caller(door="api", command="UserManager.Register", host=peer, verified=True)
-        passwords.register(replace(ctx, user=name, caller=caller), name, key, payload.password)
-        noted.answered(0)
+        with noted.request(0, "UserManager.Register", 0, {}):
+            passwords.register(replace(ctx, user=name, caller=caller), name, key, payload.password)
 
     def _sealed(self, box: SecretBox) -> dict[str, str]:
         about = {"ca-cert": self._api.ca, "controller-uuid": self._api.controller_uuid}

@@ -28,6 +28,7 @@ from pushjuju.web.audit import Speaker
 from pushjuju.web.call import reach, require_unblocked
 from pushjuju.web.login import Proof
 from pushjuju.web.login_macaroons import Presented, read_presented
+from pushjuju.web.pool import PEER
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -84,11 +85,9 @@ class Transfers:
 
         def noted(ctx: Context) -> T:
             conversation = self.api.audit(ctx).conversation(Speaker(user=ctx.user, model=model))
-            conversation.asked(0, name, 0, {})
-            caller = Caller(door="api", command=name, verified=True)
-            found = act(replace(ctx, caller=caller))
-            conversation.answered(0)
-            return found
+            caller = Caller(door="api", command=name, host=PEER.get(), verified=True)
+            with conversation.request(0, name, 0, {}):
+                return act(replace(ctx, caller=caller))
 
         return await self.run(entered, noted)
 

@@ -110,18 +110,11 @@ class UserManager(Facade):
 
     def _add(self, item: AddUserParams) -> AddUserResult:
         try:
-            if item.password:
-                passwords.check(item.password)
-            users.add(self.ctx, item.username, item.display_name)
-            if item.password:
-                passwords.set_password(self.ctx, item.username, item.password)
-                return {"tag": f"user-{item.username}"}
-            return {"tag": f"user-{item.username}", "secret-key": self._key(item.username)}
+            key = users.add(self.ctx, item.username, item.display_name, item.password)
+            found: AddUserResult = {"tag": f"user-{item.username}"}
+            return {**found, "secret-key": _text(key)} if key else found
         except PushjujuError as error:
             return {"error": errors.told(error)}
-
-    def _key(self, name: str) -> str:
-        return base64.b64encode(passwords.new_key(self.ctx, name)).decode()
 
     @method(Needs.SUPERUSER, changes=True)
     def remove_user(self, params: Entities) -> ErrorResults:
@@ -169,7 +162,7 @@ class UserManager(Facade):
 
     def _reset(self, tag: str) -> AddUserResult:
         try:
-            return {"tag": tag, "secret-key": self._key(tags.user(tag))}
+            return {"tag": tag, "secret-key": _text(passwords.new_key(self.ctx, tags.user(tag)))}
         except PushjujuError as error:
             return {"error": errors.told(error)}
 
@@ -184,6 +177,10 @@ class UserManager(Facade):
             except PushjujuError as error:
                 found.append({"error": errors.told(error)})
         return {"results": found}
+
+
+def _text(key: bytes) -> str:
+    return base64.b64encode(key).decode()
 
 
 def _info(known: Mapping[str, Any]) -> UserInfo:

@@ -291,8 +291,7 @@ class MachineRun:
             # Nothing is planned behind an operation that may be refused.
             loud = None if unit.name in self._lost else self.runtime.loud_hooks(self.model, unit.name)
             take = partial(take_turn, loud=loud, requests=requests, routine=routine, decided=decided)
-            with self.runtime.observer.step("decide", unit.name):
-                turn = or_failed(take, self.ctx, unit)
+            turn = self.runtime.observer.decision(unit.name, partial(or_failed, take, self.ctx, unit))
             if turn.failed:
                 self.setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)
             if turn.postponed:
@@ -490,8 +489,9 @@ class MachineRun:
         for _ in take_flood(self.ctx, dispatch.id, result):
             await asyncio.sleep(0)  # lets other tasks run
         foreseen = self._foreseen.get(dispatch.unit)
-        with self.runtime.observer.step("commit", dispatch.unit):
-            done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests, foreseen=foreseen)
+        decides = not self.session.requests
+        act = partial(commit, self.ctx, dispatch.id, result, decides=decides, foreseen=foreseen)
+        done = self.runtime.observer.commit(dispatch.unit, act)
         self.runtime.observer.operation(dispatch, result, done)
         if result.get("code") == KNOWN:
             self._lost.add(dispatch.unit)

@@ -85,7 +85,13 @@ def test_a_local_charm_is_sent_and_refreshed(kim: Home, house: TestController, t
 
 def test_the_log_is_read(kim: Home, served: ServedHouse, house: TestController) -> None:
     house.active("web")
-    for flags in (["--replay"], ["-n", "2"], ["--include", "web/0", "--limit", "3"], ["--level", "ERROR"]):
+    for flags in (
+        ["--replay"],
+        ["-n", "2"],
+        ["--include", "web/0", "--limit", "3"],
+        ["--level", "ERROR"],
+        ["--format", "json"],
+    ):
         words = ("debug-log", "--no-tail", "--utc", "--date", *flags)
         assert ok(kim(*words)) == ok(served.host(*words)), flags
     assert "loud" in kim("debug-log", "--level", "loud").err

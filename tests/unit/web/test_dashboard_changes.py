@@ -18,6 +18,7 @@ from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.model import blocks as blocking
 from pushjuju.services.views import tasks
 from pushjuju.services.views.listings import applications as listings
+from pushjuju.services.views.listings import audit_lines
 from pushjuju.web.pages.changing.changes import CHANGES, Fields, parameters
 from pushjuju.web.pages.changing.forms import parameters as parameters_of
 from pushjuju.web.pages.changing.plans import _of_model
@@ -116,6 +117,16 @@ async def test_a_form_shows_the_plan_and_changes_nothing_before_apply(
         assert (answer.status, answer.headers["Location"]) == (303, MODEL + "a/web")
     assert color(shop) == "blue"
     assert served.worked
+
+
+async def test_a_change_on_a_page_is_in_the_audit_log_with_the_host(
+    served: ApiWorld, shop: TestController
+) -> None:
+    async with browsing(served, "admin") as browser:
+        _, text = await ask(browser, "config")
+        await browser.post(MODEL + "apply", sent(text))
+    (line,) = audit_lines.lines(shop.ctx, audit_lines.Wanted(most=1))
+    assert (line["door"], line["command"], line["host"]) == ("dashboard", "config", "127.0.0.1")
 
 
 async def test_a_plan_that_no_longer_fits_is_shown_anew(served: ApiWorld, shop: TestController) -> None:

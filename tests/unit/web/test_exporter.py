@@ -37,6 +37,8 @@ async def test_a_process_serves_its_own_metrics_without_a_login(runtime: TestCon
         answer = await session.get("/metrics")
         lines = (await answer.text()).splitlines()
         assert (answer.status, answer.headers["Content-Type"]) == (200, exposition.CONTENT_TYPE)
+        asked = await session.get("/metrics", headers={"Accept": "application/openmetrics-text"})
+        assert asked.headers["Content-Type"] == exposition.OPEN_CONTENT_TYPE
         page = await session.get("/metrics", headers={"Origin": "http://example.com"})
         assert (page.status, (await session.get("/")).status) == (403, 404)
         with pytest.raises(NotValid, match=f"metrics cannot be served at 127.0.0.1:{port}: "):

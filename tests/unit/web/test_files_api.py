@@ -16,6 +16,7 @@ import pytest
 
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.views import resource_documents
+from pushjuju.services.views.listings import audit_lines
 from tests.charms_tools.hubstore import JAMMY, HubStore
 from tests.unit.web.test_libjuju import pytestmark as pytestmark  # noqa: PLC0414 - the same warnings
 from tests.unit.web.test_libjuju import working
@@ -144,6 +145,21 @@ async def test_uploads_of_resources_that_are_refused_leave_nothing(
     ):
         assert (answer[0], text in answer[1]) == (wanted, True), answer
     assert house.blobs() == before
+
+
+async def test_uploads_are_in_the_audit_logs_with_the_host_and_the_error_of_refused_ones(
+    served: ApiWorld, house: TestController, packs: Charms
+) -> None:
+    house.active("web", packed=packs.make(resources=FILES))
+    path = f"/model/{house.model}/applications/web/resources/data"
+    assert (await transfer(served, "PUT", path, BODY))[0] == 200
+    assert (await transfer(served, "PUT", path.replace("data", "none"), BODY))[0] == 404
+    (line,) = audit_lines.lines(house.ctx, audit_lines.Wanted(most=1))
+    assert (line["host"], line["command"]) == ("127.0.0.1", "Resources.Upload")
+    log = house.ctx.controller.root / "log" / "audit.log"
+    found = [json.loads(text) for text in log.read_text().splitlines()]
+    ends = [item["errors"]["errors"] for item in found if "errors" in item]
+    assert [error and error[0]["code"] for error in ends] == [None, "not found"]
 
 
 async def test_a_pending_resource_is_its_applications_and_not_kept_for_ever(

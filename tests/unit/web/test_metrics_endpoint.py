@@ -45,6 +45,19 @@ async def test_the_requests_of_the_server_are_counted_by_route(served: ApiWorld)
     assert "pushjuju_http_streams 0" in lines
 
 
+async def test_a_client_that_asks_for_openmetrics_gets_it(house: TestController, served: ApiWorld) -> None:
+    house.active("web")
+    accept = "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.1"
+    _, body = await transfer(served, "GET", "/metrics", Accept=accept)
+    lines = body.decode().splitlines()
+    assert lines[-1] == "# EOF"
+    assert "# TYPE pushjuju_hooks counter" in lines
+    assert any(line.startswith('pushjuju_hooks_total{model="admin/shop"') for line in lines)
+    assert any('le="1.0"' in line for line in lines)
+    _, body = await transfer(served, "GET", "/metrics", Accept="text/plain")
+    assert b"# EOF" not in body
+
+
 async def test_the_status_of_each_unit_is_told_only_when_asked_for(
     house: TestController, served: ApiWorld
 ) -> None:

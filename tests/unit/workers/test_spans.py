@@ -56,6 +56,14 @@ def deploy(home: PlayedHome, *more: str) -> str:
     return ran(home, "deploy", str(home.folder / "web"), "--config", f"title={SECRET}", *more)
 
 
+def test_a_command_that_only_reads_names_its_controller(home: PlayedHome, collector: SpanReceiver) -> None:
+    deploy(home)
+    home.env = dict(collector.env)
+    ran(home, "status")
+    (resource,) = collector.resources
+    assert resource["service.instance.id"] == home.ctx.controller.settings()["uuid"]
+
+
 def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, collector: SpanReceiver) -> None:
     home.env = {**collector.env, "TRACEPARENT": HEADER}
     deploy(home)
@@ -70,7 +78,12 @@ def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, col
     assert steps["commit"] == len(hooks) + 1  # and the charm's arrival
     assert steps["decide"] >= 1
     assert {span["parentSpanId"] for span in collector.named("commit")} == {contact["spanId"]}
-    assert values(collector.named("commit")[0]) == {"pushjuju.unit": "web/0"}
+    committed = [values(span) for span in collector.named("commit")]
+    assert {said["pushjuju.unit"] for said in committed} == {"web/0"}
+    assert all(said["pushjuju.changes"] >= 0 for said in committed)
+    decided = [values(span) for span in collector.named("decide")]
+    assert {said["pushjuju.decision"] for said in decided} <= {"run", "idle", "waiting"}
+    assert "nothing to do" in {said.get("pushjuju.reason") for said in decided}
     assert collector.paths == ["/v1/traces"]
     shown = values(contact)
     assert shown.pop("server.address") == home.played_machines["0"].address

@@ -15,7 +15,7 @@ from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.terminal.times import rfc3339
 from pushjuju.cli.work import api as serve_api
-from pushjuju.cli.work import session
+from pushjuju.cli.work import metrics_file, session
 from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import changed, dataclass
@@ -41,6 +41,7 @@ class ControllerFlags(ServingFlags):
     insecure_store: bool = flags.switch("insecure-store", "move, join: allow the network without TLS")
     pool: str = flags.text("pool", "run: work on the models of these pools too, NAME[,...]")
     metrics: str = flags.text("metrics", "run: serve metrics at this address, [HOST:]PORT, without TLS")
+    metrics_file: str = flags.text("metrics-file", "run: write the metrics to this file, each 15 seconds")
     lanes: int = flags.number("lanes", "run: work on so many machines at the same time", default=100)
     name: str = flags.text("name", "join: the name of the controller on this host")
     key_file: str = flags.text("key-file", "join: the file with the controller key")
@@ -53,6 +54,7 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
         "pool",
         "lanes",
         "metrics",
+        "metrics_file",
         "api",
         "cert",
         "key",
@@ -82,7 +84,8 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS --key-fil
     details="For a service manager. Several processes, and other commands, may run at the same time. With\n"
     "--api, Juju's clients can connect: 127.0.0.1 accepts only this host; Juju's usual port is\n"
     "17070. --cert, --key and --web-cli are those of the command api. --metrics serves the metrics of\n"
-    "controller and process to everybody who reaches the address; a port alone is one of 127.0.0.1.\n\n"
+    "controller and process to everybody who reaches the address; a port alone is one of 127.0.0.1.\n"
+    "--metrics-file replaces a file in one step, as `metrics -o` does, for node_exporter.\n\n"
     "A model of a pool (model-config controller-pool) is worked only by processes of this pool: those on\n"
     "a host of this name, and those with --pool. Models of no pool are worked by all.\n\n"
     "`controller processes` lists the processes that work for the controller. `controller drain` asks\n"
@@ -150,14 +153,24 @@ def _run(cli: Cli, asked: ControllerFlags) -> None:
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
     with progress(cli.console, lines=True) as report:  # lines of the log, which the service manager keeps
         warn = cli.console.warn
-        counted = counts.Counts() if asked.metrics else None
-        beside: list[AbstractAsyncContextManager[object]] = []
-        if asked.api:
-            beside.append(_api(cli, ctx, asked).beside())
-        if counted is not None:
-            beside.append(serve_api.exporting(cli, ctx, asked.metrics, counted))
+        counted = counts.Counts() if asked.metrics or asked.metrics_file else None
+        beside = _beside(cli, ctx, asked, counted)
         until_idle = asked.until_idle
         serving.serve(ctx, tell=report, warn=warn, until_idle=until_idle, beside=beside, counts=counted)
+
+
+def _beside(
+    cli: Cli, ctx: Context, asked: ControllerFlags, counted: counts.Counts | None
+) -> list[AbstractAsyncContextManager[object]]:
+    """Return what runs beside the work: the API, and the metrics of the process."""
+    beside: list[AbstractAsyncContextManager[object]] = []
+    if asked.api:
+        beside.append(_api(cli, ctx, asked).beside())
+    if counted is not None and asked.metrics:
+        beside.append(serve_api.exporting(cli, ctx, asked.metrics, counted))
+    if counted is not None and asked.metrics_file:
+        beside.append(metrics_file.kept(ctx, asked.metrics_file, counted.samples, cli.console.warn))
+    return beside
 
 
 def _api(cli: Cli, ctx: Context, asked: ControllerFlags) -> ApiServing:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.terminal import log_lines
+from pushjuju.cli.terminal import jsonlog, log_lines
 from pushjuju.cli.terminal.paint import colours_on
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
@@ -75,6 +75,9 @@ class DebugLogFlags:
     location: bool = flags.switch("location", "Show filename and line numbers")
     date: bool = flags.switch("date", "Show dates as well as times")
     ms: bool = flags.switch("ms", "Show times to millisecond precision")
+    format: str = flags.text(
+        "format", "Write lines as text, or as JSON objects", choices=("text", "json"), default="text"
+    )
     retry: bool = flags.switch("retry", "Accepted: the log is on this computer")
 
 
@@ -87,6 +90,8 @@ class DebugLogFlags:
         *flags.LOGIN,
         flags.duration("retry-delay", "Accepted and ignored", default="1s", void=True),
     ),
+    details="With `--format json`, each line is an object with the fields of the controller process's lines\n"
+    "(`controller run --log-format json`).",
     examples="    pushjuju debug-log --replay --no-tail\n"
     "    pushjuju debug-log --include web/0 --level WARNING\n",
     into=DebugLogFlags,
@@ -96,13 +101,13 @@ def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
     """Show the log of a model, and follow it."""
     amount = amount_of(cli, flags)
     selection = selection_of(flags)
-    look = look_of(cli, flags)
     opened = session.open_model(cli, flags.model)
+    shown = written(cli, flags, opened.uuid)
     _tell_unknown(cli, opened, (*selection.include, *selection.exclude))
     cli.on_interrupt = "Following ended."
     left = amount.limit or sys.maxsize
     for page in _pages(opened, selection, amount):
-        cli.output.text("".join(f"{log_lines.line(record, look)}\n" for record in page[:left]))
+        cli.output.text("".join(map(shown, page[:left])))
         left -= len(page)
         if left <= 0:
             return
@@ -110,8 +115,19 @@ def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
         cli.console.info(f"model {opened.identifier} is gone")
 
 
-def look_of(cli: Cli, flags: DebugLogFlags) -> log_lines.Look:
-    """Return how the flags want lines to look."""
+def written(cli: Cli, flags: DebugLogFlags, model: str) -> Callable[[log_selection.Record], str]:
+    """Return a function that returns a record as the flags want its line, with newline.
+
+    Args:
+        model: The UUID of the model.
+    """
+    if flags.format == "json":
+        return lambda record: jsonlog.record_line(record, model)
+    look = _look(cli, flags)
+    return lambda record: f"{log_lines.line(record, look)}\n"
+
+
+def _look(cli: Cli, flags: DebugLogFlags) -> log_lines.Look:
     return log_lines.Look(
         date=flags.date,
         milliseconds=flags.ms,

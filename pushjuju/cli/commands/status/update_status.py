@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import metrics_file as written
 from pushjuju.core.errors import PushjujuError, UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.application import update_status as request
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
 
 
 @command(
     "update-status",
     usage="[<unit> ...]",
     summary="Runs update-status on the units, and all other work that is due.",
-    flags=(*flags.MODEL,),
+    flags=(
+        *flags.MODEL,
+        flags.text("metrics-file", "Write the metrics to this file at the end, for node_exporter"),
+    ),
     details="For cron. Works every model of the controller unless -m or units are given. Other commands\n"
-    "may run at the same time.",
+    "may run at the same time. --metrics-file replaces the file in one step, as `metrics -o` does.",
     examples="    pushjuju update-status\n    pushjuju update-status mysql/0 wordpress/1\n",
     see_also=("controller", "status"),
 )
-def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+def update_status(cli: Cli, args: tuple[str, ...], *, model: str, metrics_file: str) -> None:
     """Make update-status hooks due, and do all work that is due."""
     for name in args:
         if not is_unit(name):
@@ -34,11 +44,19 @@ def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         uuids = [found.uuid for found in models.list_models(ctx)]
     for uuid in uuids:
         request.make_due(ctx, uuid, list(args))
+    failures = _settle(cli, ctx, uuids, args)
+    if metrics_file:
+        written.write(ctx, metrics_file)
+    if failures:
+        raise failures[0]
+
+
+def _settle(cli: Cli, ctx: Context, uuids: Sequence[str], units: Sequence[str]) -> list[PushjujuError]:
+    """Work the models, and return what failed."""
     failures: list[PushjujuError] = []
     for uuid in uuids:
         try:
-            drive.settle(cli, ctx, uuid, touched=list(args) or None, routine=True)
+            drive.settle(cli, ctx, uuid, touched=list(units) or None, routine=True)
         except PushjujuError as error:  # go on with the other models
             failures.append(error)
-    if failures:
-        raise failures[0]
+    return failures

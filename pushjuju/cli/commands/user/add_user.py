@@ -26,8 +26,8 @@ def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     """Record a user."""
     ctx = session.open_controller(cli, controller)
     name, display = args[0], args[1] if len(args) > 1 else ""
-    users.add(ctx, name, display)
-    invitation = registration_string.invite(ctx, name)
+    key = users.add(ctx, name, display)
+    invitation = registration_string.with_key(ctx, name, key)
     tell_added(cli, name, display, invitation)
 
 

@@ -13,20 +13,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.values import changed as replaced
 from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
+from pushjuju.services.entities.basis.audit_names import Noted
 from pushjuju.store.tx import Tx
-
-if TYPE_CHECKING:
-    from pushjuju.store.engine import Connection, Rows
 
 _KINDS = {"action": "task", "remote": "saas", "units": "application", "progress": "task"}
 """Names of kinds in the journal of changes -> names for people."""
-_NO_CHANGE = ("SELECT", "INSERT INTO work ", "UPDATE work ")  # to wake a machine changes nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,14 +109,14 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
     plain = Tx(tx._connection)  # no cache: triggers write the journal of changes
     begun = plain.row("audit_begin", model=noting.model)
     assert begun is not None, "the statement always has a row"
-    counted = _Counted(tx._connection)
-    yield Tx(counted, tx._memo)
+    seen = Noted(tx._connection, plain)
+    yield Tx(seen, tx._memo)
     rows = plain.rows("change_after", after=begun["newest"] or 0)
-    if not (rows or counted.rows or noting.files):
+    if not (rows or seen.rows or noting.files):
         return
     model = noting.model or _only({row["model"] for row in rows})
     name = begun["model_name"] or (plain.scalar("audit_model_name", model=model) if model else "")
-    changed = (*noting.files, *_names((row["kind"], row["entity"]) for row in rows))
+    names = _names((row["kind"], row["entity"]) for row in rows) | seen.names
     append(
         plain,
         (begun["number"] or 0, begun["hash"] or ""),
@@ -129,7 +126,7 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
             **noting.caller.facts(),
             "model": name or "",
             "model-uuid": model,
-            "changed": [f"model {name}" if item == f"model {model}" else item for item in changed],
+            "changed": [*noting.files, *sorted(_readable(plain, item, {model: name}) for item in names)],
         },
     )
 
@@ -153,24 +150,18 @@ def prune(tx: Tx, now: datetime, before: datetime) -> None:
     append(plain, (begun["number"], begun["hash"]), now, {"user": "", **facts, "pruned": pruned})
 
 
-def _names(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Return entities of the journal of changes as `kind name`, each once, sorted."""
-    return sorted({f"{_KINDS.get(kind, kind)} {entity}" for kind, entity in rows})
+def _names(rows: Iterable[tuple[str, str]]) -> set[str]:
+    """Return entities of the journal of changes as `kind name`."""
+    return {f"{_KINDS.get(kind, kind)} {entity}" for kind, entity in rows}
+
+
+def _readable(tx: Tx, item: str, known: Mapping[str, str]) -> str:
+    """Return `kind name` with the name of a model in place of its UUID; `known` has names by UUID."""
+    kind, _, entity = item.partition(" ")
+    if kind != "model":
+        return item
+    return f"model {known.get(entity) or tx.scalar('audit_model_name', model=entity) or entity}"
 
 
 def _only(found: Collection[str]) -> str:
     return next(iter(found)) if len(found) == 1 else ""
-
-
-class _Counted:
-    """A connection that counts the rows which statements write, without those of the work queue."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self.rows = 0
-
-    def execute(self, statement: str, params: Any = (), /) -> Rows:
-        found = self._connection.execute(statement, params)
-        if not statement.startswith(_NO_CHANGE):
-            self.rows += max(found.rowcount, 0)
-        return found

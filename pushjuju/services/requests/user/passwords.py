@@ -41,16 +41,32 @@ def check(password: str) -> None:
         raise NotValid(f"the password is longer than {LONGEST} characters")
 
 
+def first(password: str) -> tuple[str, bytes]:
+    """Return what the store keeps for a new user, and the user's secret key.
+
+    Args:
+        password: The password; empty for a new secret key. With a password the returned key is empty.
+
+    Raises:
+        NotValid: The password is too long.
+    """
+    if password:
+        check(password)
+        return hashed(password), b""
+    key = secrets.token_bytes(_KEY_SIZE)
+    return kept_key(key), key
+
+
 def new_key(ctx: Context, name: str) -> bytes:
     """Remove the password of a user; return the secret key with which the user chooses a new password.
 
     Raises:
         NotFound: The user does not exist.
     """
-    key = secrets.token_bytes(_KEY_SIZE)
+    kept, key = first("")
     with ctx.change_controller() as tx:
         users.require(tx, name)
-        tx.run("user_login_set_password", name=name, password=kept_key(key))
+        tx.run("user_login_set_password", name=name, password=kept)
     return key
 
 

@@ -37,8 +37,12 @@ def invite(ctx: Context, name: str) -> Invitation:
     Raises:
         NotFound: The user does not exist.
     """
-    key, addresses = passwords.new_key(ctx, name), _addresses(ctx)
-    return encoded(name, key, addresses, ctx.controller.name)
+    return with_key(ctx, name, passwords.new_key(ctx, name))
+
+
+def with_key(ctx: Context, name: str, key: bytes) -> Invitation:
+    """Return the registration string for a user's secret key, with the addresses of this controller."""
+    return encoded(name, key, _addresses(ctx), ctx.controller.name)
 
 
 def encoded(name: str, key: bytes, addresses: Sequence[str], controller: str) -> Invitation:

@@ -11,18 +11,31 @@ from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.cloud.owned_credentials import parts_of
 from pushjuju.services.requests.cloud import credentials
+from pushjuju.services.requests.user import passwords
 from pushjuju.store.rows.user_records import Person
 from pushjuju.store.tx import Tx
 
 _LONGEST_DISPLAY = 1024
 
 
-def add(ctx: Context, name: str, display_name: str) -> None:
-    """Add a user who may log in, but has no other access."""
+def add(ctx: Context, name: str, display_name: str, password: str = "") -> bytes:
+    """Add a user who may log in, but has no other access.
+
+    Args:
+        password: The user's password; empty for a user who chooses one with a secret key.
+
+    Returns:
+        The secret key; empty for a user with a password.
+
+    Raises:
+        NotValid: The name, the display name or the password cannot be used.
+        AlreadyExists: A user has the name.
+    """
     if not users.is_name(name):
         raise NotValid(f'failed to create user: invalid user name "{name}"')
     if len(display_name) > _LONGEST_DISPLAY or not display_name.isprintable():
         raise NotValid("failed to create user: invalid display name")
+    kept, key = passwords.first(password)
     with ctx.change_controller() as tx:
         if users.exists(tx, name):
             raise AlreadyExists("failed to create user: username unavailable")
@@ -36,6 +49,8 @@ def add(ctx: Context, name: str, display_name: str) -> None:
             ),
         )
         tx.run("access_set", kind=Kind.CONTROLLER, target="", person=name, level="login")
+        tx.run("user_login_set_password", name=name, password=kept)
+    return key
 
 
 def remove(ctx: Context, name: str) -> None:

@@ -22,7 +22,7 @@ class Wanted:
 
     Attributes:
         model: `owner/name`, `name` or the UUID of a model.
-        entity: The name of an application, which stands for its units too, or of any other entity.
+        entity: The name of an application, which stands for its units and resources too, or of another.
         most: How many of the newest lines; 0 for all.
     """
 
@@ -48,9 +48,9 @@ def _names_of_model(line: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _concerns(changed: str, entity: str) -> bool:
-    """Return True when `kind name` in a line is an entity, or a unit of an application."""
-    name = changed.partition(" ")[2]
-    return name == entity or (name.startswith(f"{entity}/") and changed.startswith("unit "))
+    """Return True when `kind name` in a line is an entity, or a unit or resource of an application."""
+    kind, _, name = changed.partition(" ")
+    return name == entity or (name.startswith(f"{entity}/") and kind in ("unit", "resource"))
 
 
 def lines(ctx: Context, wanted: Wanted) -> list[dict[str, Any]]:

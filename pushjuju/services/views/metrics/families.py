@@ -54,7 +54,7 @@ FAMILIES: dict[str, Family] = {
     "queue_items": Family(
         "gauge",
         "model kind state",
-        "Keys of the work queue; kind: machine or loop; state: due, waiting or held.",
+        "Keys of the work queue; kind: machine or loop; state: due, late (by 10 minutes), waiting or held.",
     ),
     "queue_oldest_due_seconds": Family(
         "gauge", "model", "For how long due work has waited; 0 without such work."

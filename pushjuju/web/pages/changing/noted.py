@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.web import errors
 from pushjuju.web.api import Api
 from pushjuju.web.audit import Speaker
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.pages.visit import Visit
+from pushjuju.web.pool import PEER
 
 
 @contextmanager
@@ -27,15 +26,6 @@ def noted(
     """
     model = visit.model
     said = Speaker(user=entered.user, what="dashboard", model=model.uuid, model_name=model.qualified)
-    lines = api.audit(ctx).conversation(said)
-    lines.asked(1, f"Dashboard.{name}", 1, params)
-    error: errors.Error | None = {"message": "internal error", "code": ""}
-    try:
-        caller = Caller(door="dashboard", command=name, verified=True)
+    with api.audit(ctx).conversation(said).request(1, f"Dashboard.{name}", 1, params):
+        caller = Caller(door="dashboard", command=name, host=PEER.get(), verified=True)
         yield replace(ctx, user=entered.user, caller=caller)
-        error = None
-    except PushjujuError as failed:
-        error = errors.told(failed)
-        raise
-    finally:
-        lines.answered(1, error)

@@ -13,8 +13,11 @@ from pushjuju.cli.terminal.jsonlog import JsonLog, is_wanted
 from pushjuju.cli.terminal.progress import progress
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import PushjujuError, UsageError
+from pushjuju.services.entities.basis import logs
+from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event
-from tests.world.commandline import Run
+from tests.world.commandline import Run, ok
+from tests.world.controller import TestController
 
 MODEL = "11111111-0000-4000-8000-000000000000"
 
@@ -70,6 +73,27 @@ def test_the_flag_decides_before_the_environment() -> None:
     ]  # fmt: skip
     with pytest.raises(UsageError, match='log format "xml" is not one of text, json'):
         is_wanted("xml", {})
+
+
+def test_the_log_of_a_model_has_the_fields_of_the_controller_process(
+    runtime: TestController, run: Run
+) -> None:
+    def add(tx: ModelTx) -> None:
+        for entity, level in (("unit-web-0", "WARNING"), ("machine-0-lxd-1", "CRITICAL")):
+            logs.append(
+                tx, entity, level, "unit.web/0.juju-log", "a\nb", now=runtime.clock.now(), location="x:1"
+            )
+
+    runtime.focus()
+    runtime.write(add)
+    unit, machine = lines(io.StringIO(ok(run("debug-log", "--no-tail", "--format", "json"))))
+    assert unit == {
+        "timestamp": "2025-03-01T09:00:00.000000Z", "severity_text": "WARN", "severity_number": 13,
+        "body": "a\nb", "logger": "unit.web/0.juju-log", "model": runtime.model, "unit": "web/0",
+        "location": "x:1",
+    }  # fmt: skip
+    assert (machine["machine"], machine["severity_number"]) == ("0/lxd/1", 21)
+    assert run("debug-log", "--format", "xml").status == 2
 
 
 def test_a_controller_process_writes_json_alone(lab: Run) -> None:

@@ -16,10 +16,19 @@ import pytest
 
 import pushjuju
 from pushjuju.core.errors import PushjujuError
+from pushjuju.core.model.secrets import Content
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.audit import Caller
-from pushjuju.services.requests.application import settings
-from pushjuju.services.requests.controller import controller_config
-from pushjuju.services.requests.user import passwords
+from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.secret.secrets import Change
+from pushjuju.services.requests.application import attach_resource, settings
+from pushjuju.services.requests.controller import controller_config, notify
+from pushjuju.services.requests.controller.notify import TargetOptions
+from pushjuju.services.requests.machine import spaces
+from pushjuju.services.requests.secret import user_secrets
+from pushjuju.services.requests.storage import pools
+from pushjuju.services.requests.user import access, passwords, users
+from pushjuju.services.requests.user.access import AccessOptions
 from pushjuju.services.views.listings.audit_lines import Wanted, lines, verify
 from pushjuju.store.tx import Tx
 from pushjuju.workers.loops import cleaner
@@ -114,6 +123,77 @@ def test_passwords_and_settings_of_the_controller_have_lines_without_values(web:
     controller_config.change(web.ctx, {"object-store-s3-static-secret": SECRET})
     assert found(web)[-1]["changed"] == ["controller-config object-store-s3-static-secret"]
     assert SECRET not in json.dumps(found(web))
+
+
+def changed(house: TestController, act: Callable[[], object]) -> list[str]:
+    """Return what the one line of a request names."""
+    before = len(found(house))
+    act()
+    (line,) = found(house)[before:]
+    assert SECRET not in json.dumps(line)
+    names: list[str] = line["changed"]
+    return names
+
+
+def test_changes_of_users_and_access_name_them(web: TestController) -> None:
+    assert changed(web, lambda: users.add(web.ctx, "kim", "Kim")) == ["controller", "user kim"]
+    options = AccessOptions(user="kim", level="read", kind=Kind.MODEL, names=("shop",))
+    assert changed(web, lambda: access.grant(web.ctx, options)) == ["model admin/shop", "user kim"]
+    assert changed(web, lambda: access.revoke(web.ctx, options)) == ["model admin/shop", "user kim"]
+    assert changed(web, lambda: passwords.set_password(web.ctx, "kim", SECRET)) == ["user kim"]
+    assert changed(web, lambda: users.set_enabled(web.ctx, "kim", enabled=False)) == ["user kim"]
+    assert changed(web, lambda: users.remove(web.ctx, "kim")) == ["user kim"]
+    assert len(found(web, entity="kim")) == 6
+
+
+def test_changes_of_secrets_name_them_also_after_their_removal(web: TestController) -> None:
+    content = Content({"word": SECRET})
+    added = changed(web, lambda: user_secrets.add(web.ctx, web.model, "token", content))
+    (number,) = {name for name in added if name.startswith("secret ")} - {"secret token"}
+    renamed = Change(label="key")
+    assert changed(web, lambda: user_secrets.update(web.ctx, web.model, "token", renamed)) == sorted([
+        "secret key", number, "secret token"
+    ])  # fmt: skip
+    granted = changed(web, lambda: user_secrets.grant(web.ctx, web.model, "key", ["web"]))
+    assert {"application web", "secret key", number} <= set(granted)
+    assert changed(web, lambda: user_secrets.remove(web.ctx, web.model, "key")) == sorted([
+        "secret key", number
+    ])  # fmt: skip
+    assert len(found(web, entity="key")) == 3
+
+
+def test_changes_of_spaces_and_pools_name_them(web: TestController) -> None:
+    assert "space dmz" in changed(web, lambda: spaces.add(web.ctx, web.model, "dmz", ()))
+    renamed = changed(web, lambda: spaces.rename(web.ctx, web.model, "dmz", "front"))
+    assert {"space dmz", "space front"} <= set(renamed)
+    assert "space front" in changed(web, lambda: spaces.remove(web.ctx, web.model, "front", force=False))
+    made = changed(web, lambda: pools.create(web.ctx, web.model, "fast", "loop", {}))
+    assert made == changed(web, lambda: pools.remove(web.ctx, web.model, "fast")) == ["storage-pool fast"]
+
+
+def test_changes_of_targets_of_events_name_them(web: TestController) -> None:
+    options = TargetOptions(name="chat", address=f"http://127.0.0.1:9/{SECRET}")
+    added = changed(web, lambda: notify.add(web.ctx, PluginHost(environ={}), options))
+    assert "notify-target chat" in added
+    assert changed(web, lambda: notify.remove(web.ctx, "chat")) == ["notify-target chat"]
+
+
+def test_an_uploaded_resource_is_named_and_found_by_its_application(
+    runtime: TestController, tmp_path: Path
+) -> None:
+    runtime.deploy(packed=runtime.charms.make(resources={"data": {"type": "file", "filename": "data.tgz"}}))
+    (tmp_path / "my.tgz").write_text("one")
+    path = str(tmp_path / "my.tgz")
+    names = changed(runtime, lambda: attach_resource.attach(runtime.ctx, runtime.model, "web", "data", path))
+    assert "resource web/data" in names
+    assert found(runtime, entity="web")[-1]["changed"] == names
+
+
+def test_a_statement_that_writes_nothing_names_nothing(web: TestController) -> None:
+    with web.ctx.change(web.model) as tx:
+        tx.run("storage_pool_delete", name="none")
+        tx.run("process_enlist", owner="host/1", version="1", started="", pools="[]")
+    assert found(web)[-1]["changed"] == ["process host/1"]
 
 
 def test_the_end_of_auditing_is_the_last_line(web: TestController) -> None:

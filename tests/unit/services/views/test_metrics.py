@@ -116,6 +116,30 @@ def test_the_counts_of_a_removed_application_go_with_the_application(
     assert exposition.text(runtime.ctx)
 
 
+@pytest.mark.parametrize(
+    ("accept", "wanted"),
+    [
+        ("", False),
+        ("*/*", False),
+        ("text/plain;version=0.0.4", False),
+        ("application/openmetrics-text", True),
+        ("application/openmetrics-text; version=0.0.1", False),
+        ("application/openmetrics-text;version=1.0.0;q=0.3, text/plain;q=0.6", False),
+        ("application/openmetrics-text;version=1.0.0;q=x", False),
+    ],
+)
+def test_openmetrics_is_for_clients_that_prefer_it(accept: str, wanted: bool) -> None:
+    assert exposition.wants_open_metrics(accept) is wanted
+
+
+def test_work_that_is_due_for_ten_minutes_is_late(runtime: TestController) -> None:
+    runtime.deploy("web")
+    runtime.clock.advance(60)
+    assert {labels[1] for labels in values(runtime, "queue_items")} >= {"due"}
+    runtime.clock.advance(600)
+    assert {labels[1] for labels in values(runtime, "queue_items")} == {"late"}
+
+
 def test_labels_are_names_of_models_applications_hooks_and_statuses_alone(
     runtime: TestController, packs: Charms
 ) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.cli.work import metrics_file
+from pushjuju.workers.counts import Counts
+from tests.waiting import until
 from tests.world.charms import Charms
 from tests.world.commandline import Run, ok
 from tests.world.controller import TestController
@@ -39,6 +42,44 @@ def test_a_directory_that_is_missing_is_an_error(runtime: TestController, run: R
     ended = run("metrics", "-o", str(tmp_path / "missing" / "pushjuju.prom"))
     assert ended.status == 1
     assert str(tmp_path / "missing") in ended.err
+
+
+def test_update_status_writes_the_metrics_after_a_round_that_failed_too(
+    runtime: TestController, run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "pushjuju.prom"
+    assert run("update-status", "--metrics-file", str(path)).status == 1  # the machine is gone
+    assert 'pushjuju_units{model="admin/shop",application="web"' in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+async def test_a_process_writes_its_metrics_again_and_at_its_end(
+    runtime: TestController, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics_file, "EVERY_S", 0.01)
+    path, counts = tmp_path / "pushjuju.prom", Counts()
+    said: list[str] = []
+    async with metrics_file.kept(runtime.ctx, str(path), counts.samples, said.append):
+        assert "pushjuju_leases_lost_total 0\n" in path.read_text()
+        counts.lost = 1
+        await until(lambda: "pushjuju_leases_lost_total 1\n" in path.read_text())
+        monkeypatch.setattr(metrics_file, "EVERY_S", 60)
+        counts.lost = 2
+    assert "pushjuju_leases_lost_total 2\n" in path.read_text()
+    assert said == []
+
+
+async def test_a_file_that_can_no_longer_be_written_is_one_warning(
+    runtime: TestController, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics_file, "EVERY_S", 0.01)
+    folder = tmp_path / "node"
+    folder.mkdir()
+    said: list[str] = []
+    async with metrics_file.kept(runtime.ctx, str(folder / "x.prom"), list, said.append):
+        shutil.rmtree(folder)
+        await until(lambda: said)
+    assert [text.startswith(f"the metrics cannot be written to {folder}/x.prom: ") for text in said] == [True]
 
 
 def test_promtool_accepts_the_text(runtime: TestController, run: Run) -> None:
