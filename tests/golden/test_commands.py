@@ -65,6 +65,7 @@ BY_CHOICE: dict[tuple[str, str], str] = {
     ("dashboard", "model"): "as above",
     ("dashboard", "no-browser-login"): "the link logs in",
     ("dashboard", "no-browser"): "the browser opens by default",
+    ("dashboard", "no-drive"): "what becomes due is done while the dashboard is open",
     ("dashboard", "listen"): "several dashboards on one computer, tunnels",
     ("dashboard", "as"): "shows the pages with the rights of another user",
     ("dashboard", "read-only"): "lets no page change anything",

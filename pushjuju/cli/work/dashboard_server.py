@@ -9,13 +9,13 @@ import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pushjuju.core import children
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web.pages.loopback import Loopback
 from pushjuju.web.server import Address
@@ -24,6 +24,7 @@ from pushjuju.workers import background
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
 
+_LOOK_S = 5.0
 _OPENERS = ("xdg-open", "sensible-browser", "wslview", "open")  # of desktops, Debian, WSL and macOS
 _OF_DESKTOPS = (
     "BROWSER",
@@ -44,7 +45,16 @@ class DashboardServing:
     """Serves the dashboard until a signal ends the process."""
 
     def __init__(
-        self, cli: Cli, ctx: Context, *, user: str, listen: str, port: int, any_port: bool, read_only: bool
+        self,
+        cli: Cli,
+        ctx: Context,
+        *,
+        user: str,
+        listen: str,
+        port: int,
+        any_port: bool,
+        read_only: bool,
+        drives: bool,
     ) -> None:
         """Prepare the server.
 
@@ -52,7 +62,9 @@ class DashboardServing:
             listen: A loopback address, with a port if it must not be `port`; empty for the controller's own.
             any_port: True to take any free port when another program has the port.
             read_only: True when no page changes anything.
+            drives: True to start a background process when work is due that no process does.
         """
+        self._drives = drives
         self._cli = cli
         self._ctx = ctx
         self._user = user
@@ -77,7 +89,18 @@ class DashboardServing:
             with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
                 if browser:
                     self._open(Path(folder) / "dashboard.html", await server.link(self._user))
+                driving = asyncio.create_task(self._drive(server)) if self._drives else None
                 await stop.wait()
+                if driving is not None:
+                    driving.cancel()
+
+    async def _drive(self, server: Loopback) -> None:
+        """See to it that what becomes due is done, as long as the dashboard is open."""
+        while True:
+            with suppress(StoreError):  # a store that is busy or away is asked again
+                if await server.is_work_left():
+                    self._work()
+            await asyncio.sleep(_LOOK_S)
 
     def _tell_tunnel(self, host: str, port: int) -> None:
         """Print how a browser on the user's own computer reaches the dashboard."""

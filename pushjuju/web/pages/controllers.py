@@ -13,6 +13,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.views import cloud_documents
 from pushjuju.services.views.listings import processes, users
 from pushjuju.services.views.listings import settings as settings_of
+from pushjuju.services.views.metrics.reading import LATE
 from pushjuju.web.call import is_superuser
 from pushjuju.web.pages import cells
 from pushjuju.web.pages.cells import Cell, Table
@@ -97,9 +98,10 @@ def _processes(working: Sequence[Mapping[str, Any]]) -> Table:
 
 def _queue(visit: Visit) -> Table:
     """Return what waits to be done, by model."""
+    now = visit.ctx.clock.now()
     with visit.ctx.store.read() as tx:
         names = {model.uuid: model.qualified for model in models.listed(tx)}
-        rows = tx.rows("metrics_queue", now=visit.ctx.clock.now())
+        rows = tx.rows("metrics_queue", now=now, late=now - LATE)
     return Table(
         name="Work",
         heads=("Model", "Kind", "State", "Number", "Earliest"),

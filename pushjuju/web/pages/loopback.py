@@ -10,6 +10,7 @@ from dataclasses import replace
 from aiohttp import web
 
 from pushjuju.services.entities.basis.context import Context, open_context
+from pushjuju.services.entities.machine import machine_work
 from pushjuju.web import login
 from pushjuju.web.api import Api
 from pushjuju.web.pages.addresses import ROOT
@@ -86,6 +87,10 @@ class Loopback:
         entered = await self._pool.run(lambda ctx: login.enter(ctx, user))
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}{ROOT}enter?token={self._site.sessions.link(entered)}"
+
+    async def is_work_left(self) -> bool:
+        """Return True when work of the controller is due, and no process does it."""
+        return await self._pool.run(machine_work.is_any_left)
 
     async def close(self) -> None:
         """End all streams, and stop listening."""

@@ -21,6 +21,7 @@ class DashboardFlags:
     port: int = flags.number("port", "Local port used to serve the dashboard", default=31666)
     listen: str = flags.text("listen", "Listen at another address of this computer: ADDRESS, or ADDRESS:PORT")
     read_only: bool = flags.switch("read-only", "Let no page change anything")
+    no_drive: bool = flags.switch("no-drive", "Leave what becomes due to other processes and commands")
     user: str = flags.text("as", "The user whose rights the pages have; by default your own", dest="user")
 
 
@@ -32,8 +33,9 @@ class DashboardFlags:
     into=DashboardFlags,
     details="The pages show models with their picture, applications, units, machines, hooks, actions and\n"
     "logs, and change with the model. Forms change models, after they have shown what would happen;\n"
-    "--read-only leaves them out. Only this computer reaches the pages; the printed link logs in\n"
-    "once, within two minutes. The command ends with Ctrl-C.\n\n"
+    "--read-only leaves them out. While the dashboard is open, a background process does what\n"
+    "becomes due, unless --no-drive or --read-only is given. Only this computer reaches the pages; the\n"
+    "printed link logs in once, within two minutes. The command ends with Ctrl-C.\n\n"
     "For other computers, `pushjuju api` serves the same pages at https://HOST:PORT/ui/, where\n"
     "users log in with their passwords.",
     examples="    pushjuju dashboard\n    pushjuju dashboard --no-browser --port 8080\n",
@@ -47,7 +49,7 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
     user, is_default = asked.user or ctx.user, "port" not in cli.given
     made = serving.dashboard()(
         cli, ctx, user=user, listen=asked.listen, port=asked.port, any_port=is_default,
-        read_only=asked.read_only,
+        read_only=asked.read_only, drives=not (asked.no_drive or asked.read_only),
     )  # fmt: skip
     cli.on_interrupt = "Stopped."
     made.serve(browser=not asked.no_browser)

@@ -63,11 +63,18 @@ def hands(ctx: Context, tx: ModelTx) -> Callable[[WorkItem], Hands]:
 def is_left(ctx: Context, tx: ModelTx) -> bool:
     """Return True when work of a model has been due for some seconds, and no process does it."""
     late = ctx.clock.now() - timedelta(seconds=_LATE_S)
-    due = tx.rows("metrics_queue", now=late)
-    if not any(row["model"] == tx.model and row["state"] == "due" for row in due):
+    due = tx.rows("metrics_queue", now=late, late=late)
+    if not any(row["model"] == tx.model and row["state"] == "late" for row in due):
         return False
     pool = pools.pool_of(tx) if ctx.store.engine.locks_models else ""
     return not processes.waiting(tx, ctx.store.lives, pool)
+
+
+def is_any_left(ctx: Context) -> bool:
+    """Return True when `is_left` holds for any model."""
+    with ctx.store.read() as tx:
+        models = sorted({str(row["uuid"]) for row in tx.rows("model_list")})
+        return any(is_left(ctx, ctx.of(tx, model)) for model in models)
 
 
 def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> dict[str, str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pushjuju.store.engine import Row
     from pushjuju.store.tx import Tx
 
-_LATE = timedelta(minutes=10)
+LATE = timedelta(minutes=10)
 _SOON = timedelta(days=7)  # for secrets that expire
 
 
@@ -182,7 +182,7 @@ def histogram(name: str, labels: tuple[str, ...], counts: Counter[int], total: f
 
 def _queue(tx: Tx, now: datetime, models: Iterable[str]) -> Iterator[Sample]:
     late = dict.fromkeys(models, 0.0)
-    for row in tx.rows("metrics_queue", now=to_iso(now), late=to_iso(now - _LATE)):
+    for row in tx.rows("metrics_queue", now=to_iso(now), late=to_iso(now - LATE)):
         yield Sample("queue_items", (row["model"], row["kind"], row["state"]), row["items"])
         if row["state"] in ("due", "late") and row["model"] in late:
             waited = now.timestamp() - _seconds(row["due"])

@@ -6,11 +6,12 @@ import asyncio
 import os
 import re
 import signal
+import sqlite3
 import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -20,8 +21,10 @@ from cryptography import x509
 
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis import wake
 from pushjuju.web import certificates
 from pushjuju.web.server import Address
+from tests.waiting import comes, remains
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 
@@ -185,6 +188,28 @@ def test_the_dashboard_listens_where_it_is_told_but_only_on_this_computer(folder
         _, said = process.communicate(timeout=30)
     assert process.returncode == 1
     assert "pushjuju api --listen 0.0.0.0:80" in said
+
+
+@pytest.mark.parametrize("flag", ["", "--no-drive", "--read-only"])
+def test_what_becomes_due_is_done_while_the_dashboard_is_open(
+    tmp_path: Path, packs: Charms, flag: str
+) -> None:
+    world = TestController.build(tmp_path, packs)
+    world.write(lambda tx: wake.machine(tx, "7", "a test"))
+    path, folder = world.ctx.controller.store_path, world.keep()
+
+    def is_due() -> bool:
+        with closing(sqlite3.connect(path)) as store:
+            found = store.execute("SELECT due FROM work WHERE key LIKE '%/machine/7'").fetchone()
+        return found is not None and found[0] is not None
+
+    with started(folder, "dashboard", "--no-browser", "--port", "0", *([flag] if flag else [])) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        if flag:
+            remains(is_due, 2.0)
+        else:
+            comes(lambda: not is_due())
 
 
 def test_the_browser_gets_a_private_page_and_no_variable_that_is_not_its_own(
