@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,28 +50,40 @@ class DashboardServing:
         ctx: Context,
         *,
         user: str,
-        listen: str,
-        port: int,
-        any_port: bool,
+        places: Sequence[tuple[str, int]],
         read_only: bool,
         drives: bool,
     ) -> None:
         """Prepare the server.
 
         Args:
-            listen: A loopback address, with a port if it must not be `port`; empty for the controller's own.
-            any_port: True to take any free port when another program has the port.
+            places: Hosts and ports to listen at, until one is free; see `places`.
             read_only: True when no page changes anything.
             drives: True to start a background process when work is due that no process does.
         """
-        self._drives = drives
         self._cli = cli
         self._ctx = ctx
         self._user = user
-        self._host, wanted = _loopback(listen)
-        self._ports = (wanted,) if wanted is not None else (port, 0) if any_port else (port,)
+        self._places = places
         self._read_only = read_only
+        self._drives = drives
         self._browser: children.Child | None = None
+
+    @staticmethod
+    def places(listen: str, port: int, *, any_port: bool) -> list[tuple[str, int]]:
+        """Return hosts and ports to try in order.
+
+        Args:
+            listen: A loopback address, with a port if it must not be `port`; empty for the controller's own.
+            any_port: True to take any free port when another program has the port.
+
+        Raises:
+            NotValid: The address can be reached from other computers, and the dashboard has no TLS.
+        """
+        host, wanted = _loopback(listen)
+        if wanted is not None:
+            return [(host, wanted)]
+        return [(host, port), (host, 0)] if any_port else [(host, port)]
 
     def serve(self, *, browser: bool) -> None:
         """Serve until SIGTERM or SIGINT."""
@@ -116,8 +128,8 @@ class DashboardServing:
         Raises:
             NotValid: The server cannot listen.
         """
-        for port in self._ports:
-            server = Loopback(self._ctx, self._host, port, work=self._work, read_only=self._read_only)
+        for host, port in self._places:
+            server = Loopback(self._ctx, host, port, work=self._work, read_only=self._read_only)
             try:
                 await server.start()
             except OSError as error:

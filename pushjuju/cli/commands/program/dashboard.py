@@ -47,9 +47,9 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
         raise UsageError("cannot mix --browser and --no-browser")
     ctx = session.open_controller(cli, asked.controller)
     user, is_default = asked.user or ctx.user, "port" not in cli.given
-    made = serving.dashboard()(
-        cli, ctx, user=user, listen=asked.listen, port=asked.port, any_port=is_default,
-        read_only=asked.read_only, drives=not (asked.no_drive or asked.read_only),
-    )  # fmt: skip
+    served = serving.dashboard()
+    places = served.places(asked.listen, asked.port, any_port=is_default)
+    drives = not (asked.no_drive or asked.read_only)
+    made = served(cli, ctx, user=user, places=places, read_only=asked.read_only, drives=drives)
     cli.on_interrupt = "Stopped."
     made.serve(browser=not asked.no_browser)
