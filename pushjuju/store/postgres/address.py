@@ -9,7 +9,8 @@ from psycopg import conninfo
 
 from pushjuju.core.errors import NotValid, StoreBusy, StoreError
 from pushjuju.core.values import dataclass
-from pushjuju.store.postgres.faults import RIGHTS
+from pushjuju.store.postgres.faults import RIGHTS, STANDBY, explain_error
+from pushjuju.store.postgres.pipeline import Failed
 
 SCHEMES = ("postgresql", "postgres")
 SCHEMA = "pushjuju"
@@ -122,6 +123,8 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
     if state == "42501" or "permission denied" in text:
         what = f"the store {place.shown} cannot be made: the role lacks a right"
         return StoreError(what, detail=text, hint=RIGHTS)
+    if state in STANDBY:
+        return explain_error(Failed(text, state), place.shown)
     return StoreBusy(
         f"the store {place.shown} cannot be reached",
         detail=text,

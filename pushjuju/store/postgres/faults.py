@@ -8,6 +8,7 @@ from pushjuju.store.postgres.pipeline import Failed
 _AGAIN = "wait for the other pushjuju to end, then run the command again"
 _WAITED = ("55P03", "57014", "40P01", "40001", "25P03")  # locks, limits of time, deadlocks
 _NO_TABLE = "42P01"
+STANDBY = ("25006", "55000")  # the second: a standby does not know the position of its writes
 _NOT_OF_THE_STORE = ("22", "23", "42")  # values, constraints and texts of a statement
 
 
@@ -41,7 +42,7 @@ def explain_error(error: Failed, place: str) -> StoreError:
             detail=text,
             hint="free some space on the server, then run the command again",
         )
-    if state == "25006":
+    if state in STANDBY:
         return StoreError(
             f"the store {place} cannot be written: the server is read-only",
             detail=text,
