@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -204,7 +204,8 @@ class PostgresEngine:
 
     def _give_up(self) -> None:
         try:
-            self.connection.recover()
+            with suppress(Failed):  # else ROLLBACK, which comes behind, would not run
+                self.connection.catch_up()
             self.connection.execute("ROLLBACK")
             self.connection.catch_up()
         except Failed:

@@ -45,7 +45,7 @@ _READERS: Mapping[int, Callable[[bytes], Any]] = {
 
 
 class Failed(Exception):
-    """A statement failed, and the connection needs `Pipeline.recover`; or the connection is lost.
+    """A statement failed, and with it the transaction; or the connection is lost.
 
     Attributes:
         state: PostgreSQL's code of five characters, or "" when the connection is lost.
@@ -126,7 +126,7 @@ class Answer:
     def result(self) -> pq.abc.PGresult:
         """Return the answer; wait for it first when it is on its way."""
         if self.found is None:
-            self._pipeline.catch_up(self)
+            self._pipeline.catch_up()
         return cast("pq.abc.PGresult", self.found)
 
     @property
@@ -214,7 +214,7 @@ class Pipeline:
         if prepared.is_marked:
             self.met_mark = True
         if len(self._pending) > _MOST_PENDING:
-            self.catch_up(answer)
+            self.catch_up()
         return answer
 
     def _prepare(self, statement: str, params: Mapping[str, Any]) -> _Statement:
@@ -236,35 +236,56 @@ class Pipeline:
         self._pending.append(made)
         return made
 
-    def catch_up(self, until: Answer | None = None) -> None:
-        """Wait for the answers that are on their way, up to one of them or all.
+    def catch_up(self) -> None:
+        """Wait for all answers that are on their way.
+
+        The server then counts a transaction that is open as idle, and ends it when it stays so for too long.
 
         Raises:
             Failed: A statement failed. All statements after it were not run.
         """
-        if until is None and not self._pending:
+        if not self._pending:
             return
-        connection, self.trips = self._connection, self.trips + 1
+        self.trips += 1
+        failed: Failed | None = None
         try:
-            connection.send_flush_request()
-            connection.flush()
+            self._connection.pipeline_sync()
+            self._connection.flush()
             while self._pending:
-                item = self._pending[0]
-                result = self._next()
-                if result is None:
-                    raise self._lost()
-                while self._next() is not None:
-                    pass
+                failed = self._take(self._pending[0], self._result(), failed)
                 self._pending.popleft()
-                _require(result)
-                if isinstance(item, _Statement):
-                    item.ready = True
-                    continue
-                item.found = result
-                if item is until:
-                    return
+            self._result(ends=False)  # of the end of what was sent
         except psycopg.Error as error:
-            raise self._lost() from error
+            lost = self._lost()
+            raise failed or lost from error
+        if failed is not None:
+            self._statements = {text: item for text, item in self._statements.items() if item.ready}
+            raise failed
+
+    def _take(
+        self, item: Answer | _Statement, result: pq.abc.PGresult, failed: Failed | None
+    ) -> Failed | None:
+        """Keep the answer to a statement; return the first failure."""
+        if result.status not in _OK:
+            return failed or _failure(result)
+        if isinstance(item, _Statement):
+            item.ready = True
+        else:
+            item.found = result
+        return failed
+
+    def _result(self, *, ends: bool = True) -> pq.abc.PGresult:
+        """Return the next result.
+
+        Args:
+            ends: True for the result of a statement, behind which libpq returns an empty one.
+        """
+        result = self._next()
+        if result is None:
+            raise psycopg.OperationalError("the connection is lost")
+        while ends and self._next() is not None:
+            pass
+        return result
 
     def _next(self) -> pq.abc.PGresult | None:
         """Return the next result, after a wait that lets other threads run: `get_result` holds them up."""
@@ -283,27 +304,6 @@ class Pipeline:
         """Send the statements that wait, and leave their answers to the next question."""
         try:
             self._connection.flush()
-        except psycopg.Error as error:
-            raise self._lost() from error
-
-    def recover(self) -> None:
-        """Give up all that is on its way after an error, so that the next statement can run.
-
-        Raises:
-            Failed: The connection is lost.
-        """
-        connection = self._connection
-        try:
-            connection.pipeline_sync()
-            connection.flush()
-            self._pending.clear()
-            self._statements = {text: item for text, item in self._statements.items() if item.ready}
-            while True:
-                result = self._next()
-                if result is not None and result.status == pq.ExecStatus.PIPELINE_SYNC:
-                    return
-                if result is None and connection.status == pq.ConnStatus.BAD:
-                    raise self._lost()
         except psycopg.Error as error:
             raise self._lost() from error
 
@@ -336,9 +336,7 @@ def _sent(value: Any) -> bytes | None:
     return b"%d" % value if isinstance(value, int) else str(value).encode()
 
 
-def _require(result: pq.abc.PGresult) -> None:
-    if result.status in _OK:
-        return
+def _failure(result: pq.abc.PGresult) -> Failed:
     state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
     said = (result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message or b"").decode()
-    raise Failed(said.strip(), state)
+    return Failed(said.strip(), state)

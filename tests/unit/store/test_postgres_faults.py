@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pushjuju.core.errors import StoreBusy, StoreDamaged, StoreError
+from pushjuju.store import backup
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Model
 from tests.unit.store.conftest import MODEL
@@ -81,3 +85,64 @@ def test_a_server_that_returns_as_a_standby_is_told_of_and_the_store_is_used_aga
         name(store)
     monkeypatch.setattr(sessions, "_LINE", usual)
     assert name(store) == MODEL.name
+
+
+# --- transactions that stay open --------------------------------------------------------------------------
+
+
+def test_the_lock_of_a_process_that_was_stopped_in_a_transaction_is_free_after_a_while(
+    store: Store, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sessions._LIMITS, "idle_in_transaction_session_timeout", "300ms")
+    with closing(Store.open(postgres_url)) as stopped:
+        with pytest.raises(StoreBusy, match="has ended a transaction"), stopped.write(MODEL.uuid) as tx:  # noqa: PT012
+            with store.write(MODEL.uuid):
+                pass  # before `stopped` goes on
+            tx.list(Model, "model_list")
+        assert name(stopped) == MODEL.name
+
+
+def test_the_server_knows_that_a_transaction_waits_for_this_process(store: Store, run: Run) -> None:
+    pid = store.engine._link.info.backend_pid  # type: ignore[attr-defined]
+    asked = f"SELECT state FROM pg_stat_activity WHERE pid = {pid}"
+    with store.write() as tx:
+        comes(lambda: run(asked) == [("idle in transaction",)])
+        tx.list(Model, "model_list")
+        comes(lambda: run(asked) == [("idle in transaction",)])
+    comes(lambda: run(asked) == [("idle",)])
+
+
+def test_a_transaction_waits_for_the_server_no_more_often_than_it_asks(store: Store) -> None:
+    connection = store.engine.connection
+
+    def trips() -> int:
+        return connection.trips  # type: ignore[attr-defined,no-any-return]
+
+    name(store)
+    before = trips()
+    name(store)
+    assert trips() - before == 2  # the beginning and the question
+    with store.write() as tx:
+        for number in range(20):
+            tx.run("model_config_set", model=MODEL.uuid, key=f"k{number}", value="v")
+    assert trips() - before == 4  # the locks and the commit
+    with pytest.raises(ZeroDivisionError), store.write():
+        raise ZeroDivisionError
+    assert trips() - before == 6  # the locks and the end
+
+
+def test_a_restore_may_take_longer_than_other_transactions(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sessions._LIMITS, "idle_in_transaction_session_timeout", "300ms")
+    copy, copied = tmp_path / "copy.db", backup.copy_store
+    copied(store.place, copy)
+    with closing(Store.open(str(store.place))) as impatient:
+
+        def slowly(*given: Any) -> None:
+            time.sleep(0.6)
+            copied(*given)
+
+        monkeypatch.setattr(backup, "copy_store", slowly)
+        backup.take_back(impatient, copy, tmp_path / "before.db")
+        assert name(impatient) == MODEL.name
