@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
-from psycopg import conninfo
+from psycopg import conninfo, pq
 
 from pushjuju.core.errors import NotValid, StoreBusy, StoreError
 from pushjuju.core.values import dataclass
@@ -68,17 +68,43 @@ def require_safe(place: Place) -> None:
     Raises:
         NotValid: The address names a server on the network, and asks for less than TLS with a checked name.
     """
-    if not (_is_local(place.parameters) or place.parameters.get("sslmode") == _SAFE):
+    if _is_local(place.parameters) and _is_local(_effective(place)):
+        return
+    if place.parameters.get("sslmode") != _SAFE:
+        service = f"service={place.parameters['service']}&" if "service" in place.parameters else ""
         raise NotValid(
-            f"the address of a store on the network needs TLS: {place.shown}?sslmode={_SAFE}",
+            f"the address of a store on the network needs TLS: {place.shown}?{service}sslmode={_SAFE}",
             hint="--insecure-store allows a connection that others can read and change",
         )
 
 
 def _is_local(given: dict[str, Any]) -> bool:
-    """Return True for a socket of this computer."""
-    hosts = str(given.get("host", "") or "").split(",")
-    return not given.get("hostaddr") and all(not host or host.startswith(("/", "@")) for host in hosts)
+    """Return True for a socket of this computer; what a service file says is not known."""
+    if given.get("hostaddr") or given.get("service"):
+        return False
+    return all(not host or host.startswith(("/", "@")) for host in str(given.get("host") or "").split(","))
+
+
+def _effective(place: Place) -> dict[str, Any]:
+    """Return the parameters with those that libpq takes from the environment, such as PGHOST."""
+    found = {item.keyword.decode(): item.val.decode() for item in pq.Conninfo.get_defaults() if item.val}
+    return {**found, **place.parameters}
+
+
+def _require_as_written(place: Place) -> None:
+    """Check that the environment sends no connection over the network whose address names no server.
+
+    Raises:
+        NotValid: It does, and the address does not ask for TLS with a checked name.
+    """
+    if place.parameters.get("sslmode") == _SAFE or not _is_local(place.parameters):
+        return
+    if not _is_local(_effective(place)):
+        raise NotValid(
+            f"the address of the store names no server: {place.shown}; "
+            "PGHOST, PGHOSTADDR or PGSERVICE would send the connection over the network",
+            hint="unset PGHOST PGHOSTADDR PGSERVICE",
+        )
 
 
 def connected(place: Place) -> psycopg.Connection[Any]:
@@ -86,7 +112,9 @@ def connected(place: Place) -> psycopg.Connection[Any]:
 
     Raises:
         StoreError: The server does not answer or refuses, is too old, or a pooler stands before it.
+        NotValid: The environment names another server than the address, without TLS.
     """
+    _require_as_written(place)
     try:
         link = psycopg.connect(**place.parameters, autocommit=True)
     except psycopg.Error as error:

@@ -373,6 +373,8 @@ def test_what_is_refused_when_a_store_is_opened(url: str) -> None:
     [
         ("postgresql://db/pushjuju", "needs TLS"),
         ("postgresql://db/pushjuju?sslmode=require", "needs TLS"),
+        ("postgresql:///pushjuju?service=shop", "needs TLS"),
+        ("postgresql:///pushjuju?hostaddr=192.0.2.1&host=/run", "needs TLS"),
         ("postgresql://u:secret@db/pushjuju?sslmode=verify-full", "has no password"),
         ("postgresql://db/pushjuju?nonsense=1", "malformed"),
         ("postgresql://[::1", "malformed"),
@@ -382,6 +384,27 @@ def test_addresses_that_are_refused(given: str, said: str) -> None:
     with pytest.raises(NotValid, match=said) as raised:
         address.require_safe(address.parsed(given))
     assert "secret" not in raised.value.full_text
+
+
+@pytest.mark.parametrize("name", ["PGHOST", "PGHOSTADDR", "PGSERVICE"])
+def test_the_environment_leads_no_connection_to_the_network_without_tls(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Nothing is sent, in particular no password."""
+    monkeypatch.setenv(name, "192.0.2.1")
+    place = address.parsed("postgresql:///pushjuju?connect_timeout=2")
+    with pytest.raises(NotValid, match="needs TLS"):
+        address.require_safe(place)
+    with pytest.raises(NotValid, match="would send the connection over the network"):
+        address.connected(place)
+    address.require_safe(address.parsed("postgresql:///pushjuju?sslmode=verify-full"))
+
+
+def test_the_environment_may_name_a_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PGHOST", str(tmp_path))
+    address.require_safe(address.parsed("postgresql:///pushjuju"))
+    with pytest.raises(StoreBusy, match="cannot be reached"):
+        address.connected(address.parsed("postgresql:///pushjuju"))
 
 
 def test_addresses_that_are_taken() -> None:
