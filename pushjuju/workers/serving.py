@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju import __version__
 from pushjuju.core.clock import SystemClock
-from pushjuju.core.errors import StoreDamaged, StoreError, StoreGone, StoreTooNew
+from pushjuju.core.errors import StoreDamaged, StoreError, StoreGone, StoreTooNew, WrongKey
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.basis.context import Context
@@ -29,7 +29,12 @@ LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
 _DRAIN_LOOK_S = 1.0
 _APART_S = 2.0  # seconds between two clocks that are worth a warning
-_FINAL = (StoreDamaged, StoreGone, StoreTooNew)  # errors after which this process cannot use the store again
+_FINAL = (
+    StoreDamaged,
+    StoreGone,
+    StoreTooNew,
+    WrongKey,
+)  # errors after which this process cannot use the store again
 
 
 def serve(

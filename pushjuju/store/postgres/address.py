@@ -68,14 +68,19 @@ def require_safe(place: Place) -> None:
     Raises:
         NotValid: The address names a server on the network, and asks for less than TLS with a checked name.
     """
-    if _is_local(place.parameters) and _is_local(_effective(place)):
-        return
-    if place.parameters.get("sslmode") != _SAFE:
+    if not is_safe(place):
         service = f"service={place.parameters['service']}&" if "service" in place.parameters else ""
         raise NotValid(
             f"the address of a store on the network needs TLS: {place.shown}?{service}sslmode={_SAFE}",
             hint="--insecure-store allows a connection that others can read and change",
         )
+
+
+def is_safe(place: Place) -> bool:
+    """Return True when `require_safe` raises nothing."""
+    if place.parameters.get("sslmode") == _SAFE:
+        return True
+    return _is_local(place.parameters) and _is_local(_effective(place))
 
 
 def _is_local(given: dict[str, Any]) -> bool:

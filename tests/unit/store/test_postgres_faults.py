@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -132,7 +131,7 @@ def test_a_transaction_waits_for_the_server_no_more_often_than_it_asks(store: St
 
 
 def test_a_restore_may_take_longer_than_other_transactions(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sessions._LIMITS, "idle_in_transaction_session_timeout", "300ms")
     copy, copied = tmp_path / "copy.db", backup.copy_store
@@ -140,7 +139,7 @@ def test_a_restore_may_take_longer_than_other_transactions(
     with closing(Store.open(str(store.place))) as impatient:
 
         def slowly(*given: Any) -> None:
-            time.sleep(0.6)
+            run("SELECT pg_sleep(0.6)")  # twice as long as a transaction may wait
             copied(*given)
 
         monkeypatch.setattr(backup, "copy_store", slowly)
