@@ -21,9 +21,12 @@ _LIMITS = {
     "tcp_user_timeout": "15000",
 }
 _MOMENT = "extract(epoch FROM clock_timestamp())::float8"
-# The server, and its timeline: a standby begins a new timeline when it takes over.
+# The server, and its timeline: a standby begins a new timeline when it takes over. Also the database and the
+# schema: a copy of an earlier moment that is restored on the same server has other numbers.
 _LINE = """(SELECT system_identifier::text FROM pg_control_system())
-  || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)"""
+  || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+  || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
+  || '/' || to_regnamespace('pushjuju')::oid"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
