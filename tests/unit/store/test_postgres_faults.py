@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ from pushjuju.core.errors import StoreBusy, StoreDamaged, StoreError
 from pushjuju.store import backup
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Model
+from tests.postgres import databases
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes
 
@@ -145,3 +147,35 @@ def test_a_restore_may_take_longer_than_other_transactions(
         monkeypatch.setattr(backup, "copy_store", slowly)
         backup.take_back(impatient, copy, tmp_path / "before.db")
         assert name(impatient) == MODEL.name
+
+
+# --- what a commit means ----------------------------------------------------------------------------------
+
+
+def test_a_copy_restored_on_the_same_server_is_another_history(store: Store, postgres_host: str) -> None:
+    """Else nobody would ask the machines what they have run since the copy."""
+    usual = store.line
+    with closing(Store.open(str(store.place))) as again:
+        assert again.line == usual
+    present = str(store.engine.connection.execute("SELECT current_database()").fetchone()[0])
+    store.close()
+    login = ["-h", postgres_host, "-U", "pushjuju", "-d"]
+    dump = subprocess.run(["pg_dump", *login, present], check=True, capture_output=True).stdout
+    with databases.database(postgres_host) as url:
+        other = url.partition("@/")[2].partition("?")[0]
+        subprocess.run(["psql", "-q", *login, other], input=dump, check=True, capture_output=True)
+        with closing(Store.open(url)) as copy:
+            assert copy.line != usual
+            assert name(copy) == MODEL.name
+    with databases.database(postgres_host, present) as url, closing(Store.open(url)) as copy:
+        assert copy.line != usual
+
+
+def test_a_commit_waits_for_the_disk_whatever_the_role_has(store: Store, run: Run, postgres_url: str) -> None:
+    run("ALTER ROLE pushjuju SET synchronous_commit = off")
+    try:
+        with closing(Store.open(postgres_url)) as made:
+            shown = made.engine.connection.execute("SHOW synchronous_commit").fetchone()
+    finally:
+        run("ALTER ROLE pushjuju RESET synchronous_commit")
+    assert shown[0] == "on"
