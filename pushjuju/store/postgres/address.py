@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import psycopg
@@ -9,7 +10,7 @@ from psycopg import conninfo, pq
 
 from pushjuju.core.errors import NotValid, StoreBusy, StoreError
 from pushjuju.core.values import dataclass
-from pushjuju.store.postgres.faults import RIGHTS, STANDBY, explain_error
+from pushjuju.store.postgres.faults import RIGHTS, STANDBY, WAITED, explain_error
 from pushjuju.store.postgres.pipeline import Failed
 
 SCHEMES = ("postgresql", "postgres")
@@ -37,6 +38,12 @@ class Place:
     shown: str
     identity: str
     parameters: dict[str, Any]
+
+    @property
+    def lock(self) -> int:
+        """The number of the lock of the store; no other store on the server has it."""
+        digest = hashlib.sha256(f"{self.identity}/".encode()).digest()
+        return int.from_bytes(digest[:8], "big", signed=True)
 
 
 def parsed(url: str) -> Place:
@@ -158,7 +165,7 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
     if state == "42501" or "permission denied" in text:
         what = f"the store {place.shown} cannot be made: the role lacks a right"
         return StoreError(what, detail=text, hint=RIGHTS)
-    if state in STANDBY:
+    if state in (*STANDBY, *WAITED):
         return explain_error(Failed(text, state), place.shown)
     return StoreBusy(
         f"the store {place.shown} cannot be reached",

@@ -7,7 +7,6 @@ the whole store takes the lock of the store alone. All are advisory locks, which
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -153,18 +152,13 @@ class PostgresEngine:
 
     def _lock(self, model: str) -> None:
         """Take the locks of a writing transaction, without waiting for the answers."""
-        run, key = self.connection.execute, self._key_of_store()
+        run, key = self.connection.execute, self._place.lock
         if not model:
             run("SELECT pg_advisory_xact_lock(:key)::text", {"key": key})
             return
         run("SELECT pg_advisory_xact_lock_shared(:key)::text", {"key": key})
         models = _LOCK_MODELS.format(connected=queries()["models_connected"].rstrip().rstrip(";"))
         run(models, {"identity": self._place.identity, "model": model})
-
-    def _key_of_store(self) -> int:
-        """Return the number of the lock of the store; no other store on the server has it."""
-        text = f"{self._place.identity}/".encode()
-        return int.from_bytes(hashlib.sha256(text).digest()[:8], "big", signed=True)
 
     def commit(self) -> None:
         if not self._reads:

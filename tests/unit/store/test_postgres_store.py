@@ -647,13 +647,34 @@ def test_a_store_is_the_same_after_both_ways(url: str, tmp_path: Path) -> None:
 def test_migrations_after_the_first_store_run_there_too(url: str) -> None:
     made = list(schema.baseline(schema.newest()))
     assert made
+    make_earlier(url)
+    with closing(Store.open(url)) as store:
+        store.check()
+    assert version(url) == schema.newest()
+
+
+def make_earlier(url: str) -> None:
+    """Make a store as the release before the last migration made it."""
     earlier = schema.newest() - 1
     with psycopg.connect(url, autocommit=True) as link:
         link.execute("CREATE SCHEMA pushjuju; SET search_path = pushjuju")
         for statement in (schema.OWN, *schema.baseline(earlier)):
             link.execute(statement)
         link.execute("INSERT INTO schema_version VALUES (%s)", [earlier])
-    with closing(Store.open(url)) as store:
-        store.check()
+
+
+def version(url: str) -> int:
     with psycopg.connect(url, autocommit=True) as link:
-        assert link.execute("SELECT version FROM pushjuju.schema_version").fetchone() == (schema.newest(),)
+        return int(link.execute("SELECT version FROM pushjuju.schema_version").fetchone()[0])
+
+
+def test_a_migration_waits_for_the_writers_of_the_release_before(url: str) -> None:
+    make_earlier(url)
+    opening = threading.Thread(target=lambda: Store.open(url).close())
+    with psycopg.connect(url) as writer:
+        writer.execute("SELECT pg_advisory_xact_lock_shared(%s)", [address.parsed(url).lock])
+        opening.start()
+        comes(lambda: someone_waits(url), limit=20)
+        assert version(url) == schema.newest() - 1
+    opening.join(20)
+    assert version(url) == schema.newest()
