@@ -95,9 +95,7 @@ async def _serve(
         return served
     finally:
         drained.cancel()
-        # A row without its process tells others that the process died.
-        with contextlib.suppress(StoreError), ctx.store.write() as tx:
-            tx.run("process_forget", owner=processes.process_owner())
+        _strike_off(ctx)
 
 
 async def _serve_always(
@@ -129,6 +127,12 @@ def _enlist(ctx: Context) -> None:
     ctx.store.appear()
     with ctx.store.write() as tx:
         processes.enlist(tx, ctx.clock.now(), __version__, ctx.store.lives, ctx.pools)
+
+
+def _strike_off(ctx: Context) -> None:
+    """Delete the row of this process: a row without its process tells others that the process died."""
+    with contextlib.suppress(StoreError), ctx.store.write() as tx:
+        tx.run("process_forget", owner=processes.process_owner())
 
 
 async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:
@@ -193,6 +197,7 @@ async def _serve_until_idle(
                 return False
             _enlist(ctx)
             await _run(driver(), stop, idle_exit_s=LINGER_S)
+        _strike_off(ctx)  # before the last look: a command that finds the row relies on this process
         if not Driver(ctx).anything_due():
             return True
     return True

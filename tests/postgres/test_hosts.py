@@ -303,6 +303,22 @@ def test_only_processes_of_its_pool_work_a_model(pair: tuple[Host, Host], tmp_pa
         assert "elsewhere,more," in done(first("controller", "processes"))
 
 
+def test_a_command_starts_no_background_process_while_another_host_does_the_work(
+    pair: tuple[Host, Host], tmp_path: Path
+) -> None:
+    first, second = pair
+    log = tmp_path / "one/data/controllers/prod/log/controller.log"
+    for name in ("busy", "later"):
+        done(first("add-model", name, "manual"))
+    with second.at_work() as process:
+        comes(lambda: f":{process.pid}:" in done(second("controller", "processes")))
+        done(first("destroy-model", "--no-prompt", "busy"))
+        comes(lambda: "busy" not in done(second("models")))
+        assert not log.exists()
+    done(first("destroy-model", "--no-prompt", "later"))
+    assert log.exists()
+
+
 def test_completion_knows_what_is_in_the_database(pair: tuple[Host, Host]) -> None:
     first, second = pair
     done(first("add-model", "shop"))
