@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import Any
 
 import psycopg
@@ -15,11 +16,12 @@ from pushjuju.store.postgres.pipeline import Failed
 
 SCHEMES = ("postgresql", "postgres")
 SCHEMA = "pushjuju"
+PROGRAM = "pushjuju"
 _LEAST_VERSION = 140000
 _SAFE = "verify-full"
 _WAITS = {
     "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
-    "tcp_user_timeout": 15000, "application_name": "pushjuju", "client_encoding": "utf8",
+    "tcp_user_timeout": 15000, "client_encoding": "utf8",
 }  # fmt: skip
 
 
@@ -63,10 +65,11 @@ def parsed(url: str) -> Place:
             "the address of a store has no password: it would stand in a file and in lists of processes",
             hint="put the password into ~/.pgpass (mode 0600), or set PGPASSFILE",
         )
+    name = f"{PROGRAM} {os.getpid()} on {os.uname().nodename}"  # shown to others who wait for this process
     shown = url.partition("?")[0].partition("#")[0]
-    return Place(
-        url=url, shown=shown, identity=f"{given.get('dbname', '')}/{SCHEMA}", parameters={**_WAITS, **given}
-    )
+    parameters = {**_WAITS, "application_name": name, **given}
+    identity = f"{given.get('dbname', '')}/{SCHEMA}"
+    return Place(url=url, shown=shown, identity=identity, parameters=parameters)
 
 
 def require_safe(place: Place) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import StoreDamaged, StoreError, StoreTooNew
+from pushjuju.store.files import waits
 from pushjuju.store.journal import MOST_NEWS, Journal
 from pushjuju.store.postgres import address, schema, sessions, wakes
 from pushjuju.store.postgres.clock import ServerClock
@@ -114,6 +115,7 @@ class PostgresEngine:
         if self._link.closed:
             self._connect_again()
         run = self.connection.execute
+        self.connection.on_wait = None if reads else self._tell_wait
         self.is_open = True  # also when BEGIN fails: `rollback` then closes a connection that is lost
         try:
             run(_FIRST_STEPS[reads])
@@ -159,6 +161,10 @@ class PostgresEngine:
         run("SELECT pg_advisory_xact_lock_shared(:key)::text", {"key": key})
         models = _LOCK_MODELS.format(connected=queries()["models_connected"].rstrip().rstrip(";"))
         run(models, {"identity": self._place.identity, "model": model})
+
+    def _tell_wait(self) -> None:
+        if holder := sessions.holder(self._place, self._link.info.backend_pid):
+            waits.tell(self.path, holder)
 
     def commit(self) -> None:
         if not self._reads:

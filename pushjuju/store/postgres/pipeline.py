@@ -18,8 +18,11 @@ import psycopg
 from psycopg import pq
 
 from pushjuju.core.clock import to_iso
+from pushjuju.store.files.waits import TOLD_AFTER_S
+from pushjuju.store.statements import queries
 
 _MOST_PENDING = 100  # answers; more could fill the buffers of both sides, which then wait for each other
+_SOON_MS = TOLD_AFTER_S * 1000
 _OK = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 _INT8, _BYTEA = 20, 17  # types of PostgreSQL
 _PARAMETER = re.compile(r"(?<!:):([a-z_0-9]+)")
@@ -116,10 +119,11 @@ class Count:
 class Answer:
     """The answer to a statement, which may still be on its way."""
 
-    __slots__ = ("_next", "_pipeline", "found")
+    __slots__ = ("_next", "_pipeline", "found", "statement")
 
-    def __init__(self, pipeline: Pipeline) -> None:
+    def __init__(self, pipeline: Pipeline, statement: str) -> None:
         self._pipeline = pipeline
+        self.statement = statement
         self._next = 0
         self.found: pq.abc.PGresult | None = None
 
@@ -162,10 +166,11 @@ class Answer:
 class _Statement:
     """A statement that the server knows under a name."""
 
-    __slots__ = ("is_marked", "name", "parameters", "ready")
+    __slots__ = ("is_marked", "name", "parameters", "ready", "statement")
 
-    def __init__(self, name: bytes, parameters: Sequence[str], *, is_marked: bool) -> None:
+    def __init__(self, name: bytes, statement: str, parameters: Sequence[str], *, is_marked: bool) -> None:
         self.name = name
+        self.statement = statement
         self.parameters = parameters
         self.is_marked = is_marked
         self.ready = False  # True when the server has confirmed the preparation
@@ -179,6 +184,8 @@ class Pipeline:
         sent: The number of statements.
         met_mark: Becomes True when one of the statements to notice has been sent.
 
+        on_wait: Called once when the server has sent nothing for a second.
+
     Args:
         notice: Texts of statements.
     """
@@ -187,6 +194,7 @@ class Pipeline:
         self._names = 0
         self._notice = notice
         self.met_mark = False
+        self.on_wait: Callable[[], None] | None = None
         self.trips = 0
         self.sent = 0
         self.use(connection)
@@ -204,7 +212,7 @@ class Pipeline:
         """Send a statement, whose parameters are written `:name`; the answer is read when it is used."""
         prepared = self._statements.get(statement) or self._prepare(statement, params)
         values = [_sent(params[name]) for name in prepared.parameters]
-        answer = Answer(self)
+        answer = Answer(self, statement)
         try:
             self._connection.send_query_prepared(prepared.name, values)
         except psycopg.Error as error:
@@ -227,7 +235,7 @@ class Pipeline:
 
         text = _PARAMETER.sub(number, statement)
         self._names += 1
-        made = _Statement(b"s%d" % self._names, names, is_marked=statement in self._notice)
+        made = _Statement(b"s%d" % self._names, statement, names, is_marked=statement in self._notice)
         try:
             self._connection.send_prepare(made.name, text.encode(), [_type(params[name]) for name in names])
         except psycopg.Error as error:
@@ -267,7 +275,7 @@ class Pipeline:
     ) -> Failed | None:
         """Keep the answer to a statement; return the first failure."""
         if result.status not in _OK:
-            return failed or _failure(result)
+            return failed or _failure(result, item)
         if isinstance(item, _Statement):
             item.ready = True
         else:
@@ -296,7 +304,10 @@ class Pipeline:
             self._arrives.modify(
                 connection.socket, select.POLLIN | select.POLLOUT if unsent else select.POLLIN
             )
-            self._arrives.poll()
+            if not self._arrives.poll(_SOON_MS if self.on_wait else None) and self.on_wait is not None:
+                told, self.on_wait = self.on_wait, None
+                told()
+                continue
             connection.consume_input()
         return connection.get_result()
 
@@ -336,7 +347,11 @@ def _sent(value: Any) -> bytes | None:
     return b"%d" % value if isinstance(value, int) else str(value).encode()
 
 
-def _failure(result: pq.abc.PGresult) -> Failed:
+def _failure(result: pq.abc.PGresult, item: Answer | _Statement) -> Failed:
+    """Return the error of a statement with its name, since the error comes late."""
     state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
     said = (result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message or b"").decode()
-    return Failed(said.strip(), state)
+    name = next((name for name, text in queries().items() if text == item.statement), "")
+    if not name and item.statement.startswith("INSERT INTO"):
+        name = " ".join(item.statement.split()[:3])  # made of a record
+    return Failed(f"{said.strip()} (statement {name})" if name else said.strip(), state)

@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 
+from pushjuju.core.errors import StoreError
 from pushjuju.core.values import dataclass
 from pushjuju.store.postgres import address, schema
 
@@ -27,6 +28,9 @@ _LINE = """(SELECT system_identifier::text FROM pg_control_system())
   || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
   || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
   || '/' || to_regnamespace('pushjuju')::oid"""
+
+_HOLDERS = """SELECT DISTINCT application_name FROM pg_stat_activity
+WHERE pid = ANY(pg_blocking_pids(%s)) ORDER BY application_name"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,28 @@ def begun(place: address.Place, *, create: bool = False) -> Session:
     except BaseException:
         link.close()
         raise
+
+
+def holder(place: address.Place, pid: int) -> str:
+    """Return the process that a session waits for, as `process 123 on host`, or "" when it waits for none.
+
+    Args:
+        pid: The number of the session's process on the server.
+    """
+    try:
+        link = address.connected(place)
+        try:
+            names = [row[0] for row in link.execute(_HOLDERS, [pid])]
+        finally:
+            link.close()
+    except (psycopg.Error, StoreError):  # the wait goes on in any case
+        return ""
+    return " and ".join(_named(name) for name in names)
+
+
+def _named(application: str) -> str:
+    own, word, process = application.partition(f"{address.PROGRAM} ")
+    return f"process {process}" if word and not own else f"another program ({application})"
 
 
 def _limited(link: psycopg.Connection[Any]) -> Session:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from pushjuju.core.errors import StoreBusy, StoreDamaged, StoreError
 from pushjuju.store import backup
 from pushjuju.store.db import Store
+from pushjuju.store.files import waits
 from pushjuju.store.rows.records import Model
 from tests.postgres import databases
 from tests.unit.store.conftest import MODEL
@@ -101,6 +104,23 @@ def test_the_lock_of_a_process_that_was_stopped_in_a_transaction_is_free_after_a
                 pass  # before `stopped` goes on
             tx.list(Model, "model_list")
         assert name(stopped) == MODEL.name
+
+
+def test_a_process_that_waits_for_a_lock_tells_who_has_it(store: Store, postgres_url: str) -> None:
+    told: list[str] = []
+    here = f"process {os.getpid()} on {os.uname().nodename}"
+    with closing(Store.open(postgres_url)) as other, waits.told_by(told.append):
+
+        def write() -> None:
+            with other.write(MODEL.uuid):
+                pass
+
+        waiting = threading.Thread(target=write)
+        with store.write(MODEL.uuid):
+            waiting.start()
+            comes(lambda: told)
+        waiting.join(20)
+    assert told == [f"Waiting for the store {store.path}: {here} has it"]
 
 
 def test_the_server_knows_that_a_transaction_waits_for_this_process(store: Store, run: Run) -> None:
