@@ -86,7 +86,8 @@ async def _serve(
         if not task.cancelled():
             task.exception()  # asyncio tells of an error that nobody has looked at
 
-    drained = asyncio.create_task(_stop_when_drained(ctx, stop))
+    clocks = _Clocks(ctx, None if until_idle else warn)
+    drained = asyncio.create_task(_stop_when_drained(ctx, stop, clocks))
     drained.add_done_callback(ended)
     try:
         served = await (_serve_until_idle if until_idle else _serve_always)(ctx, stop, driver, warn)
@@ -101,21 +102,43 @@ async def _serve(
 async def _serve_always(
     ctx: Context, stop: asyncio.Event, driver: Callable[[], Driver], warn: Callable[[str], None] | None
 ) -> bool:
-    if warn is not None and (text := _clocks_apart(ctx)):
-        warn(text)
+    if warn is not None:
+        for text in ctx.store.engine.doubts():
+            warn(text)
     _enlist(ctx)
     with only_one(ctx.controller, tries=_TRIES):
         await _run(driver(), stop)
     return True
 
 
+class _Clocks:
+    """Warns once when the clock of this host is wrong, also when that begins later."""
+
+    def __init__(self, ctx: Context, warn: Callable[[str], None] | None) -> None:
+        self._ctx = ctx
+        self._warn = warn
+        self.compare()
+
+    def compare(self) -> None:
+        """Compare the clocks, unless a difference was reported before."""
+        if self._warn is not None and (text := _clocks_apart(self._ctx)):
+            self._warn(text)
+            self._warn = None
+
+
 def _clocks_apart(ctx: Context) -> str:
     """Return a text when the clock of this host is wrong by the clock of the store, else ""."""
-    apart = (SystemClock().now() - ctx.clock.now()).total_seconds()
-    if ctx.store.engine.clock() is None or abs(apart) < _APART_S:
+    if abs(apart := _seconds_apart(ctx)) < _APART_S:
         return ""
     how = "ahead of" if apart > 0 else "behind"
     return f"the clock of this host is {abs(apart):.0f} s {how} the clock of the store, which counts"
+
+
+def _seconds_apart(ctx: Context) -> float:
+    """Return how far the clock of this host is ahead of the clock of the store, if the store has one."""
+    if ctx.store.engine.clock() is None:
+        return 0.0
+    return (SystemClock().now() - ctx.clock.now()).total_seconds()
 
 
 async def _run(driver: Driver, stop: asyncio.Event, idle_exit_s: float | None = None) -> None:
@@ -135,7 +158,7 @@ def _strike_off(ctx: Context) -> None:
         tx.run("process_forget", owner=processes.process_owner())
 
 
-async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:
+async def _stop_when_drained(ctx: Context, stop: asyncio.Event, clocks: _Clocks) -> None:
     """Set `stop` when a user asks this process to end (`controller drain`).
 
     Raises:
@@ -146,6 +169,7 @@ async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:
         await asyncio.sleep(_DRAIN_LOOK_S)
         try:
             enlisted = _look(ctx, stop, enlisted=enlisted)
+            clocks.compare()
         except _FINAL:
             raise
         except StoreError:

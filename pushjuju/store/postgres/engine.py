@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pushjuju.core.errors import StoreDamaged, StoreError, StoreTooNew
 from pushjuju.store.files import waits
 from pushjuju.store.journal import MOST_NEWS, Journal
-from pushjuju.store.postgres import address, schema, sessions, wakes
+from pushjuju.store.postgres import address, durability, schema, sessions, wakes
 from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
@@ -325,6 +325,10 @@ class PostgresEngine:
     def sizes(self) -> dict[str, int]:
         asked = {"schema": address.SCHEMA}
         return {"store": self.connection.execute(_SIZE, asked).fetchone()[0]}
+
+    def doubts(self) -> list[str]:
+        with self._between():
+            return durability.doubts(self.connection, self._place.shown)
 
     def close(self) -> None:
         self._link.close()

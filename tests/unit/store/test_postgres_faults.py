@@ -199,3 +199,17 @@ def test_a_commit_waits_for_the_disk_whatever_the_role_has(store: Store, run: Ru
     finally:
         run("ALTER ROLE pushjuju RESET synchronous_commit")
     assert shown[0] == "on"
+
+
+def test_settings_with_which_a_server_loses_commits_are_named(
+    store: Store, run: Run, postgres_url: str
+) -> None:
+    """The server of the tests forgets on purpose."""
+    assert [text.rpartition(": ")[2] for text in store.engine.doubts()] == [
+        "fsync is off",
+        "full_page_writes is off",
+    ]
+    with psycopg.connect(postgres_url, replication="true", autocommit=True):
+        comes(lambda: run("SELECT 1 FROM pg_stat_replication"))
+        last = store.engine.doubts()[-1]
+    assert "has no synchronous standby" in last

@@ -47,6 +47,38 @@ def test_a_process_whose_store_is_gone_for_good_ends_with_the_error(
         serving.serve(world.ctx, until_idle=until_idle)
 
 
+def test_settings_with_which_the_store_loses_commits_are_reported_at_the_start(
+    world: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, StoreGone("moved"))
+    monkeypatch.setattr(world.ctx.store.engine, "doubts", lambda: ["the server forgets"])
+    said: list[str] = []
+    with pytest.raises(StoreGone):
+        serving.serve(world.ctx, warn=said.append)
+    assert said == ["the server forgets"]
+
+
+def test_a_clock_that_becomes_wrong_is_reported_once(
+    world: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter([0.0, 1.9, 2.1, 9.0, 0.0, 9.0])
+    looks: list[None] = []
+    compare = serving._Clocks.compare
+
+    def compared(clocks: serving._Clocks) -> None:
+        looks.append(None)
+        if len(looks) > 5:
+            raise StoreGone("end of the test")
+        compare(clocks)
+
+    monkeypatch.setattr(serving._Clocks, "compare", compared)
+    monkeypatch.setattr(serving, "_seconds_apart", lambda ctx: next(seconds))
+    said: list[str] = []
+    with pytest.raises(StoreGone):
+        serving.serve(world.ctx, warn=said.append)
+    assert said == ["the clock of this host is 2 s ahead of the clock of the store, which counts"]
+
+
 def test_a_process_still_ends_when_asked_after_a_busy_store_and_a_bug(
     world: TestController, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
