@@ -282,6 +282,8 @@ def take_back(store: Store, source: Path, before: Path) -> None:
             copy_store(source, work)
         Store.open(work).close()  # migrates the copy
         with store.write() as tx:
+            if isinstance(store.place, str):
+                databases.moves().be_patient(store._connection)
             with explained(before):
                 copy_store(store.place, before)
             _replace(store, work)

@@ -74,6 +74,20 @@ def vault(url: str, root: Path) -> Any:
     return module.Vault(url, root, module.read_key(key))
 
 
+def require_key(url: str, root: Path, digest: bytes) -> None:
+    """Check that this host has the key of a controller whose files several hosts share.
+
+    Args:
+        root: The directory of the controller on this host.
+        digest: Of the key, as the store has it.
+
+    Raises:
+        WrongKey: The key is missing, or is another one.
+    """
+    if not (root / f"{CONTROLLER_KEY}.new").exists():  # else this host has just begun to share
+        _module("vault").require_key(url, root / CONTROLLER_KEY, digest)
+
+
 def editing(vault: Any) -> AbstractContextManager[None]:
     """Hold shared files for a change that other hosts must not miss; without a vault, hold nothing."""
     held: AbstractContextManager[None] = nullcontext() if vault is None else vault.editing()

@@ -93,11 +93,18 @@ class ControllerDir:
 
         Args:
             tx: A transaction of the store of this controller.
+
+        Raises:
+            WrongKey: Hosts share the files, and this host does not have their key.
         """
-        if (vault := self.vault) is not None:
-            rows = tx.rows("vault_list")
-            if vault.is_behind({row["name"]: row["version"] for row in rows}):
-                vault.exchange()
+        if not isinstance(place := self.store_place, str):
+            return
+        rows, vault = tx.rows("vault_list"), self.vault
+        for row in rows:
+            if row["digest"] is not None:
+                databases.require_key(place, self.root, row["digest"])
+        if vault is not None and vault.is_behind({row["name"]: row["version"] for row in rows}):
+            vault.exchange()
 
     @property
     def machines(self) -> Path:

@@ -227,5 +227,9 @@ class Engine(Protocol):
     def check(self) -> None:
         """Check every page and reference, and raise a StoreError for the first problem."""
 
+    def doubts(self) -> list[str]:
+        """Return a sentence for each setting of the database that lets it lose commits; none for a file."""
+        ...
+
     def close(self) -> None:
         """Close the connection."""

@@ -230,6 +230,9 @@ class SqliteEngine:
         files = {"store": self.path, "store_wal": self.path.with_name(f"{self.path.name}-wal")}
         return {name: file.stat().st_size for name, file in files.items() if file.exists()}
 
+    def doubts(self) -> list[str]:
+        return []
+
     def close(self) -> None:
         self.connection.close()
 

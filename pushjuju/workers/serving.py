@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from pushjuju import __version__
 from pushjuju.core.clock import SystemClock
-from pushjuju.core.errors import StoreError
+from pushjuju.core.errors import StoreDamaged, StoreError, StoreGone, StoreTooNew, WrongKey
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.basis.context import Context
@@ -28,6 +29,12 @@ LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
 _DRAIN_LOOK_S = 1.0
 _APART_S = 2.0  # seconds between two clocks that are worth a warning
+_FINAL = (
+    StoreDamaged,
+    StoreGone,
+    StoreTooNew,
+    WrongKey,
+)  # errors after which this process cannot use the store again
 
 
 def serve(
@@ -73,30 +80,65 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    drained = asyncio.create_task(_stop_when_drained(ctx, stop))
+
+    def ended(task: asyncio.Task[None]) -> None:
+        stop.set()
+        if not task.cancelled():
+            task.exception()  # asyncio tells of an error that nobody has looked at
+
+    clocks = _Clocks(ctx, None if until_idle else warn)
+    drained = asyncio.create_task(_stop_when_drained(ctx, stop, clocks))
+    drained.add_done_callback(ended)
     try:
-        if until_idle:
-            return await _serve_until_idle(ctx, stop, driver)
-        if warn is not None and (text := _clocks_apart(ctx)):
-            warn(text)
-        _enlist(ctx)
-        with only_one(ctx.controller, tries=_TRIES):
-            await _run(driver(), stop)
-        return True
+        served = await (_serve_until_idle if until_idle else _serve_always)(ctx, stop, driver, warn)
+        if drained.done():
+            drained.result()  # raises what has ended it
+        return served
     finally:
         drained.cancel()
-        # A row without its process tells others that the process died.
-        with contextlib.suppress(StoreError), ctx.store.write() as tx:
-            tx.run("process_forget", owner=processes.process_owner())
+        _strike_off(ctx)
+
+
+async def _serve_always(
+    ctx: Context, stop: asyncio.Event, driver: Callable[[], Driver], warn: Callable[[str], None] | None
+) -> bool:
+    if warn is not None:
+        for text in ctx.store.engine.doubts():
+            warn(text)
+    _enlist(ctx)
+    with only_one(ctx.controller, tries=_TRIES):
+        await _run(driver(), stop)
+    return True
+
+
+class _Clocks:
+    """Warns once when the clock of this host is wrong, also when that begins later."""
+
+    def __init__(self, ctx: Context, warn: Callable[[str], None] | None) -> None:
+        self._ctx = ctx
+        self._warn = warn
+        self.compare()
+
+    def compare(self) -> None:
+        """Compare the clocks, unless a difference was reported before."""
+        if self._warn is not None and (text := _clocks_apart(self._ctx)):
+            self._warn(text)
+            self._warn = None
 
 
 def _clocks_apart(ctx: Context) -> str:
     """Return a text when the clock of this host is wrong by the clock of the store, else ""."""
-    apart = (SystemClock().now() - ctx.clock.now()).total_seconds()
-    if ctx.store.engine.clock() is None or abs(apart) < _APART_S:
+    if abs(apart := _seconds_apart(ctx)) < _APART_S:
         return ""
     how = "ahead of" if apart > 0 else "behind"
     return f"the clock of this host is {abs(apart):.0f} s {how} the clock of the store, which counts"
+
+
+def _seconds_apart(ctx: Context) -> float:
+    """Return how far the clock of this host is ahead of the clock of the store, if the store has one."""
+    if ctx.store.engine.clock() is None:
+        return 0.0
+    return (SystemClock().now() - ctx.clock.now()).total_seconds()
 
 
 async def _run(driver: Driver, stop: asyncio.Event, idle_exit_s: float | None = None) -> None:
@@ -110,26 +152,50 @@ def _enlist(ctx: Context) -> None:
         processes.enlist(tx, ctx.clock.now(), __version__, ctx.store.lives, ctx.pools)
 
 
-async def _stop_when_drained(ctx: Context, stop: asyncio.Event) -> None:
+def _strike_off(ctx: Context) -> None:
+    """Delete the row of this process: a row without its process tells others that the process died."""
+    with contextlib.suppress(StoreError), ctx.store.write() as tx:
+        tx.run("process_forget", owner=processes.process_owner())
+
+
+async def _stop_when_drained(ctx: Context, stop: asyncio.Event, clocks: _Clocks) -> None:
     """Set `stop` when a user asks this process to end (`controller drain`).
+
+    Raises:
+        StoreError: The store has moved, or a newer pushjuju has changed it: this process has to end.
+    """
+    enlisted, told = False, ""
+    while not stop.is_set():
+        await asyncio.sleep(_DRAIN_LOOK_S)
+        try:
+            enlisted = _look(ctx, stop, enlisted=enlisted)
+            clocks.compare()
+        except _FINAL:
+            raise
+        except StoreError:
+            continue  # the driver tells of a busy store
+        except Exception as bug:  # noqa: BLE001 - no bug ends a controller process
+            if repr(bug) != told:  # once: it would come each second
+                traceback.print_exception(bug)
+            told = repr(bug)
+
+
+def _look(ctx: Context, stop: asyncio.Event, *, enlisted: bool) -> bool:
+    """Do what others ask of this process; return True when it had a row in the store, now or earlier.
 
     The row of the process is made again when another process took this one for dead, while its connection to
     the store was lost.
     """
-    enlisted = False
-    while not stop.is_set():
-        await asyncio.sleep(_DRAIN_LOOK_S)
-        with contextlib.suppress(StoreError):  # the driver tells of a busy store
-            with ctx.store.read() as tx:
-                own = processes.own(tx)
-                gone = processes.gone(tx, ctx.store.lives)
-                ctx.controller.exchange(tx)
-            _bury(ctx, gone)
-            if own is not None and own.draining:
-                stop.set()
-            elif own is None and enlisted:
-                _enlist(ctx)
-            enlisted = enlisted or own is not None
+    with ctx.store.read() as tx:
+        own = processes.own(tx)
+        gone = processes.gone(tx, ctx.store.lives)
+        ctx.controller.exchange(tx)
+    _bury(ctx, gone)
+    if own is not None and own.draining:
+        stop.set()
+    elif own is None and enlisted:
+        _enlist(ctx)
+    return enlisted or own is not None
 
 
 def _bury(ctx: Context, gone: Sequence[str]) -> None:
@@ -142,7 +208,9 @@ def _bury(ctx: Context, gone: Sequence[str]) -> None:
                 notices.record(tx, notices.GONE, Subject("process", name), text)
 
 
-async def _serve_until_idle(ctx: Context, stop: asyncio.Event, driver: Callable[[], Driver]) -> bool:
+async def _serve_until_idle(
+    ctx: Context, stop: asyncio.Event, driver: Callable[[], Driver], _: Callable[[str], None] | None
+) -> bool:
     """Hold the lock while there is work, and look for work once more after releasing the lock.
 
     A command that finds the lock held relies on this process, even if the process is about to end.
@@ -153,6 +221,7 @@ async def _serve_until_idle(ctx: Context, stop: asyncio.Event, driver: Callable[
                 return False
             _enlist(ctx)
             await _run(driver(), stop, idle_exit_s=LINGER_S)
+        _strike_off(ctx)  # before the last look: a command that finds the row relies on this process
         if not Driver(ctx).anything_due():
             return True
     return True

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.postgres import background, databases, server
+from tests.postgres import background, databases, fixtures, server
 from tests.waiting import comes
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -64,14 +64,14 @@ class Server:
 @pytest.fixture
 def alone(tmp_path: Path) -> Iterator[Server]:
     """A server that waits for its disk."""
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    fixtures.require_psycopg()
     try:
         with server.running(tmp_path, durable=True) as folder:
             made = Server(Path(folder))
             yield made
             made.stop()
     except server.NoServerError as error:
-        pytest.skip(str(error))
+        fixtures.missing(str(error))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -192,6 +193,35 @@ def test_who_cannot_join(host: Callable[[str], Host], postgres_url: str, tmp_pat
     assert "prod" in done(second("controllers"))
 
 
+@pytest.mark.parametrize("key", ["", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n"], ids=["no", "another"])
+def test_a_host_without_the_key_is_refused_until_it_joins_again(
+    pair: tuple[Host, Host], tmp_path: Path, key: str
+) -> None:
+    first, second = pair
+    done(first("add-model", "lab"))
+    done(first("add-secret", "password", "user=ada"))
+    place = tmp_path / "two/data/controllers/prod/controller.key"
+    place.write_text(key) if key else place.unlink()
+    for words in (["models"], ["add-model", "shop"], ["controller", "run"]):
+        refused = second(*words)
+        assert refused.returncode
+        assert f"this host has {'another' if key else 'no'} key for the controller" in refused.stderr
+    assert "shop" not in done(first("models"))
+    assert place.exists() == bool(key)
+    command = re.findall(r"pushjuju (controller join .*) FILE    with FILE", refused.stderr)
+    done(second(*shlex.split(command[0]), "../controller.key"))
+    assert "user: ada" in done(second("show-secret", "-m", "lab", "password", "--reveal"))
+
+
+def test_a_process_whose_key_is_gone_ends_with_the_error(pair: tuple[Host, Host], tmp_path: Path) -> None:
+    _, second = pair
+    with second.at_work() as process:
+        comes(lambda: f":{process.pid}:" in done(second("controller", "processes")))
+        (tmp_path / "two/data/controllers/prod/controller.key").unlink()
+        assert process.wait(timeout=60) == 1
+    assert "this host has no key for the controller" in (tmp_path / "two/said").read_text()
+
+
 def test_an_export_that_was_killed_half_way_is_repeated(
     host: Callable[[str], Host], postgres_url: str, tmp_path: Path
 ) -> None:
@@ -271,6 +301,22 @@ def test_only_processes_of_its_pool_work_a_model(pair: tuple[Host, Host], tmp_pa
     with second.at_work("--pool", "more,elsewhere"):
         comes(lambda: "here" not in done(second("models")))
         assert "elsewhere,more," in done(first("controller", "processes"))
+
+
+def test_a_command_starts_no_background_process_while_another_host_does_the_work(
+    pair: tuple[Host, Host], tmp_path: Path
+) -> None:
+    first, second = pair
+    log = tmp_path / "one/data/controllers/prod/log/controller.log"
+    for name in ("busy", "later"):
+        done(first("add-model", name, "manual"))
+    with second.at_work() as process:
+        comes(lambda: f":{process.pid}:" in done(second("controller", "processes")))
+        done(first("destroy-model", "--no-prompt", "busy"))
+        comes(lambda: "busy" not in done(second("models")))
+        assert not log.exists()
+    done(first("destroy-model", "--no-prompt", "later"))
+    assert log.exists()
 
 
 def test_completion_knows_what_is_in_the_database(pair: tuple[Host, Host]) -> None:

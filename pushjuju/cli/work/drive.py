@@ -47,8 +47,7 @@ def settle(
     """
 
     def leave() -> None:
-        if not ctx.store.engine.locks_models or pools.elsewhere(ctx, model) is None:
-            background(cli, ctx)
+        background(cli, ctx, model)
 
     if not waits(cli, no_wait=no_wait):
         leave()
@@ -57,8 +56,13 @@ def settle(
     foreground.settle(cli, ctx, model, touched=touched, routine=routine, leave=leave)
 
 
-def background(cli: Cli, ctx: Context) -> None:
-    """Start the background process of a controller, unless one runs."""
-    if cli.rehearsal:
+def background(cli: Cli, ctx: Context, model: str = "") -> None:
+    """Start the background process of a controller, unless one runs.
+
+    Args:
+        model: The only model with new work; when other processes do its work, none is started.
+    """
+    attended = model and ctx.store.engine.locks_models and pools.is_attended(ctx, model)
+    if cli.rehearsal or attended:
         return
     process.ensure(ctx.controller, str(ctx.datadir.root), cli.env)

@@ -161,7 +161,7 @@ def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool =
         for end in ends:
             cli.console.info(f"{end.reason}: {since_text(end.due, utc=False)}")
         if ends:
-            drive.background(cli, opened.ctx)
+            drive.background(cli, opened.ctx, opened.uuid)
 
 
 def tell(cli: Cli, lines: Sequence[str]) -> None:

@@ -116,7 +116,7 @@ class Waiter(TaskWatch):
         try:
             work(self._cli, self._opened, self.look)
         except TimedOut:
-            drive.background(self._cli, self._opened.ctx)
+            drive.background(self._cli, self._opened.ctx, self._opened.uuid)
             raise
 
     def _read(self, numbers: Sequence[int]) -> tuple[Sequence[Task], Sequence[TaskLog]]:
@@ -137,7 +137,7 @@ def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
     while not look():
         opened.ctx.store.require_file()
         if time.monotonic() - begun > _AGAIN_S:
-            drive.background(cli, opened.ctx)
+            drive.background(cli, opened.ctx, opened.uuid)
             begun = time.monotonic()
         time.sleep(_POLL_S)
 
@@ -159,7 +159,7 @@ def attend(
     """
 
     def leave() -> None:
-        drive.background(cli, opened.ctx)
+        drive.background(cli, opened.ctx, opened.uuid)
 
     return foreground.attend(cli, opened, look, until=until, patience=patience, leave=leave)
 

@@ -53,12 +53,17 @@ def patiently(connection: sqlite3.Connection, path: Path, most_s: float, work: C
         rest = most_s - TOLD_AFTER_S
         if not is_busy(error) or rest <= 0:
             raise
-    _tell(f"Waiting for the store {path}: {holder(path)} has it")
+    tell(path, holder(path))
     connection.execute(f"PRAGMA busy_timeout = {rest * 1000:.0f}")
     try:
         return work()
     finally:
         connection.execute(f"PRAGMA busy_timeout = {TOLD_AFTER_S * 1000:.0f}")
+
+
+def tell(path: Path, holder: str) -> None:
+    """Report that this process waits for a store that others hold."""
+    _tell(f"Waiting for the store {path}: {holder} has it")
 
 
 def is_busy(error: Exception) -> bool:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from typing import Any
 
 import psycopg
-from psycopg import conninfo
+from psycopg import conninfo, pq
 
 from pushjuju.core.errors import NotValid, StoreBusy, StoreError
 from pushjuju.core.values import dataclass
-from pushjuju.store.postgres.faults import RIGHTS
+from pushjuju.store.postgres.faults import RIGHTS, STANDBY, WAITED, explain_error
+from pushjuju.store.postgres.pipeline import Failed
 
 SCHEMES = ("postgresql", "postgres")
 SCHEMA = "pushjuju"
+PROGRAM = "pushjuju"
 _LEAST_VERSION = 140000
 _SAFE = "verify-full"
 _WAITS = {
     "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
-    "tcp_user_timeout": 15000, "application_name": "pushjuju", "client_encoding": "utf8",
+    "tcp_user_timeout": 15000, "client_encoding": "utf8",
 }  # fmt: skip
 
 
@@ -37,6 +41,12 @@ class Place:
     identity: str
     parameters: dict[str, Any]
 
+    @property
+    def lock(self) -> int:
+        """The number of the lock of the store; no other store on the server has it."""
+        digest = hashlib.sha256(f"{self.identity}/".encode()).digest()
+        return int.from_bytes(digest[:8], "big", signed=True)
+
 
 def parsed(url: str) -> Place:
     """Return the place that an address names.
@@ -55,10 +65,11 @@ def parsed(url: str) -> Place:
             "the address of a store has no password: it would stand in a file and in lists of processes",
             hint="put the password into ~/.pgpass (mode 0600), or set PGPASSFILE",
         )
+    name = f"{PROGRAM} {os.getpid()} on {os.uname().nodename}"  # shown to others who wait for this process
     shown = url.partition("?")[0].partition("#")[0]
-    return Place(
-        url=url, shown=shown, identity=f"{given.get('dbname', '')}/{SCHEMA}", parameters={**_WAITS, **given}
-    )
+    parameters = {**_WAITS, "application_name": name, **given}
+    identity = f"{given.get('dbname', '')}/{SCHEMA}"
+    return Place(url=url, shown=shown, identity=identity, parameters=parameters)
 
 
 def require_safe(place: Place) -> None:
@@ -67,17 +78,48 @@ def require_safe(place: Place) -> None:
     Raises:
         NotValid: The address names a server on the network, and asks for less than TLS with a checked name.
     """
-    if not (_is_local(place.parameters) or place.parameters.get("sslmode") == _SAFE):
+    if not is_safe(place):
+        service = f"service={place.parameters['service']}&" if "service" in place.parameters else ""
         raise NotValid(
-            f"the address of a store on the network needs TLS: {place.shown}?sslmode={_SAFE}",
+            f"the address of a store on the network needs TLS: {place.shown}?{service}sslmode={_SAFE}",
             hint="--insecure-store allows a connection that others can read and change",
         )
 
 
+def is_safe(place: Place) -> bool:
+    """Return True when `require_safe` raises nothing."""
+    if place.parameters.get("sslmode") == _SAFE:
+        return True
+    return _is_local(place.parameters) and _is_local(_effective(place))
+
+
 def _is_local(given: dict[str, Any]) -> bool:
-    """Return True for a socket of this computer."""
-    hosts = str(given.get("host", "") or "").split(",")
-    return not given.get("hostaddr") and all(not host or host.startswith(("/", "@")) for host in hosts)
+    """Return True for a socket of this computer; what a service file says is not known."""
+    if given.get("hostaddr") or given.get("service"):
+        return False
+    return all(not host or host.startswith(("/", "@")) for host in str(given.get("host") or "").split(","))
+
+
+def _effective(place: Place) -> dict[str, Any]:
+    """Return the parameters with those that libpq takes from the environment, such as PGHOST."""
+    found = {item.keyword.decode(): item.val.decode() for item in pq.Conninfo.get_defaults() if item.val}
+    return {**found, **place.parameters}
+
+
+def _require_as_written(place: Place) -> None:
+    """Check that the environment sends no connection over the network whose address names no server.
+
+    Raises:
+        NotValid: It does, and the address does not ask for TLS with a checked name.
+    """
+    if place.parameters.get("sslmode") == _SAFE or not _is_local(place.parameters):
+        return
+    if not _is_local(_effective(place)):
+        raise NotValid(
+            f"the address of the store names no server: {place.shown}; "
+            "PGHOST, PGHOSTADDR or PGSERVICE would send the connection over the network",
+            hint="unset PGHOST PGHOSTADDR PGSERVICE",
+        )
 
 
 def connected(place: Place) -> psycopg.Connection[Any]:
@@ -85,7 +127,9 @@ def connected(place: Place) -> psycopg.Connection[Any]:
 
     Raises:
         StoreError: The server does not answer or refuses, is too old, or a pooler stands before it.
+        NotValid: The environment names another server than the address, without TLS.
     """
+    _require_as_written(place)
     try:
         link = psycopg.connect(**place.parameters, autocommit=True)
     except psycopg.Error as error:
@@ -102,8 +146,10 @@ def _check(link: psycopg.Connection[Any], place: Place) -> None:
     if link.info.server_version < _LEAST_VERSION:
         old = link.info.server_version // 10000
         raise StoreError(f"the store {place.shown} runs PostgreSQL {old}; pushjuju needs 14 or newer")
-    row = link.execute("SELECT pg_backend_pid(), current_setting('server_encoding')").fetchone()
-    pid, encoding = row if row is not None else (0, "")
+    # Whatever the role has: a machine deletes the result of a hook once the result is committed.
+    asked = "SELECT pg_backend_pid(), current_setting('server_encoding'), {}"
+    row = link.execute(asked.format("set_config('synchronous_commit', 'on', false)")).fetchone()
+    pid, encoding, _ = row if row is not None else (0, "", "")
     if pid != link.info.backend_pid:
         raise StoreError(
             f"a pooler answers at {place.shown}; locks and notifications of a session do not work through it",
@@ -122,6 +168,8 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
     if state == "42501" or "permission denied" in text:
         what = f"the store {place.shown} cannot be made: the role lacks a right"
         return StoreError(what, detail=text, hint=RIGHTS)
+    if state in (*STANDBY, *WAITED):
+        return explain_error(Failed(text, state), place.shown)
     return StoreBusy(
         f"the store {place.shown} cannot be reached",
         detail=text,

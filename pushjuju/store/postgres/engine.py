@@ -7,19 +7,17 @@ the whole store takes the lock of the store alone. All are advisory locks, which
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import psycopg
+from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import StoreDamaged, StoreError, StoreTooNew
+from pushjuju.store.files import waits
 from pushjuju.store.journal import MOST_NEWS, Journal
-from pushjuju.store.postgres import address, schema, wakes
+from pushjuju.store.postgres import address, durability, schema, sessions, wakes
 from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
@@ -31,21 +29,6 @@ from pushjuju.store.statements import queries
 if TYPE_CHECKING:
     from pushjuju.store.engine import OpenStore
 
-_LIMITS = {
-    "lock_timeout": "30s",
-    "statement_timeout": "30s",
-    "idle_in_transaction_session_timeout": "60s",
-    "client_min_messages": "warning",
-    # The server frees the locks of a host that is gone after 25 seconds, before its leases end.
-    "tcp_keepalives_idle": "10",
-    "tcp_keepalives_interval": "5",
-    "tcp_keepalives_count": "3",
-    "tcp_user_timeout": "15000",
-}
-_MOMENT = "extract(epoch FROM clock_timestamp())::float8"
-# The server, and its timeline: a standby begins a new timeline when it takes over.
-_LINE = """(SELECT system_identifier::text FROM pg_control_system())
-  || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)"""
 _FIRST_STEPS = {True: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", False: "BEGIN"}
 # What others have written since the last look. Transactions that were open then have numbers from :since on.
 _LOOK = """SELECT present.since, present.moment, present.version, written.n, written.what FROM (
@@ -82,12 +65,13 @@ class PostgresEngine:
 
     locks_models = True
 
-    def __init__(self, place: address.Place, link: psycopg.Connection[Any]) -> None:
+    def __init__(self, place: address.Place, session: sessions.Session) -> None:
         self.place = place.url
         self.path = Path(place.shown)
         self._place = place
         self.is_open = False
-        self._link = link
+        self._link = session.link
+        self.line = session.line
         self._reads = False
         self._later = False
         self._caches = False
@@ -102,8 +86,10 @@ class PostgresEngine:
         self.is_durable = True
         self._was_lost = False
         self._clock = ServerClock()
-        self._limit()
-        self.connection = Pipeline(link.pgconn, frozenset(queries()[name] for name in wakes.STATEMENTS))
+        self._clock.hear(session.moment)
+        self.connection = Pipeline(
+            session.link.pgconn, frozenset(queries()[name] for name in wakes.STATEMENTS)
+        )
         self._woke = -wakes.LEAST_S
         self._presence = Presence()
 
@@ -119,16 +105,7 @@ class PostgresEngine:
             StoreError: The server, the role or the database cannot be used.
         """
         place = address.parsed(url)
-        link = address.connected(place)
-        try:
-            schema.prepare(link, place.shown, create=create)
-            return cls(place, link)
-        except psycopg.Error as error:
-            link.close()
-            raise address.refused(error, place) from error
-        except BaseException:
-            link.close()
-            raise
+        return cls(place, sessions.begun(place, create=create))
 
     # --- transactions -------------------------------------------------------------------------------------
 
@@ -138,9 +115,10 @@ class PostgresEngine:
         if self._link.closed:
             self._connect_again()
         run = self.connection.execute
+        self.connection.on_wait = None if reads else self._tell_wait
+        self.is_open = True  # also when BEGIN fails: `rollback` then closes a connection that is lost
         try:
             run(_FIRST_STEPS[reads])
-            self.is_open = True
             if not reads:
                 self._lock(model)
                 if later:
@@ -157,27 +135,26 @@ class PostgresEngine:
         return self._others
 
     def _connect_again(self) -> None:
-        """Connect after a loss; what was not on the disk then may be lost, and anything may have changed."""
-        self._link = address.connected(self._place)
-        schema.prepare(self._link, self._place.shown, create=False)
-        self._limit()
-        self.connection.use(self._link.pgconn)
-        with self._between():
-            self._presence.appear_again(self.connection)
+        """Connect after a loss; what was not on the disk then may be lost, and anything may have changed.
+
+        Only a connection that can be used takes the place of the lost one, else nobody would connect again.
+        """
+        session = sessions.begun(self._place)
         self._was_lost |= not self.is_durable
         self._looked = -_KNOWN_S
-
-    def _limit(self) -> None:
-        values = [text for pair in _LIMITS.items() for text in pair]
-        calls = ", ".join([_MOMENT, _LINE, *["set_config(%s, %s, false)"] * len(_LIMITS)])
-        row = self._link.execute(f"SELECT {calls}", values).fetchone()
-        assert row is not None, "one row of constants"
-        self._clock.hear(row[0])
-        self.line = str(row[1])
+        self._clock.hear(session.moment)
+        self._link, self.line = session.link, session.line
+        try:
+            self.connection.use(session.link.pgconn)
+            with self._between():
+                self._presence.appear_again(self.connection)
+        except BaseException:
+            session.link.close()
+            raise
 
     def _lock(self, model: str) -> None:
         """Take the locks of a writing transaction, without waiting for the answers."""
-        run, key = self.connection.execute, self._key_of_store()
+        run, key = self.connection.execute, self._place.lock
         if not model:
             run("SELECT pg_advisory_xact_lock(:key)::text", {"key": key})
             return
@@ -185,10 +162,9 @@ class PostgresEngine:
         models = _LOCK_MODELS.format(connected=queries()["models_connected"].rstrip().rstrip(";"))
         run(models, {"identity": self._place.identity, "model": model})
 
-    def _key_of_store(self) -> int:
-        """Return the number of the lock of the store; no other store on the server has it."""
-        text = f"{self._place.identity}/".encode()
-        return int.from_bytes(hashlib.sha256(text).digest()[:8], "big", signed=True)
+    def _tell_wait(self) -> None:
+        if holder := sessions.holder(self._place, self._link.info.backend_pid):
+            waits.tell(self.path, holder)
 
     def commit(self) -> None:
         if not self._reads:
@@ -228,7 +204,8 @@ class PostgresEngine:
 
     def _give_up(self) -> None:
         try:
-            self.connection.recover()
+            with suppress(Failed):  # else ROLLBACK, which comes behind, would not run
+                self.connection.catch_up()
             self.connection.execute("ROLLBACK")
             self.connection.catch_up()
         except Failed:
@@ -348,6 +325,10 @@ class PostgresEngine:
     def sizes(self) -> dict[str, int]:
         asked = {"schema": address.SCHEMA}
         return {"store": self.connection.execute(_SIZE, asked).fetchone()[0]}
+
+    def doubts(self) -> list[str]:
+        with self._between():
+            return durability.doubts(self.connection, self._place.shown)
 
     def close(self) -> None:
         self._link.close()

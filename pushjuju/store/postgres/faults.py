@@ -6,8 +6,9 @@ from pushjuju.core.errors import StoreBusy, StoreError, StoreGone
 from pushjuju.store.postgres.pipeline import Failed
 
 _AGAIN = "wait for the other pushjuju to end, then run the command again"
-_WAITED = ("55P03", "57014", "40P01", "40001", "25P03")  # locks, limits of time, deadlocks
+WAITED = ("55P03", "57014", "40P01", "40001")  # locks, limits of time, deadlocks
 _NO_TABLE = "42P01"
+STANDBY = ("25006", "55000")  # the second: a standby does not know the position of its writes
 _NOT_OF_THE_STORE = ("22", "23", "42")  # values, constraints and texts of a statement
 
 
@@ -27,8 +28,13 @@ def explain_error(error: Failed, place: str) -> StoreError:
     state, text = error.state, str(error)
     if state == _NO_TABLE:
         return StoreGone(f"the store {place} is gone: its controller was removed or moved", detail=text)
-    if state in _WAITED:
+    if state in WAITED:
         return StoreBusy(f"the store {place} is held by another process", detail=text, hint=_AGAIN)
+    if state == "25P03":
+        text = "this process did not go on for a minute, and others could not write"
+        return StoreBusy(
+            f"the store {place} has ended a transaction", detail=text, hint="run the command again"
+        )
     if state == "53300":
         return StoreBusy(
             f"the store {place} has too many connections",
@@ -41,7 +47,7 @@ def explain_error(error: Failed, place: str) -> StoreError:
             detail=text,
             hint="free some space on the server, then run the command again",
         )
-    if state == "25006":
+    if state in STANDBY:
         return StoreError(
             f"the store {place} cannot be written: the server is read-only",
             detail=text,

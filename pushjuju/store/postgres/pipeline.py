@@ -18,8 +18,11 @@ import psycopg
 from psycopg import pq
 
 from pushjuju.core.clock import to_iso
+from pushjuju.store.files.waits import TOLD_AFTER_S
+from pushjuju.store.statements import queries
 
 _MOST_PENDING = 100  # answers; more could fill the buffers of both sides, which then wait for each other
+_SOON_MS = TOLD_AFTER_S * 1000
 _OK = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 _INT8, _BYTEA = 20, 17  # types of PostgreSQL
 _PARAMETER = re.compile(r"(?<!:):([a-z_0-9]+)")
@@ -45,7 +48,7 @@ _READERS: Mapping[int, Callable[[bytes], Any]] = {
 
 
 class Failed(Exception):
-    """A statement failed, and the connection needs `Pipeline.recover`; or the connection is lost.
+    """A statement failed, and with it the transaction; or the connection is lost.
 
     Attributes:
         state: PostgreSQL's code of five characters, or "" when the connection is lost.
@@ -116,17 +119,18 @@ class Count:
 class Answer:
     """The answer to a statement, which may still be on its way."""
 
-    __slots__ = ("_next", "_pipeline", "found")
+    __slots__ = ("_next", "_pipeline", "found", "statement")
 
-    def __init__(self, pipeline: Pipeline) -> None:
+    def __init__(self, pipeline: Pipeline, statement: str) -> None:
         self._pipeline = pipeline
+        self.statement = statement
         self._next = 0
         self.found: pq.abc.PGresult | None = None
 
     def result(self) -> pq.abc.PGresult:
         """Return the answer; wait for it first when it is on its way."""
         if self.found is None:
-            self._pipeline.catch_up(self)
+            self._pipeline.catch_up()
         return cast("pq.abc.PGresult", self.found)
 
     @property
@@ -162,10 +166,11 @@ class Answer:
 class _Statement:
     """A statement that the server knows under a name."""
 
-    __slots__ = ("is_marked", "name", "parameters", "ready")
+    __slots__ = ("is_marked", "name", "parameters", "ready", "statement")
 
-    def __init__(self, name: bytes, parameters: Sequence[str], *, is_marked: bool) -> None:
+    def __init__(self, name: bytes, statement: str, parameters: Sequence[str], *, is_marked: bool) -> None:
         self.name = name
+        self.statement = statement
         self.parameters = parameters
         self.is_marked = is_marked
         self.ready = False  # True when the server has confirmed the preparation
@@ -179,6 +184,8 @@ class Pipeline:
         sent: The number of statements.
         met_mark: Becomes True when one of the statements to notice has been sent.
 
+        on_wait: Called once when the server has sent nothing for a second.
+
     Args:
         notice: Texts of statements.
     """
@@ -187,6 +194,7 @@ class Pipeline:
         self._names = 0
         self._notice = notice
         self.met_mark = False
+        self.on_wait: Callable[[], None] | None = None
         self.trips = 0
         self.sent = 0
         self.use(connection)
@@ -204,7 +212,7 @@ class Pipeline:
         """Send a statement, whose parameters are written `:name`; the answer is read when it is used."""
         prepared = self._statements.get(statement) or self._prepare(statement, params)
         values = [_sent(params[name]) for name in prepared.parameters]
-        answer = Answer(self)
+        answer = Answer(self, statement)
         try:
             self._connection.send_query_prepared(prepared.name, values)
         except psycopg.Error as error:
@@ -214,7 +222,7 @@ class Pipeline:
         if prepared.is_marked:
             self.met_mark = True
         if len(self._pending) > _MOST_PENDING:
-            self.catch_up(answer)
+            self.catch_up()
         return answer
 
     def _prepare(self, statement: str, params: Mapping[str, Any]) -> _Statement:
@@ -227,7 +235,7 @@ class Pipeline:
 
         text = _PARAMETER.sub(number, statement)
         self._names += 1
-        made = _Statement(b"s%d" % self._names, names, is_marked=statement in self._notice)
+        made = _Statement(b"s%d" % self._names, statement, names, is_marked=statement in self._notice)
         try:
             self._connection.send_prepare(made.name, text.encode(), [_type(params[name]) for name in names])
         except psycopg.Error as error:
@@ -236,35 +244,56 @@ class Pipeline:
         self._pending.append(made)
         return made
 
-    def catch_up(self, until: Answer | None = None) -> None:
-        """Wait for the answers that are on their way, up to one of them or all.
+    def catch_up(self) -> None:
+        """Wait for all answers that are on their way.
+
+        The server then counts a transaction that is open as idle, and ends it when it stays so for too long.
 
         Raises:
             Failed: A statement failed. All statements after it were not run.
         """
-        if until is None and not self._pending:
+        if not self._pending:
             return
-        connection, self.trips = self._connection, self.trips + 1
+        self.trips += 1
+        failed: Failed | None = None
         try:
-            connection.send_flush_request()
-            connection.flush()
+            self._connection.pipeline_sync()
+            self._connection.flush()
             while self._pending:
-                item = self._pending[0]
-                result = self._next()
-                if result is None:
-                    raise self._lost()
-                while self._next() is not None:
-                    pass
+                failed = self._take(self._pending[0], self._result(), failed)
                 self._pending.popleft()
-                _require(result)
-                if isinstance(item, _Statement):
-                    item.ready = True
-                    continue
-                item.found = result
-                if item is until:
-                    return
+            self._result(ends=False)  # of the end of what was sent
         except psycopg.Error as error:
-            raise self._lost() from error
+            lost = self._lost()
+            raise failed or lost from error
+        if failed is not None:
+            self._statements = {text: item for text, item in self._statements.items() if item.ready}
+            raise failed
+
+    def _take(
+        self, item: Answer | _Statement, result: pq.abc.PGresult, failed: Failed | None
+    ) -> Failed | None:
+        """Keep the answer to a statement; return the first failure."""
+        if result.status not in _OK:
+            return failed or _failure(result, item)
+        if isinstance(item, _Statement):
+            item.ready = True
+        else:
+            item.found = result
+        return failed
+
+    def _result(self, *, ends: bool = True) -> pq.abc.PGresult:
+        """Return the next result.
+
+        Args:
+            ends: True for the result of a statement, behind which libpq returns an empty one.
+        """
+        result = self._next()
+        if result is None:
+            raise psycopg.OperationalError("the connection is lost")
+        while ends and self._next() is not None:
+            pass
+        return result
 
     def _next(self) -> pq.abc.PGresult | None:
         """Return the next result, after a wait that lets other threads run: `get_result` holds them up."""
@@ -275,7 +304,10 @@ class Pipeline:
             self._arrives.modify(
                 connection.socket, select.POLLIN | select.POLLOUT if unsent else select.POLLIN
             )
-            self._arrives.poll()
+            if not self._arrives.poll(_SOON_MS if self.on_wait else None) and self.on_wait is not None:
+                told, self.on_wait = self.on_wait, None
+                told()
+                continue
             connection.consume_input()
         return connection.get_result()
 
@@ -283,27 +315,6 @@ class Pipeline:
         """Send the statements that wait, and leave their answers to the next question."""
         try:
             self._connection.flush()
-        except psycopg.Error as error:
-            raise self._lost() from error
-
-    def recover(self) -> None:
-        """Give up all that is on its way after an error, so that the next statement can run.
-
-        Raises:
-            Failed: The connection is lost.
-        """
-        connection = self._connection
-        try:
-            connection.pipeline_sync()
-            connection.flush()
-            self._pending.clear()
-            self._statements = {text: item for text, item in self._statements.items() if item.ready}
-            while True:
-                result = self._next()
-                if result is not None and result.status == pq.ExecStatus.PIPELINE_SYNC:
-                    return
-                if result is None and connection.status == pq.ConnStatus.BAD:
-                    raise self._lost()
         except psycopg.Error as error:
             raise self._lost() from error
 
@@ -336,9 +347,11 @@ def _sent(value: Any) -> bytes | None:
     return b"%d" % value if isinstance(value, int) else str(value).encode()
 
 
-def _require(result: pq.abc.PGresult) -> None:
-    if result.status in _OK:
-        return
+def _failure(result: pq.abc.PGresult, item: Answer | _Statement) -> Failed:
+    """Return the error of a statement with its name, since the error comes late."""
     state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
     said = (result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message or b"").decode()
-    raise Failed(said.strip(), state)
+    name = next((name for name, text in queries().items() if text == item.statement), "")
+    if not name and item.statement.startswith("INSERT INTO"):
+        name = " ".join(item.statement.split()[:3])  # made of a record
+    return Failed(f"{said.strip()} (statement {name})" if name else said.strip(), state)

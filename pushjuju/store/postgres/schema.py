@@ -65,10 +65,13 @@ def newest() -> int:
     return migrations()[-1][0]
 
 
-def prepare(link: psycopg.Connection[Any], place: str, *, create: bool, name: str = SCHEMA) -> None:
-    """Choose the schema of the store, and bring it up to date.
+def prepare(
+    link: psycopg.Connection[Any], place: str, *, create: bool, name: str = SCHEMA, lock: int = 0
+) -> None:
+    """Choose the schema of the store, and bring it up to date while nobody writes.
 
     Args:
+        lock: The number of the lock of the store; 0 for a store that nobody uses yet.
         name: The schema; another one than SCHEMA while the store moves.
 
     Raises:
@@ -86,7 +89,10 @@ def prepare(link: psycopg.Connection[Any], place: str, *, create: bool, name: st
         _require_here(link, place)
         raise StoreDamaged(f"the database {place} has no store of pushjuju")
     with link.transaction():
+        link.execute("SET LOCAL lock_timeout = '30s'")
         link.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{SCHEMA} schema"])
+        if lock:
+            link.execute("SELECT pg_advisory_xact_lock(%s)", [lock])
         _migrate(link, _version(link))
 
 

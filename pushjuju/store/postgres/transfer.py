@@ -175,7 +175,8 @@ def _opened(place: address.Place, name: str = address.SCHEMA) -> Iterator[psycop
     """
     link = address.connected(place)
     try:
-        schema.prepare(link, place.shown, create=False, name=name)
+        lock = place.lock if name == address.SCHEMA else 0
+        schema.prepare(link, place.shown, create=False, name=name, lock=lock)
         yield link
     except psycopg.Error as error:
         raise StoreError(f"the store {place.shown} cannot be copied", detail=str(error).strip()) from error

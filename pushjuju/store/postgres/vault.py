@@ -12,6 +12,7 @@ import binascii
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -72,6 +73,29 @@ def read_key(path: Path) -> bytes:
         hint = "pushjuju controller key export    on a host of the controller writes the key"
         raise WrongKey(f"{path} has no controller key", hint=hint)
     return key
+
+
+def require_key(url: str, path: Path, digest: bytes) -> None:
+    """Check that a file has the key of a controller.
+
+    Args:
+        url: The address of the store.
+        path: The file, in the directory of the controller on this host.
+        digest: Of the key, as the store has it.
+
+    Raises:
+        WrongKey: The file is missing, or has another key.
+    """
+    place = address.parsed(url)
+    if path.exists() and _digest(read_key(path)) == digest:
+        return
+    what = "another key" if path.exists() else "no key"
+    insecure = "" if address.is_safe(place) else " --insecure-store"
+    again = f"pushjuju controller join {shlex.quote(url)}{insecure} --name {path.parent.name} --key-file FILE"
+    raise WrongKey(
+        f"this host has {what} for the controller in the store {place.shown}: {path}",
+        hint=f"{again}    with FILE from `pushjuju controller key export FILE` on another host",
+    )
 
 
 class Vault:

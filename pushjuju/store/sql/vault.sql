@@ -1,2 +1,3 @@
 -- name: vault_list
-SELECT name, version FROM vault ORDER BY name
+-- digest: of the controller key, in the row of the key alone
+SELECT name, version, CASE WHEN name = 'controller key' THEN sealed END AS digest FROM vault ORDER BY name

@@ -91,7 +91,8 @@ def test_an_exception_undoes_the_transaction(connect: Open) -> None:
 
 def test_a_failed_write_is_raised_at_the_latest_by_the_commit(connect: Open) -> None:
     store = connect()
-    with pytest.raises(Failed, match="duplicate key"), store.write() as tx:  # noqa: PT012 - told late
+    said = r"duplicate key .* \(statement INSERT INTO model\)"
+    with pytest.raises(Failed, match=said), store.write() as tx:  # noqa: PT012 - raised late
         tx.insert("model", MODEL)
         note(tx, "no")
     assert noted(store) == "None"
@@ -373,6 +374,8 @@ def test_what_is_refused_when_a_store_is_opened(url: str) -> None:
     [
         ("postgresql://db/pushjuju", "needs TLS"),
         ("postgresql://db/pushjuju?sslmode=require", "needs TLS"),
+        ("postgresql:///pushjuju?service=shop", "needs TLS"),
+        ("postgresql:///pushjuju?hostaddr=192.0.2.1&host=/run", "needs TLS"),
         ("postgresql://u:secret@db/pushjuju?sslmode=verify-full", "has no password"),
         ("postgresql://db/pushjuju?nonsense=1", "malformed"),
         ("postgresql://[::1", "malformed"),
@@ -382,6 +385,27 @@ def test_addresses_that_are_refused(given: str, said: str) -> None:
     with pytest.raises(NotValid, match=said) as raised:
         address.require_safe(address.parsed(given))
     assert "secret" not in raised.value.full_text
+
+
+@pytest.mark.parametrize("name", ["PGHOST", "PGHOSTADDR", "PGSERVICE"])
+def test_the_environment_leads_no_connection_to_the_network_without_tls(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Nothing is sent, in particular no password."""
+    monkeypatch.setenv(name, "192.0.2.1")
+    place = address.parsed("postgresql:///pushjuju?connect_timeout=2")
+    with pytest.raises(NotValid, match="needs TLS"):
+        address.require_safe(place)
+    with pytest.raises(NotValid, match="would send the connection over the network"):
+        address.connected(place)
+    address.require_safe(address.parsed("postgresql:///pushjuju?sslmode=verify-full"))
+
+
+def test_the_environment_may_name_a_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PGHOST", str(tmp_path))
+    address.require_safe(address.parsed("postgresql:///pushjuju"))
+    with pytest.raises(StoreBusy, match="cannot be reached"):
+        address.connected(address.parsed("postgresql:///pushjuju"))
 
 
 def test_addresses_that_are_taken() -> None:
@@ -624,13 +648,34 @@ def test_a_store_is_the_same_after_both_ways(url: str, tmp_path: Path) -> None:
 def test_migrations_after_the_first_store_run_there_too(url: str) -> None:
     made = list(schema.baseline(schema.newest()))
     assert made
+    make_earlier(url)
+    with closing(Store.open(url)) as store:
+        store.check()
+    assert version(url) == schema.newest()
+
+
+def make_earlier(url: str) -> None:
+    """Make a store as the release before the last migration made it."""
     earlier = schema.newest() - 1
     with psycopg.connect(url, autocommit=True) as link:
         link.execute("CREATE SCHEMA pushjuju; SET search_path = pushjuju")
         for statement in (schema.OWN, *schema.baseline(earlier)):
             link.execute(statement)
         link.execute("INSERT INTO schema_version VALUES (%s)", [earlier])
-    with closing(Store.open(url)) as store:
-        store.check()
+
+
+def version(url: str) -> int:
     with psycopg.connect(url, autocommit=True) as link:
-        assert link.execute("SELECT version FROM pushjuju.schema_version").fetchone() == (schema.newest(),)
+        return int(link.execute("SELECT version FROM pushjuju.schema_version").fetchone()[0])
+
+
+def test_a_migration_waits_for_the_writers_of_the_release_before(url: str) -> None:
+    make_earlier(url)
+    opening = threading.Thread(target=lambda: Store.open(url).close())
+    with psycopg.connect(url) as writer:
+        writer.execute("SELECT pg_advisory_xact_lock_shared(%s)", [address.parsed(url).lock])
+        opening.start()
+        comes(lambda: someone_waits(url), limit=20)
+        assert version(url) == schema.newest() - 1
+    opening.join(20)
+    assert version(url) == schema.newest()

@@ -63,7 +63,7 @@ def start(say: Any, queued: operations.Enqueued) -> None:
 def in_background(cli: Cli, opened: sessions.Session, queued: operations.Enqueued) -> None:
     """Start the background process, and print how to ask for the results."""
     if queued.tasks:
-        drive.background(cli, opened.ctx)
+        drive.background(cli, opened.ctx, opened.uuid)
     tell_scheduled(cli, queued)
 
 

@@ -55,7 +55,7 @@ def _set(cli: Cli, opened: sessions.Session, options: request.ModelConfigOptions
         )
     request.set_model_config(opened.ctx, opened.model, options)
     if not drive.waits(cli):
-        drive.background(cli, opened.ctx)
+        drive.background(cli, opened.ctx, opened.uuid)
     elif options.is_worked:
         drive.settle(cli, opened.ctx, opened.uuid, touched=failures.EVERY_MACHINE)
 

@@ -100,7 +100,7 @@ def _prepare(
     except upgrade_machine.Locked as locked:
         raise Conflict(_locked(cli, machine, locked.status)) from None
     if no_wait:
-        drive.background(cli, opened.ctx)
+        drive.background(cli, opened.ctx, opened.uuid)
         return
     problems = _Follower(cli, opened, machine, affected, seen=0).follow(SeriesStatus.PREPARE_COMPLETED)
     cli.console.info("\n" + _ready(cli, machine, what=" base") + "\n")
@@ -110,7 +110,7 @@ def _prepare(
 def _complete(cli: Cli, opened: sessions.Session, machine: str, *, no_wait: bool) -> None:
     seen = request.complete(opened.ctx, opened.uuid, machine)
     if no_wait:
-        drive.background(cli, opened.ctx)
+        drive.background(cli, opened.ctx, opened.uuid)
         return
     affected = request.units_of(opened.ctx, opened.uuid, machine)
     problems = _Follower(cli, opened, machine, affected, seen=seen).follow(SeriesStatus.NOT_STARTED)

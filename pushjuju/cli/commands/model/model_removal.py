@@ -86,7 +86,7 @@ def await_removal(
         if drive.waits(cli):
             _work_on_removal(cli, ctx, model, forced=forced)
         elif time.monotonic() - started > _START_S:
-            drive.background(cli, ctx)
+            drive.background(cli, ctx, model.uuid)
             started = time.monotonic()
         left = destroy_model.dying(ctx, model.uuid)
         if left is None:

@@ -30,4 +30,4 @@ def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         f"Changed cloud credential on model {opened.model.qualified!r} to {name!r}.".replace("'", '"')
     )
     if woken:
-        drive.background(cli, opened.ctx)
+        drive.background(cli, opened.ctx, opened.uuid)

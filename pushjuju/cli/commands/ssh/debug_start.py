@@ -43,7 +43,7 @@ def start_debugging(cli: Cli, args: tuple[str, ...], flags: DebugFlags, *, kind:
     with known_hosts_of(opened) as known_hosts:
         run_program(
             known_hosts, words, [target], check_host_keys=not flags.no_host_key_checks,
-            meanwhile=lambda: drive.background(cli, opened.ctx),
+            meanwhile=lambda: drive.background(cli, opened.ctx, opened.uuid),
         )  # fmt: skip
 
 

@@ -153,7 +153,7 @@ class _Watch:
         try:
             waiting.work(self._cli, opened, self.look)
         except waiting.TimedOut:
-            drive.background(self._cli, self._ctx)
+            drive.background(self._cli, self._ctx, opened.uuid)
             raise
 
     def look(self) -> bool:

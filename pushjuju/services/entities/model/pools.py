@@ -58,6 +58,13 @@ def unworked(ctx: Context, model: str) -> tuple[str, str] | None:
     return None if found is None or found.process else found.complain()
 
 
+def is_attended(ctx: Context, model: str) -> bool:
+    """Return True when another process does the work of a model that becomes due, or only others may."""
+    with ctx.read(model) as tx:
+        attended = is_elsewhere(ctx, tx) or processes.waiting(tx, ctx.store.lives, pool_of(tx))
+    return bool(attended)
+
+
 def elsewhere(ctx: Context, model: str) -> Elsewhere | None:
     """Return the pool of a model that only other processes work, or None when this process may work it."""
     with ctx.read(model) as tx:

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import tarfile
 import tempfile
@@ -272,8 +273,11 @@ def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str 
         backup.check_copy(found.store)
         backup.bring_up_to_date(found.store, partial(lost_results.mark_restored, now=clock.now()))
         was = _state_of(controller)
+        before: Path | None = None
         if was == "in use":
-            before: Path | None = _into_store(found, controller, source, clock)
+            before = _into_store(found, controller, source, clock)
+        elif isinstance(controller.store_place, str):
+            _into_database(found, controller, source, clock)
         else:
             before = _in_place(found, controller, source, clock)
         return Restored(controller=chosen, before=before, was=was)
@@ -286,22 +290,27 @@ def note_restored(ctx: Context, source: Path) -> None:
 
 
 def _state_of(controller: ControllerDir) -> str:
-    """Return the state of a controller's store: `in use`, `damaged` or `absent`.
+    """Return the state of a controller's store: `in use`, `damaged` (a file alone) or `absent`.
 
     Raises:
-        StoreError: The store exists and cannot be opened, for another reason than damage.
+        StoreError: The store exists and cannot be opened, for another reason than a damaged file.
     """
     place = controller.store_place
     if isinstance(place, Path) and not place.exists():
         return "absent"
     try:
         store = Store.open(place)
-        try:
-            store.check()
-        finally:
-            store.close()
-    except StoreDamaged:
+    except StoreDamaged:  # a database has no store then
+        return "absent" if isinstance(place, str) else "damaged"
+    try:
+        store.check()
+    except StoreDamaged as error:
+        if isinstance(place, str):
+            what = f"psql {shlex.quote(place)} -c 'ALTER SCHEMA pushjuju RENAME TO damaged'"
+            raise StoreDamaged(str(error), hint=f"{what}    sets it aside; then restore again") from error
         return "damaged"
+    finally:
+        store.close()
     return "in use"
 
 
@@ -316,6 +325,12 @@ def _into_store(found: _Unpacked, controller: ControllerDir, source: Path, clock
         store.close()
     _put_files(found, controller)
     return before
+
+
+def _into_database(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> None:
+    """Make the store again that a database has lost."""
+    Store.open(controller.store_place, create=True).close()
+    _into_store(found, controller, source, clock).unlink()  # nothing was there before
 
 
 def _in_place(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> Path | None:

@@ -5,7 +5,9 @@ The hosts share the files of the controller, encrypted with the controller key (
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pushjuju.core.errors import AlreadyExists, Conflict, NotValid
 from pushjuju.core.names import is_controller
@@ -69,7 +71,7 @@ def _bind_to_host(ctx: Context) -> None:
 
 
 def join(datadir: DataDir, url: str, *, key: Path, name: str = "", insecure: bool = False) -> ControllerDir:
-    """Make this host one of the hosts of a controller.
+    """Make this host one of the hosts of a controller, or give it the key that it has lost.
 
     Args:
         url: The address of the controller's store, as this host reaches it.
@@ -87,16 +89,27 @@ def join(datadir: DataDir, url: str, *, key: Path, name: str = "", insecure: boo
         databases.require_safe(url)
     Store.open(url).close()  # brings the schema up to date, and explains what is wrong with the address
     vaults = databases.vaults()
-    text = vaults.key_text(vaults.read_key(key))
-    settings = vaults.Vault(url, datadir.root, vaults.read_key(key)).settings()
+    known = vaults.read_key(key)
+    text, settings = vaults.key_text(known), vaults.Vault(url, datadir.root, known).settings()
     chosen = name or str(settings.get("name", ""))
     if not is_controller(chosen):
         raise NotValid(f'"{chosen}" is not a valid controller name', hint="--name NAME gives it another name")
     if chosen in datadir.controllers():
+        if _lacks_key(found := datadir.controller(chosen), settings, text):
+            replace_text(found.root / databases.CONTROLLER_KEY, text)
+            vaults.Vault(url, found.root, known).exchange()
+            return found
         raise AlreadyExists(f'controller "{chosen}" already exists', hint="--name NAME gives it another name")
     return datadir.create_controller(
         chosen, {**settings, "store": url}, prepare=lambda made: _take(made, url, text)
     )
+
+
+def _lacks_key(found: ControllerDir, settings: Mapping[str, Any], text: str) -> bool:
+    """Return True when a directory is of the controller with these settings, and has not this key."""
+    key = found.root / databases.CONTROLLER_KEY
+    same = found.settings().get("uuid") == settings.get("uuid") and isinstance(found.store_place, str)
+    return same and not (key.exists() and key.read_text() == text)
 
 
 def _take(made: ControllerDir, url: str, key: str) -> None:

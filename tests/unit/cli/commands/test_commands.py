@@ -536,7 +536,7 @@ def test_destroy_model_asks_for_its_name(lab: Run, monkeypatch: pytest.MonkeyPat
     ok(lab("remove-application", "web", "--no-prompt"))
     background: list[bool] = []
 
-    def work(_cli: object, ctx: Context) -> None:
+    def work(_cli: object, ctx: Context, _model: str) -> None:
         background.append(True)
         doomed = models.list_models(ctx)[0]
         with ctx.write(doomed.uuid) as tx:
@@ -590,7 +590,7 @@ def test_explain_tells_what_waits(lab: Run) -> None:
 
 def test_a_removal_that_waits_says_for_what(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[str] = []
-    monkeypatch.setattr(drive, "background", lambda _cli, ctx: left.append(ctx.controller.name))
+    monkeypatch.setattr(drive, "background", lambda _cli, ctx, _model: left.append(ctx.controller.name))
     ok(lab("deploy", CHARM, "web"))
     ended = lab("remove-machine", "0", "--force", "--no-prompt")
     assert (ended.status, ended.out) == (0, "will remove machine 0\n- will remove unit web/0\n")

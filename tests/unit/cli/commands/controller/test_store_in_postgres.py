@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tarfile
 from pathlib import Path
 
@@ -49,6 +50,28 @@ def test_a_backup_brings_everything_back(home: Run, packs: Charms, tmp_path: Pat
     done = home("restore-backup", "--no-prompt", str(tmp_path / "copy.tar.gz"))
     assert done.status == 0, done.err
     assert names(home) == ["web", "web/0"]
+
+
+def test_a_backup_brings_back_into_the_database_what_the_database_has_lost(
+    home: Run, packs: Charms, tmp_path: Path, postgres_url: str
+) -> None:
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    copy = str(tmp_path / "copy.tar.gz")
+    assert home("deploy", str(packs.make("web").path), "web").status == 0
+    assert home("create-backup", "--filename", copy).status == 0
+    with psycopg.connect(postgres_url, autocommit=True) as link:
+        link.execute("DROP TABLE pushjuju.unit CASCADE")
+        refused = home("restore-backup", "--no-prompt", copy)
+        assert (refused.status, "it has no table unit" in refused.err) == (1, True)
+        [rename] = re.findall("-c '(ALTER SCHEMA .*)'", refused.err)
+        link.execute(rename)
+    done = home("restore-backup", "--no-prompt", copy)
+    assert done.status == 0, done.err
+    assert "its store was absent" in done.err + done.out
+    assert "kept as" not in done.err + done.out
+    assert names(home) == ["web", "web/0"]
+    assert not list(tmp_path.rglob("state.db"))
+    assert not list(tmp_path.rglob("before-restore-*"))
 
 
 def test_a_database_that_is_taken_is_refused(home: Run, postgres_url: str) -> None:

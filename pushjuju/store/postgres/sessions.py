@@ -1,0 +1,98 @@
+"""A session with the server of a store: connected, with the schema up to date and the limits of time set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+
+from pushjuju.core.errors import StoreError
+from pushjuju.core.values import dataclass
+from pushjuju.store.postgres import address, schema
+
+_LIMITS = {
+    "lock_timeout": "30s",
+    "statement_timeout": "30s",
+    "idle_in_transaction_session_timeout": "60s",
+    "client_min_messages": "warning",
+    # The server frees the locks of a host that is gone after 25 seconds, before its leases end.
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
+_MOMENT = "extract(epoch FROM clock_timestamp())::float8"
+# The server, and its timeline: a standby begins a new timeline when it takes over. Also the database and the
+# schema: a copy of an earlier moment that is restored on the same server has other numbers.
+_LINE = """(SELECT system_identifier::text FROM pg_control_system())
+  || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+  || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
+  || '/' || to_regnamespace('pushjuju')::oid"""
+
+_HOLDERS = """SELECT DISTINCT application_name FROM pg_stat_activity
+WHERE pid = ANY(pg_blocking_pids(%s)) ORDER BY application_name"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A connection on which statements of the store can run.
+
+    Attributes:
+        moment: The time of the server when it answered, in seconds since 1970.
+        line: The history of writes that the database is on; see `store.engine.Engine`.
+    """
+
+    link: psycopg.Connection[Any]
+    moment: float
+    line: str
+
+
+def begun(place: address.Place, *, create: bool = False) -> Session:
+    """Connect to a store, and bring its schema up to date; after an error no connection is left open.
+
+    Args:
+        create: Make the schema in an empty database.
+
+    Raises:
+        StoreError: The server, the role or the database cannot be used.
+    """
+    link = address.connected(place)
+    try:
+        schema.prepare(link, place.shown, create=create, lock=place.lock)
+        return _limited(link)
+    except psycopg.Error as error:
+        link.close()
+        raise address.refused(error, place) from error
+    except BaseException:
+        link.close()
+        raise
+
+
+def holder(place: address.Place, pid: int) -> str:
+    """Return the process that a session waits for, as `process 123 on host`, or "" when it waits for none.
+
+    Args:
+        pid: The number of the session's process on the server.
+    """
+    try:
+        link = address.connected(place)
+        try:
+            names = [row[0] for row in link.execute(_HOLDERS, [pid])]
+        finally:
+            link.close()
+    except (psycopg.Error, StoreError):  # the wait goes on in any case
+        return ""
+    return " and ".join(_named(name) for name in names)
+
+
+def _named(application: str) -> str:
+    own, word, process = application.partition(f"{address.PROGRAM} ")
+    return f"process {process}" if word and not own else f"another program ({application})"
+
+
+def _limited(link: psycopg.Connection[Any]) -> Session:
+    values = [text for pair in _LIMITS.items() for text in pair]
+    calls = ", ".join([_MOMENT, _LINE, *["set_config(%s, %s, false)"] * len(_LIMITS)])
+    row = link.execute(f"SELECT {calls}", values).fetchone()
+    assert row is not None, "one row of constants"
+    return Session(link=link, moment=row[0], line=str(row[1]))

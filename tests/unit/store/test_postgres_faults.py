@@ -1,0 +1,215 @@
+"""Faults of a PostgreSQL server that is real: losses in the middle, locks that nobody gives back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import StoreBusy, StoreDamaged, StoreError
+from pushjuju.store import backup
+from pushjuju.store.db import Store
+from pushjuju.store.files import waits
+from pushjuju.store.rows.records import Model
+from tests.postgres import databases
+from tests.unit.store.conftest import MODEL
+from tests.waiting import comes
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+
+from pushjuju.store.postgres import sessions  # noqa: E402 - needs psycopg
+
+Run = Callable[[str], list[tuple[object, ...]]]
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[Store]:
+    with closing(Store.open(postgres_url, create=True)) as made:
+        with made.write() as tx:
+            tx.insert("model", MODEL)
+        yield made
+
+
+@pytest.fixture
+def run(postgres_url: str) -> Iterator[Run]:
+    """Runs a statement on a connection of its own."""
+    with psycopg.connect(postgres_url, autocommit=True) as link:
+
+        def call(statement: str) -> list[tuple[object, ...]]:
+            answer = link.execute(statement.encode())
+            return answer.fetchall() if answer.description else []
+
+        yield call
+
+
+def name(store: Store) -> str:
+    with store.read() as tx:
+        return tx.list(Model, "model_list")[0].name
+
+
+def cut(store: Store, run: Run) -> None:
+    """End the connection of a store, and let the store notice."""
+    pid = store.engine._link.info.backend_pid  # type: ignore[attr-defined]
+    run(f"SELECT pg_terminate_backend({pid})")
+    comes(lambda: not run(f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid}"))
+    with pytest.raises(StoreBusy, match="does not answer"):
+        name(store)
+
+
+def test_a_store_is_used_again_after_the_server_came_back_without_it_for_a_while(
+    store: Store, run: Run
+) -> None:
+    run("ALTER SCHEMA pushjuju RENAME TO elsewhere")
+    cut(store, run)
+    for _ in range(3):
+        with pytest.raises(StoreDamaged, match="has no store of pushjuju"):
+            name(store)
+    run("ALTER SCHEMA elsewhere RENAME TO pushjuju")
+    assert name(store) == MODEL.name
+
+
+def test_a_server_that_returns_as_a_standby_is_told_of_and_the_store_is_used_again_later(
+    store: Store, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = sessions._LINE
+    cut(store, run)
+    # fails with the code with which a standby refuses to name the position of its writes
+    monkeypatch.setattr(sessions, "_LINE", "currval('log_id_seq')::text")
+    for _ in range(2):
+        with pytest.raises(StoreError, match="the server is read-only"):
+            name(store)
+    monkeypatch.setattr(sessions, "_LINE", "(1 / 0)::text")
+    with pytest.raises(StoreError, match="cannot be reached"):
+        name(store)
+    monkeypatch.setattr(sessions, "_LINE", usual)
+    assert name(store) == MODEL.name
+
+
+# --- transactions that stay open --------------------------------------------------------------------------
+
+
+def test_the_lock_of_a_process_that_was_stopped_in_a_transaction_is_free_after_a_while(
+    store: Store, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sessions._LIMITS, "idle_in_transaction_session_timeout", "300ms")
+    with closing(Store.open(postgres_url)) as stopped:
+        with pytest.raises(StoreBusy, match="has ended a transaction"), stopped.write(MODEL.uuid) as tx:  # noqa: PT012
+            with store.write(MODEL.uuid):
+                pass  # before `stopped` goes on
+            tx.list(Model, "model_list")
+        assert name(stopped) == MODEL.name
+
+
+def test_a_process_that_waits_for_a_lock_tells_who_has_it(store: Store, postgres_url: str) -> None:
+    told: list[str] = []
+    here = f"process {os.getpid()} on {os.uname().nodename}"
+    with closing(Store.open(postgres_url)) as other, waits.told_by(told.append):
+
+        def write() -> None:
+            with other.write(MODEL.uuid):
+                pass
+
+        waiting = threading.Thread(target=write)
+        with store.write(MODEL.uuid):
+            waiting.start()
+            comes(lambda: told)
+        waiting.join(20)
+    assert told == [f"Waiting for the store {store.path}: {here} has it"]
+
+
+def test_the_server_knows_that_a_transaction_waits_for_this_process(store: Store, run: Run) -> None:
+    pid = store.engine._link.info.backend_pid  # type: ignore[attr-defined]
+    asked = f"SELECT state FROM pg_stat_activity WHERE pid = {pid}"
+    with store.write() as tx:
+        comes(lambda: run(asked) == [("idle in transaction",)])
+        tx.list(Model, "model_list")
+        comes(lambda: run(asked) == [("idle in transaction",)])
+    comes(lambda: run(asked) == [("idle",)])
+
+
+def test_a_transaction_waits_for_the_server_no_more_often_than_it_asks(store: Store) -> None:
+    connection = store.engine.connection
+
+    def trips() -> int:
+        return connection.trips  # type: ignore[attr-defined,no-any-return]
+
+    name(store)
+    before = trips()
+    name(store)
+    assert trips() - before == 2  # the beginning and the question
+    with store.write() as tx:
+        for number in range(20):
+            tx.run("model_config_set", model=MODEL.uuid, key=f"k{number}", value="v")
+    assert trips() - before == 4  # the locks and the commit
+    with pytest.raises(ZeroDivisionError), store.write():
+        raise ZeroDivisionError
+    assert trips() - before == 6  # the locks and the end
+
+
+def test_a_restore_may_take_longer_than_other_transactions(
+    store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sessions._LIMITS, "idle_in_transaction_session_timeout", "300ms")
+    copy, copied = tmp_path / "copy.db", backup.copy_store
+    copied(store.place, copy)
+    with closing(Store.open(str(store.place))) as impatient:
+
+        def slowly(*given: Any) -> None:
+            run("SELECT pg_sleep(0.6)")  # twice as long as a transaction may wait
+            copied(*given)
+
+        monkeypatch.setattr(backup, "copy_store", slowly)
+        backup.take_back(impatient, copy, tmp_path / "before.db")
+        assert name(impatient) == MODEL.name
+
+
+# --- what a commit means ----------------------------------------------------------------------------------
+
+
+def test_a_copy_restored_on_the_same_server_is_another_history(store: Store, postgres_host: str) -> None:
+    """Else nobody would ask the machines what they have run since the copy."""
+    usual = store.line
+    with closing(Store.open(str(store.place))) as again:
+        assert again.line == usual
+    present = str(store.engine.connection.execute("SELECT current_database()").fetchone()[0])
+    store.close()
+    login = ["-h", postgres_host, "-U", "pushjuju", "-d"]
+    dump = subprocess.run(["pg_dump", *login, present], check=True, capture_output=True).stdout
+    with databases.database(postgres_host) as url:
+        other = url.partition("@/")[2].partition("?")[0]
+        subprocess.run(["psql", "-q", *login, other], input=dump, check=True, capture_output=True)
+        with closing(Store.open(url)) as copy:
+            assert copy.line != usual
+            assert name(copy) == MODEL.name
+    with databases.database(postgres_host, present) as url, closing(Store.open(url)) as copy:
+        assert copy.line != usual
+
+
+def test_a_commit_waits_for_the_disk_whatever_the_role_has(store: Store, run: Run, postgres_url: str) -> None:
+    run("ALTER ROLE pushjuju SET synchronous_commit = off")
+    try:
+        with closing(Store.open(postgres_url)) as made:
+            shown = made.engine.connection.execute("SHOW synchronous_commit").fetchone()
+    finally:
+        run("ALTER ROLE pushjuju RESET synchronous_commit")
+    assert shown[0] == "on"
+
+
+def test_settings_with_which_a_server_loses_commits_are_named(
+    store: Store, run: Run, postgres_url: str
+) -> None:
+    """The server of the tests forgets on purpose."""
+    assert [text.rpartition(": ")[2] for text in store.engine.doubts()] == [
+        "fsync is off",
+        "full_page_writes is off",
+    ]
+    with psycopg.connect(postgres_url, replication="true", autocommit=True):
+        comes(lambda: run("SELECT 1 FROM pg_stat_replication"))
+        last = store.engine.doubts()[-1]
+    assert "has no synchronous standby" in last
