@@ -183,7 +183,6 @@ class Pipeline:
         trips: How often the connection has waited for the server.
         sent: The number of statements.
         met_mark: Becomes True when one of the statements to notice has been sent.
-
         on_wait: Called once when the server has sent nothing for a second.
 
     Args:
@@ -204,6 +203,7 @@ class Pipeline:
         self._connection = connection
         self._statements: dict[str, _Statement] = {}
         self._pending: deque[Answer | _Statement] = deque()
+        self._ends = 0  # results of `pipeline_sync` that are on their way; an interrupt may leave one
         self._arrives = select.poll()
         self._arrives.register(connection.socket, select.POLLIN)
         connection.enter_pipeline_mode()
@@ -252,17 +252,20 @@ class Pipeline:
         Raises:
             Failed: A statement failed. All statements after it were not run.
         """
-        if not self._pending:
+        if not (self._pending or self._ends):
             return
         self.trips += 1
         failed: Failed | None = None
         try:
             self._connection.pipeline_sync()
+            self._ends += 1
             self._connection.flush()
             while self._pending:
                 failed = self._take(self._pending[0], self._result(), failed)
                 self._pending.popleft()
-            self._result(ends=False)  # of the end of what was sent
+            while self._ends:
+                self._result(ends=False)
+                self._ends -= 1
         except psycopg.Error as error:
             lost = self._lost()
             raise failed or lost from error

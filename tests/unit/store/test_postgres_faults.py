@@ -169,6 +169,20 @@ def test_a_restore_may_take_longer_than_other_transactions(
         assert name(impatient) == MODEL.name
 
 
+def test_an_interrupt_while_the_server_works_leaves_a_connection_that_can_be_used(store: Store) -> None:
+    engine: Any = store.engine
+    pid = engine._link.info.backend_pid
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), store.read():  # noqa: PT012 - in the middle of it
+        engine.connection.on_wait = interrupt
+        engine.connection.execute("SELECT pg_sleep(1.5)::text").fetchall()
+    assert name(store) == MODEL.name
+    assert engine._link.info.backend_pid == pid
+
+
 # --- what a commit means ----------------------------------------------------------------------------------
 
 
