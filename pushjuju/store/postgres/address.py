@@ -32,20 +32,24 @@ class Place:
     Attributes:
         url: The address as it was given.
         shown: The address for people.
-        identity: The same text for the same database and schema, however its server is reached.
         parameters: The parameters of libpq.
     """
 
     url: str
     shown: str
-    identity: str
     parameters: dict[str, Any]
 
-    @property
-    def lock(self) -> int:
-        """The number of the lock of the store; no other store on the server has it."""
-        digest = hashlib.sha256(f"{self.identity}/".encode()).digest()
-        return int.from_bytes(digest[:8], "big", signed=True)
+
+def lock_of(name: str) -> int:
+    """Return the number of an advisory lock of the store: "" for the whole store.
+
+    A lock belongs to one database of a server. The address takes no part: hosts may write it in several ways.
+    """
+    digest = hashlib.sha256(f"{SCHEMA}/{name}".encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
+
+
+LOCK = lock_of("")
 
 
 def parsed(url: str) -> Place:
@@ -68,8 +72,7 @@ def parsed(url: str) -> Place:
     name = f"{PROGRAM} {os.getpid()} on {os.uname().nodename}"  # shown to others who wait for this process
     shown = url.partition("?")[0].partition("#")[0]
     parameters = {**_WAITS, "application_name": name, **given}
-    identity = f"{given.get('dbname', '')}/{SCHEMA}"
-    return Place(url=url, shown=shown, identity=identity, parameters=parameters)
+    return Place(url=url, shown=shown, parameters=parameters)
 
 
 def require_safe(place: Place) -> None:

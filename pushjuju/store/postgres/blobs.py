@@ -7,7 +7,6 @@ and an interrupted upload goes on where it stopped.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import threading
 import time
@@ -150,8 +149,7 @@ class DatabaseBlobs(Blobs):
         link.execute("SELECT pg_advisory_unlock_shared(%s)", [self._key(sha256)])
 
     def _key(self, sha256: str) -> int:
-        text = f"{self._place.identity}/blob/{sha256}".encode()
-        return int.from_bytes(hashlib.sha256(text).digest()[:8], "big", signed=True)
+        return address.lock_of(f"blob/{sha256}")
 
     @contextmanager
     def _linked(self) -> Iterator[psycopg.Connection[Any]]:

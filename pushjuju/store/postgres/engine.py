@@ -40,7 +40,7 @@ LIMIT :most"""
 # Locks a model and those that offers connect with it, in one order: no two writers wait for each other in a
 # circle. OFFSET keeps PostgreSQL from taking the locks before it has sorted the models.
 _LOCK_MODELS = """SELECT pg_advisory_xact_lock(('x' || encode(
-  substr(sha256(convert_to(:identity || '/' || wanted.model, 'UTF8')), 1, 8), 'hex'
+  substr(sha256(convert_to(:schema || '/' || wanted.model, 'UTF8')), 1, 8), 'hex'
 ))::bit(64)::bigint)::text FROM (
   SELECT model FROM ({connected}) AS connected UNION SELECT (:model)::text ORDER BY 1 OFFSET 0
 ) AS wanted"""
@@ -154,13 +154,13 @@ class PostgresEngine:
 
     def _lock(self, model: str) -> None:
         """Take the locks of a writing transaction, without waiting for the answers."""
-        run, key = self.connection.execute, self._place.lock
+        run, key = self.connection.execute, address.LOCK
         if not model:
             run("SELECT pg_advisory_xact_lock(:key)::text", {"key": key})
             return
         run("SELECT pg_advisory_xact_lock_shared(:key)::text", {"key": key})
         models = _LOCK_MODELS.format(connected=queries()["models_connected"].rstrip().rstrip(";"))
-        run(models, {"identity": self._place.identity, "model": model})
+        run(models, {"schema": address.SCHEMA, "model": model})
 
     def _tell_wait(self) -> None:
         if holder := sessions.holder(self._place, self._link.info.backend_pid):

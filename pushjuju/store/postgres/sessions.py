@@ -58,7 +58,7 @@ def begun(place: address.Place, *, create: bool = False) -> Session:
     """
     link = address.connected(place)
     try:
-        schema.prepare(link, place.shown, create=create, lock=place.lock)
+        schema.prepare(link, place.shown, create=create, lock=address.LOCK)
         return _limited(link)
     except psycopg.Error as error:
         link.close()

@@ -175,7 +175,7 @@ def _opened(place: address.Place, name: str = address.SCHEMA) -> Iterator[psycop
     """
     link = address.connected(place)
     try:
-        lock = place.lock if name == address.SCHEMA else 0
+        lock = address.LOCK if name == address.SCHEMA else 0
         schema.prepare(link, place.shown, create=False, name=name, lock=lock)
         yield link
     except psycopg.Error as error:

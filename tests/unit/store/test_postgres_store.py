@@ -261,6 +261,18 @@ def test_who_waits_for_whom(connect: Open) -> None:
     assert not waits(connect, "")
 
 
+def test_hosts_that_write_the_address_differently_exclude_each_other(url: str, connect: Open) -> None:
+    name, _, host = url.partition("@/")[2].partition("?host=")
+    other = Store.open(f"postgresql://pushjuju@/?dbname={name}&host={host}")
+    with connect().write(MODEL.uuid):
+        running = threading.Thread(target=lambda: other.write(MODEL.uuid).__enter__(), daemon=True)
+        running.start()
+        comes(lambda: someone_waits(url), limit=20)
+    running.join(20)
+    assert not running.is_alive()
+    other.close()
+
+
 def test_a_thread_that_waits_for_a_lock_lets_the_others_run(url: str, connect: Open) -> None:
     """Else the thread that has the lock could not go on either."""
     mine, other = connect(), connect()
@@ -412,7 +424,6 @@ def test_addresses_that_are_taken() -> None:
     assert address.parsed("postgresql://db/pj?sslmode=verify-full").shown == "postgresql://db/pj"
     for given in ("postgresql://db/pj?sslmode=verify-full", "postgresql:///pj", "postgresql:///pj?host=/run"):
         address.require_safe(address.parsed(given))
-    assert address.parsed("postgresql:///pj").identity == "pj/pushjuju"
 
 
 def test_a_server_that_is_away_is_named(tmp_path: Path) -> None:
@@ -673,7 +684,7 @@ def test_a_migration_waits_for_the_writers_of_the_release_before(url: str) -> No
     make_earlier(url)
     opening = threading.Thread(target=lambda: Store.open(url).close())
     with psycopg.connect(url) as writer:
-        writer.execute("SELECT pg_advisory_xact_lock_shared(%s)", [address.parsed(url).lock])
+        writer.execute("SELECT pg_advisory_xact_lock_shared(%s)", [address.LOCK])
         opening.start()
         comes(lambda: someone_waits(url), limit=20)
         assert version(url) == schema.newest() - 1
