@@ -6,7 +6,7 @@ a message is built; `runner.trust` still checks each message that a machine send
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+from typing import Any, Dict, List, Literal, Optional, Tuple, TypedDict, Union
 
 Kind = Literal["hook", "action", "commands", "exec", "deploy", "remove-unit", "reboot"]
 
@@ -30,7 +30,8 @@ class Op(_Op, total=False):
     """An operation.
 
     `after` is the id of the operation before it in a plan; with `then`, another one follows. `tail` shows the
-    last output line; `request` is the juju-exec request that it answers; `if_boot_id` the boot it may run in.
+    last output line; `timed` asks for the times of hook tools; `request` is the juju-exec request that it
+    answers; `if_boot_id` the boot it may run in.
     """
 
     unit: str
@@ -44,6 +45,7 @@ class Op(_Op, total=False):
     after: str
     then: bool
     tail: bool
+    timed: bool
     tools: List[str]
     cwd: str
     paths: List[str]
@@ -204,6 +206,10 @@ class Writes(TypedDict, total=False):
     action: ActionSaid
 
 
+Timed = TypedDict("Timed", {"calls": List[Tuple[str, int, int, int]], "more": int})
+"""Calls of hook tools: name, microseconds since the operation began, length in microseconds, exit code."""
+
+
 class _Result(TypedDict):
     outcome: str
     writes: Writes
@@ -225,6 +231,7 @@ class Result(_Result, Output, total=False):
     recovered: bool
     started: Optional[float]
     ended: Optional[float]
+    timed: Timed
 
 
 class ResultFrame(Result):
@@ -253,12 +260,8 @@ class Stored(TypedDict, total=False):
     errno: Optional[int]
 
 
-class Known(TypedDict):
-    """An operation whose result the controller has not acknowledged."""
-
-    id: str
-    done: bool
-
+Known = TypedDict("Known", {"id": str, "done": bool})
+"""An operation whose result the controller has not acknowledged."""
 
 Recalled = TypedDict("Recalled", {"id": str, "unit": str, "name": str})
 """A hook, an action or commands of a unit that the machine has begun."""
@@ -381,12 +384,8 @@ class Begun(TypedDict, total=False):
     via: str
 
 
-class Child(TypedDict, total=False):
-    """The process that does the work, and its start time: process ids are used again."""
-
-    pid: int
-    start: str
-
+Child = TypedDict("Child", {"pid": int, "start": str}, total=False)
+"""The process that does the work, and its start time: process ids are used again."""
 
 Stop = TypedDict("Stop", {"signal": int})
 """The server tells the process of an operation to send a signal to its hook."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pushjuju.core.values import dataclass
 
 if TYPE_CHECKING:
+    from pushjuju.portable.frames import Op
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.store.rows.records import Machine
     from pushjuju.uniter.commit import Committed
@@ -74,8 +75,22 @@ class Observer:
         """Return a provider whose calls are steps."""
         return provider
 
-    def operation(self, dispatch: Dispatch, result: Mapping[str, Any], done: Committed) -> None:
-        """Get an operation whose result is committed, within a contact."""
+    def request(self, frame: Op) -> Op:
+        """Return the request for an operation, which may ask the machine for times."""
+        return frame
+
+    def operation(
+        self,
+        dispatch: Dispatch,
+        result: Mapping[str, Any],
+        done: Committed,
+        tools: Callable[[], Container[str]],
+    ) -> None:
+        """Get an operation whose result is committed, within a contact.
+
+        Args:
+            tools: Returns the names of the hook tools that the machine has.
+        """
 
 
 OBSERVER: ContextVar[Observer] = ContextVar("observer", default=Observer())  # noqa: B039 - no state

@@ -91,7 +91,7 @@ class Sender:
     def __init__(self, to: Target, request: Callable[[list[Span]], Mapping[str, Any]]) -> None:
         self._to, self._request = to, request
         self._waiting: deque[Span] = deque()
-        self._end = threading.Event()
+        self._end, self._due = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="traces", daemon=True)
         self.lost, self.error = 0, ""
 
@@ -101,12 +101,15 @@ class Sender:
             self.lost += 1
             return
         self._waiting.append(span)
+        if len(self._waiting) >= BATCH and not self.error:
+            self._due.set()
         if self._thread.ident is None:
             self._thread.start()
 
     def close(self) -> None:
         """Send what waits, for a short time at most; then count the rest as lost."""
         self._end.set()
+        self._due.set()
         if self._thread.ident is not None:
             self._thread.join(END_S)
         self.lost += len(self._waiting)
@@ -114,7 +117,9 @@ class Sender:
     def _work(self) -> None:
         pause = EVERY_S
         while True:
-            ended = self._end.wait(pause)
+            self._due.wait(pause)
+            self._due.clear()
+            ended = self._end.is_set()
             done = True
             while done and self._waiting:
                 done = self._send([self._waiting[at] for at in range(min(len(self._waiting), BATCH))])

@@ -10,7 +10,7 @@ import inspect
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
@@ -18,11 +18,13 @@ from urllib.parse import unquote
 
 from pushjuju import __version__
 from pushjuju.core.errors import NotValid
+from pushjuju.runner.trust import tool_times
 from pushjuju.workers import otlp, spans
 from pushjuju.workers.events import OBSERVER, Observer
 from pushjuju.workers.spans import Span, Value
 
 if TYPE_CHECKING:
+    from pushjuju.portable.frames import Op
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.store.rows.records import Machine
     from pushjuju.uniter.commit import Committed
@@ -33,6 +35,7 @@ P = TypeVar("P")
 _PARENT = "TRACEPARENT"
 _BIG = 2**31
 _LATEST = 1e11  # seconds since 1970 that a machine may name
+_WITH_TOOLS = ("hook", "action", "commands")  # kinds of operations
 _OF_ENDPOINT = re.compile(r"^.+-(?=(?:relation|storage)-[a-z]+$)")
 _contact: ContextVar[Span | None] = ContextVar("contact", default=None)
 
@@ -130,8 +133,21 @@ class Traces(Observer):
             span.ended = span.begun + time.monotonic_ns() - since
             self._put(span)
 
-    def operation(self, dispatch: Dispatch, result: Mapping[str, Any], done: Committed) -> None:
-        """Make a span of an operation whose result is committed."""
+    def request(self, frame: Op) -> Op:
+        """Ask the machine for the times of hook tools, when the trace of the contact is kept."""
+        contact = _contact.get()
+        if contact is None or not contact.place.sampled or frame.get("kind") not in _WITH_TOOLS:
+            return frame
+        return {**frame, "timed": True}
+
+    def operation(
+        self,
+        dispatch: Dispatch,
+        result: Mapping[str, Any],
+        done: Committed,
+        tools: Callable[[], Container[str]],
+    ) -> None:
+        """Make a span of an operation whose result is committed, and spans of its hook tools."""
         contact = _contact.get()
         if contact is None:
             return
@@ -148,7 +164,23 @@ class Traces(Observer):
             "pushjuju.charm.url": str(dispatch.frame.get("url", "")),
             "process.exit.code": code if isinstance(code, int) and abs(code) < _BIG else "",
         }
+        calls, more = tool_times.read(result["timed"], tools()) if "timed" in result else ([], 0)
+        if more:
+            span.attributes["pushjuju.tools.left_out"] = more
         self._put(span)
+        self._put_tools(span, calls)
+
+    def _put_tools(self, of: Span, calls: Iterable[tool_times.ToolCall]) -> None:
+        """Make spans of calls of hook tools; whatever the machine says, they lie within their hook."""
+        for call in calls:
+            span = Span(
+                name=f"tool {call.name}", place=spans.place_below(of.place, self._env), parent=of.place
+            )
+            span.begun = min(of.begun + 1000 * call.begun, of.ended)
+            span.ended = min(span.begun + 1000 * call.took, of.ended)
+            span.error = "failed" if call.exit else ""
+            span.attributes = {"process.exit.code": call.exit}
+            self._put(span)
 
     def _put(self, span: Span) -> None:
         if span.place.sampled:

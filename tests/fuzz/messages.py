@@ -19,6 +19,7 @@ NUMBERED = [{"seq": number, "e": event} for number, event in enumerate(EVENTS, 1
 HOOK: dict[str, Any] = {
     "t": "result", "id": "x", "outcome": "ok", "exit": 0, "signal": None, "via": "hook", "message": "",
     "reboot": "", "started": 1.0, "ended": 2.0, "recovered": False, "events": NUMBERED,
+    "timed": {"calls": [["status-set", 10, 20, 0]], "more": 1},
     "writes": {
         "reboot": "", "status_set": True,
         "relations": {

@@ -36,6 +36,30 @@ async def test_hook_runs_once_with_its_tools_in_one_round_trip(machine: Machine)
     assert (machine.charm() / "runs").read_text() == "run\n"
 
 
+async def test_the_times_of_hook_tools_come_back_when_they_are_asked_for(machine: Machine) -> None:
+    machine.write_charm(
+        start="""
+        sleep 0.2
+        echo "title $(config-get title)"
+        probe-boom secret-word 2>/dev/null
+        for number in $(seq 203); do state-get a; done
+        """
+    )
+    async with machine.session() as session:
+        plain = await session.run(hook_op("start", logging="<root>=ERROR"))
+        result = await session.run(hook_op("start", logging="<root>=ERROR", timed=True))
+        assert (session.frames_out, session.frames_in) == (2, 2)
+    assert set(result) - set(plain) == {"timed"}
+    assert "timed" not in plain
+    calls, length = result["timed"]["calls"], (result["ended"] - result["started"]) * 1e6
+    assert [call[0] for call in calls[:3]] == ["config-get", "probe-boom", "state-get"]
+    assert [call[3] for call in calls[:2]] == [0, 1]
+    assert (len(calls), result["timed"]["more"]) == (200, 5)
+    assert "secret-word" not in str(result["timed"])
+    assert 200_000 <= calls[0][1] < calls[1][1] < length
+    assert all(took > 0 and begun + took < length for _, begun, took, _ in calls)
+
+
 async def test_the_last_line_of_a_long_hook_is_told_to_who_looks_on(machine: Machine) -> None:
     machine.write_charm(start="echo one; echo two; while [ ! -e go ]; do sleep 0.05; done; echo three")
     told: list[tuple[int, dict[str, Any]]] = []

@@ -477,6 +477,7 @@ _FIELDS = (
     "id",
     "outcome",
     "events",
+    "timed",  # `tool_times` checks them
     *_RESULT,
     *_STREAMS,
     *(f"{stream}-encoding" for stream in _STREAMS),

@@ -492,7 +492,7 @@ class MachineRun:
         decides = not self.session.requests
         act = partial(commit, self.ctx, dispatch.id, result, decides=decides, foreseen=foreseen)
         done = self.runtime.observer.commit(dispatch.unit, act)
-        self.runtime.observer.operation(dispatch, result, done)
+        self.runtime.observer.operation(dispatch, result, done, lambda: self.runtime.program.tools)
         if result.get("code") == KNOWN:
             self._lost.add(dispatch.unit)
         if done.decided is not None:
@@ -542,7 +542,8 @@ class MachineRun:
 
     def _frame(self, dispatch: Dispatch) -> Op:
         """Return a request, which asks for lines of output at once while a user watches."""
-        return {**dispatch.frame, "tail": True} if self.runtime.watched else dispatch.frame
+        frame = self.runtime.observer.request(dispatch.frame)
+        return {**frame, "tail": True} if self.runtime.watched else frame
 
     async def _end_if_unwanted(self, operation_id: str) -> None:
         # Without a connection the hook goes on until the next check.

@@ -17,6 +17,7 @@ import pytest
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.workers import background, otlp, serving, spans, traced
 from pushjuju.workers.spans import Place, Span
+from tests.waiting import comes
 from tests.world.charm_trees import charm_tree
 from tests.world.played_home import PlayedHome
 from tests.world.span_receiver import SpanReceiver, span_receiver, values
@@ -178,6 +179,47 @@ def test_hooks_have_the_machines_times_moved_to_the_clock_of_this_computer(
     assert all(before <= ended <= after for _, ended in moments.values())
 
 
+def test_calls_of_hook_tools_are_spans_within_their_hook(home: PlayedHome, collector: SpanReceiver) -> None:
+    calls = [
+        ["status-set", 50_000, 20_000, 0],
+        ["config-get", 190_000, 10**9, 1],
+        [SECRET, 1, 1, 0],
+        ["state-get", -1, 1, 0],
+        "leader-get",
+    ]
+    times = {"started": 1000.0, "ended": 1000.2, "timed": {"calls": calls, "more": 7}}
+    home.env = collector.env
+    home.does = lambda frame: times if frame["hook"] == "install" and frame["timed"] else {}
+    deploy(home)
+    (hook,), (start,) = collector.named("hook install"), collector.named("hook start")
+    assert values(hook)["pushjuju.tools.left_out"] == 7
+    assert "pushjuju.tools.left_out" not in values(start)
+    tools = [span for span in collector.spans if span["name"].startswith("tool ")]
+    assert [(span["name"], values(span)) for span in tools] == [
+        ("tool status-set", {"process.exit.code": 0}),
+        ("tool config-get", {"process.exit.code": 1, "error.type": "failed"}),
+    ]
+    assert {span["parentSpanId"] for span in tools} == {hook["spanId"]}
+    begun = int(hook["startTimeUnixNano"])
+    moments = [[int(span[f"{end}TimeUnixNano"]) - begun for end in ("start", "end")] for span in tools]
+    assert moments == [[50_000_000, 70_000_000], [190_000_000, 200_000_000]]
+
+
+@pytest.mark.parametrize("sampled", [True, False])
+def test_only_a_trace_that_is_kept_asks_for_the_times_of_hook_tools(
+    home: PlayedHome, collector: SpanReceiver, *, sampled: bool
+) -> None:
+    frames: list[Mapping[str, Any]] = []
+    home.does = lambda frame: frames.append(frame) or {}  # type: ignore[func-returns-value]
+    deploy(home)
+    assert frames
+    assert not any("timed" in frame for frame in frames)
+    home.env = {**collector.env, "OTEL_TRACES_SAMPLER": "always_on" if sampled else "always_off"}
+    frames.clear()
+    ran(home, "config", "web", "title=new")
+    assert [frame.get("timed", False) for frame in frames] == [sampled]
+
+
 def test_work_in_the_background_belongs_to_the_command_and_each_contact_begins_a_trace(
     home: PlayedHome, collector: SpanReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +270,20 @@ def test_a_collector_that_does_not_answer_is_left_after_a_short_time(
     begun = time.monotonic()
     assert "spans are lost" in deploy(home)
     assert time.monotonic() - begun < 10
+
+
+def test_many_spans_are_sent_before_too_many_wait(
+    collector: SpanReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(otlp, "EVERY_S", 3600.0)
+    to = otlp.target(collector.env)
+    assert to is not None
+    sender = otlp.Sender(to, lambda batch: spans.request({}, batch))
+    for _ in range(otlp.BATCH):
+        sender.put(Span(name="x", place=spans.place_below(None, {})))
+    comes(lambda: len(collector.spans) == otlp.BATCH)
+    sender.close()
+    assert sender.lost == 0
 
 
 def test_what_waits_is_limited_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

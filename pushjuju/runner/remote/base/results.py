@@ -15,6 +15,8 @@ CHARM_GONE = "charm-gone"  # the unit's charm is not on the machine
 KNOWN = "known"  # the operation was done, and the controller has had its result
 TIMED_OUT = "timed-out"  # the commands took longer than they may
 
+MOST_TIMED = 200  # calls of hook tools whose times a result has
+
 _NAME = 200  # letters of a name; the controller takes no longer name
 
 

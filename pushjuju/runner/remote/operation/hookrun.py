@@ -176,6 +176,8 @@ class _Run:
         )
         if ended.timed_out:
             result["code"] = TIMED_OUT
+        if self.tools.timed["calls"]:
+            result["timed"] = self.tools.timed
         return result
 
 

@@ -14,7 +14,7 @@ import os
 
 from pushjuju.runner.remote import toolkit
 from pushjuju.runner.remote.base import output
-from pushjuju.runner.remote.base.results import describe
+from pushjuju.runner.remote.base.results import MOST_TIMED, describe, monotonic, wall_time
 from pushjuju.runner.remote.disk.resources import UnitFiles
 from pushjuju.runner.remote.operation.host import Host
 from pushjuju.runner.remote.toolkit import ToolError
@@ -77,7 +77,11 @@ class _Call:
 
 
 class ToolServer:
-    """The tool socket of one run."""
+    """The tool socket of one run.
+
+    Attributes:
+        timed: The times of the calls; empty unless the controller asks for times.
+    """
 
     def __init__(
         self,
@@ -99,6 +103,7 @@ class ToolServer:
         self._busy = False
         self._live_number = 0
         self._listener: Any = None
+        self.timed: frames.Timed = {"calls": [], "more": 0}
         self.on_reboot_now: Callable[[], None] = lambda: None
 
     def open(self) -> None:
@@ -220,7 +225,18 @@ class ToolServer:
             return 1, b"", text.encode("utf-8", "surrogateescape")
         argv = [part.decode("utf-8", "surrogateescape") for part in parts[3:]]
         self._host.log("DEBUG", 'running hook tool "%s"' % name, "jujuc")
-        return self._run(call, name, argv, cwd)
+        work = self._run_timed if "timed" in self._host.op else self._run
+        return work(call, name, argv, cwd)
+
+    def _run_timed(self, call: _Call, name: str, argv: list[str], cwd: str) -> tuple[int, bytes, bytes]:
+        at, begun = wall_time() - self._host.begun, monotonic()
+        answer = self._run(call, name, argv, cwd)
+        if len(self.timed["calls"]) < MOST_TIMED:
+            took = monotonic() - begun
+            self.timed["calls"].append((name, max(int(at * 1e6), 0), int(took * 1e6), answer[0] & 255))
+        else:
+            self.timed["more"] += 1
+        return answer
 
     def _run(self, call: _Call, name: str, argv: list[str], cwd: str) -> tuple[int, bytes, bytes]:
         try:
