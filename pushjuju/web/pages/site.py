@@ -39,7 +39,7 @@ PAGES = (
     Page(path="/m/{owner}/{model}/log", template="log.html", read=activity.log, writes=True),
     Page(path="/m/{owner}/{model}/relations", template="listing.html", read=listings.relations),
     Page(path="/m/{owner}/{model}/relation/{id}", template="relation.html", read=listings.relation),
-    Page(path="/m/{owner}/{model}/storage", template="listing.html", read=listings.storage),
+    Page(path="/m/{owner}/{model}/storage", template="storage.html", read=listings.storage),
     Page(path="/m/{owner}/{model}/resources", template="resources.html", read=listings.resources),
     Page(path="/m/{owner}/{model}/secrets", template="listing.html", read=listings.secrets),
     Page(path="/m/{owner}/{model}/offers", template="listing.html", read=listings.offers),
