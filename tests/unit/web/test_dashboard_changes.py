@@ -14,8 +14,10 @@ import pytest
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.entities.secret.secrets import Content
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.model import blocks as blocking
+from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import tasks
 from pushjuju.services.views.listings import applications as listings
 from pushjuju.web.pages.changing.changes import CHANGES, Fields, parameters
@@ -34,6 +36,7 @@ CONFIG = {
     "color": {"type": "string", "default": "red"},
     "size": {"type": "int", "default": 3},
     "loud": {"type": "boolean"},
+    "token": {"type": "secret"},
 }
 ACTIONS = {
     "backup": {
@@ -42,6 +45,7 @@ ACTIONS = {
             "deep": {"type": "boolean", "default": False},
             "kind": {"type": "string", "enum": ["full", "on"]},
             "more": {"type": "object"},
+            "key": {"type": "string", "format": "juju-secret"},
         },
         "required": ["to"],
     }
@@ -198,6 +202,28 @@ async def test_a_form_keeps_letters_that_pages_show_as_codes(served: ApiWorld, s
         _, text = await ask(browser, "config", **{"option.color": f"{value}!", "was.color": value})
         assert (await browser.post(MODEL + "apply", sent(text))).status == 303
     assert color(shop) == f"{value}!"
+
+
+async def test_fields_for_secrets_offer_their_names_to_who_may_see_them(
+    served: ApiWorld, shop: TestController
+) -> None:
+    address = user_secrets.add(shop.ctx, shop.model, 'to"<b>ken', Content({"key": "tops3cret"}))
+    served.add_user("kim")
+    shop.write(
+        partial(access.grant, person="kim", level="write", kind=access.Kind.MODEL, target=shop.model),
+        whole=True,
+    )
+    async with browsing(served, "admin") as browser, browsing(served, "kim") as kim:
+        for name, field in (("config", "option.token"), ("actions", "param.key")):
+            _, page = await browser.get(f"{MODEL}a/web/{name}")
+            assert f'<option value="{address}" label="to&#34;&lt;b&gt;ken">' in page
+            assert re.search(f'name="{field}"[^>]* list="secrets"', page)
+            assert "tops3cret" not in page
+            assert address not in (await kim.get(f"{MODEL}a/web/{name}"))[1]
+        _, text = await ask(browser, "config", **{"option.token": address})
+        assert (await browser.post(f"{MODEL}apply", sent(text))).status == 303
+    document = listings.config(shop.ctx, shop.model, "web")["settings"]
+    assert document["token"]["value"] == address
 
 
 async def test_an_administrator_shares_the_model_on_its_page(served: ApiWorld, shop: TestController) -> None:
