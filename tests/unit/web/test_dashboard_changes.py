@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from functools import partial
 from html import unescape
 from typing import Any
@@ -20,6 +21,7 @@ from pushjuju.services.requests.model import blocks as blocking
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import tasks
 from pushjuju.services.views.listings import applications as listings
+from pushjuju.web.pages.changing import plans
 from pushjuju.web.pages.changing.changes import CHANGES, Fields, parameters
 from pushjuju.web.pages.changing.forms import parameters as parameters_of
 from pushjuju.web.pages.changing.plans import _of_model
@@ -321,6 +323,21 @@ async def test_what_is_no_word_of_its_kind_is_refused(
             status, text = await ask(browser, change, to, **fields)
             assert status == 400, text
     assert shop.units() == ["web/0"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a program that has started")
+@pytest.mark.parametrize(
+    ("limit", "value", "told"),
+    [("_START_MIB", -472, "more than 512 MiB of memory"), ("_LONGEST_S", 0.1, "took more than 0 seconds")],
+)
+async def test_a_plan_says_when_it_needs_too_much(
+    served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch,
+    limit: str, value: float, told: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(plans, limit, value)
+    async with browsing(served, "admin") as browser:
+        status, text = await ask(browser, "expose")
+    assert (status, told in text, "terminal" in text) == (400, True, True)
 
 
 def test_a_plan_tells_nothing_of_models_that_the_user_may_not_see() -> None:
