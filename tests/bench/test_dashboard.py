@@ -28,6 +28,7 @@ from pushjuju.web.pages.loopback import Loopback
 from tests.bench.figures import Report
 from tests.bench.models import crowd
 from tests.bench.processes import environment, pushjuju
+from tests.waiting import until
 from tests.world.browser import CHROMIUM, Tab, browser
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -214,9 +215,10 @@ async def test_an_idle_page_asks_for_nothing(report: Report, crowded: TestContro
     counted = "performance.getEntriesByType('resource').length"
     async with served(crowded) as link, tab_of(link, tmp_path / "profile") as (tab, origin):
         await tab.open(f"{origin}{MODEL}units")
-        await asyncio.sleep(2)
+        await tab.until("document.readyState == 'complete'")
         before = await tab.value(counted)
-        await asyncio.sleep(30)
+        for _ in range(30):
+            await asyncio.sleep(1)
         asked = await tab.value(counted) - before
     report.add("dashboard: requests of an idle page in 30 s, chromium", [asked], "", target="0")
     assert asked == 0
@@ -301,7 +303,8 @@ async def test_what_many_browsers_cost(report: Report, crowded: TestController, 
         await (await session.get(origin + page)).read()
         base = program.megabytes()
         looking = [asyncio.create_task(_look(session, origin, page, took)) for _ in range(BROWSERS)]
-        await asyncio.sleep(3)
+        _change(crowded, "the first")
+        await until(lambda: len(took) >= BROWSERS)
         took.clear()
         begun, spent = time.monotonic(), program.seconds()
         for number in range(SECONDS * CHANGES):
