@@ -7,7 +7,7 @@ import ipaddress
 import resource
 import socket as sockets
 from asyncio import sslproto
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -95,6 +95,7 @@ class Server:
         commands: RunCommand | None = None,
         *,
         dashboard: bool = True,
+        names: Collection[str] = (),
     ) -> None:
         """Make a server that does not listen yet.
 
@@ -103,8 +104,9 @@ class Server:
             work: Called after each change, to wake the background work.
             commands: Runs command lines of web terminals; without it, the server refuses them.
             dashboard: True to serve pages for browsers.
+            names: Further names of the pages, in small letters, such as those of a proxy before the server.
         """
-        self._dashboard = dashboard
+        self._dashboard, self._more_names = dashboard, names
         self._ctx = ctx
         self._listen = listen
         self._own = own
@@ -166,7 +168,7 @@ class Server:
 
     def _names(self) -> set[str]:
         """Return the names by which browsers may reach the server."""
-        names = set(self._own.names()) if self._own else set()
+        names = {*self._more_names, *(self._own.names() if self._own else ())}
         return names | {sockets.gethostname(), sockets.getfqdn(), *(host for host, _ in self.api.addresses)}
 
     def _reachable(self) -> list[tuple[str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any, Self
@@ -118,14 +118,17 @@ class ApiWorld:
 
     @classmethod
     @asynccontextmanager
-    async def serve(cls, ctx: Context, commands: RunCommand | None = None) -> AsyncIterator[Self]:
+    async def serve(
+        cls, ctx: Context, commands: RunCommand | None = None, names: Collection[str] = ()
+    ) -> AsyncIterator[Self]:
         """Serve a controller until the end of the block; the tests know admin's password."""
         world: list[Self] = []
 
         def work() -> None:
             world[0].worked += 1
 
-        made = cls(ctx, Server(ctx, [Address("127.0.0.1", 0)], work, commands=commands))
+        listen = [Address("127.0.0.1", 0)]
+        made = cls(ctx, Server(ctx, listen, work, commands=commands, names=names))
         world.append(made)
         passwords.set_password(ctx, "admin", PASSWORD)
         await made.server.start()

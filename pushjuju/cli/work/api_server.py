@@ -41,7 +41,7 @@ class ApiServing:
         cert, key = Path(asked.cert), Path(asked.key or asked.cert)
         self._own = OwnCertificate(certificate=cert, key=key) if asked.cert else None
         self._commands = commands if asked.web_cli else None
-        self._dashboard = not asked.no_dashboard
+        self._dashboard, self._names = not asked.no_dashboard, asked.hosts
 
     @asynccontextmanager
     async def beside(self, work: Callable[[], None] = lambda: None) -> AsyncIterator[Server]:
@@ -53,7 +53,10 @@ class ApiServing:
         Raises:
             NotValid: The server cannot listen at an address, or use the operator's certificate.
         """
-        server = Server(self._ctx, self._listen, work, self._own, self._commands, dashboard=self._dashboard)
+        server = Server(
+            self._ctx, self._listen, work, self._own, self._commands, dashboard=self._dashboard,
+            names=self._names,
+        )  # fmt: skip
         try:
             await server.start()
         except NotValid:

@@ -57,3 +57,8 @@ _FOLDERS = {"application": "a", "unit": "u", "machine": "machine", "run": "op", 
 
 def _word(text: str) -> str:
     return quote(text, safe="@")
+
+
+def is_page(address: str) -> bool:
+    """Return True for the address of a page, to go on with after a form."""
+    return address.startswith(ROOT) and "\\" not in address and address.isprintable()

@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from pushjuju.core.errors import NotFound
+from pushjuju.core.model.life import Life
+from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
 from pushjuju.services.requests.model import model_config
@@ -15,6 +17,7 @@ from pushjuju.services.views import resource_documents as resources_of
 from pushjuju.services.views.listings import audit_lines, blocks, user_secrets
 from pushjuju.services.views.listings import settings as settings_of
 from pushjuju.services.views.status import storage_document
+from pushjuju.store.rows.records import Unit
 from pushjuju.web.pages import cells, details
 from pushjuju.web.pages.cells import Cell, Table
 from pushjuju.web.pages.visit import Content, Visit
@@ -94,7 +97,21 @@ def storage(visit: Visit) -> Content:
         rows=list(details.stored(visit, document)),
         none="This model has no storage.",
     )
-    return _page("Storage", visit.command("storage"), document, table)
+    page = _page("Storage", visit.command("storage"), document, table)
+    with visit.ctx.read(visit.model.uuid) as tx:
+        names = [unit.name for unit in tx.list(Unit, "unit_list")]
+    return replace(
+        page, values={**page.values, **_by_owner(document), "units": sorted(names, key=natural_key)}
+    )
+
+
+def _by_owner(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the names of the storage that units have, and of the storage that no unit has."""
+    found: dict[str, list[str]] = {"attached": [], "detached": []}
+    for name, item in document.get("storage", {}).items():
+        if item["life"] == Life.ALIVE:
+            found["attached" if item.get("attachments", {}).get("units") else "detached"].append(name)
+    return found
 
 
 def resources(visit: Visit) -> Content:

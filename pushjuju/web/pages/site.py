@@ -19,8 +19,18 @@ from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import activity, controllers, entities, guard, listings, overview, rendering, topology
-from pushjuju.web.pages.addresses import ROOT, ModelPages
+from pushjuju.web.pages import (
+    activity,
+    controllers,
+    entities,
+    guard,
+    listings,
+    overview,
+    rendering,
+    shared,
+    topology,
+)
+from pushjuju.web.pages.addresses import ROOT, ModelPages, is_page
 from pushjuju.web.pages.changing import forms, typed, uploads
 from pushjuju.web.pages.changing.posts import Posts
 from pushjuju.web.pages.sessions import Sessions
@@ -39,7 +49,7 @@ PAGES = (
     Page(path="/m/{owner}/{model}/log", template="log.html", read=activity.log, writes=True),
     Page(path="/m/{owner}/{model}/relations", template="listing.html", read=listings.relations),
     Page(path="/m/{owner}/{model}/relation/{id}", template="relation.html", read=listings.relation),
-    Page(path="/m/{owner}/{model}/storage", template="listing.html", read=listings.storage),
+    Page(path="/m/{owner}/{model}/storage", template="storage.html", read=listings.storage),
     Page(path="/m/{owner}/{model}/resources", template="resources.html", read=listings.resources),
     Page(path="/m/{owner}/{model}/secrets", template="listing.html", read=listings.secrets),
     Page(path="/m/{owner}/{model}/offers", template="listing.html", read=listings.offers),
@@ -56,7 +66,6 @@ PAGES = (
     Page(path="/m/{owner}/{model}/plan", template="typed.html", read=typed.page),
 )
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
-_LIVE = "X-Live"  # header of requests that pages make by themselves
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}
 _PATIENT = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -89,6 +98,7 @@ class Site:
         self._headers = {**guard.HEADERS, **(guard.TLS_FOR_A_YEAR if lasting else {})}
         self._cookie = "__Host-pushjuju" if secure else "pushjuju"
         self._streams = Streams(api)
+        self._shared = shared.Shared()
         self.sessions = Sessions(time.monotonic)
         self._posts = None if read_only else Posts(api)
 
@@ -161,7 +171,7 @@ class Site:
 
         What a page asks for by itself, to stay live, lengthens no session.
         """
-        found = await self._user(request, use=_LIVE not in request.headers)
+        found = await self._user(request, use=shared.LIVE not in request.headers)
         if found is None and guard.wants_json(request):
             raise web.HTTPUnauthorized(text="log in first: the form at /ui/login gives a cookie")
         if found is None:
@@ -187,7 +197,7 @@ class Site:
             if error.code == errors.TRY_AGAIN:
                 told = "Too many wrong passwords: wait a minute, then try again."
             return self._login_form(to, name, told, _STATUS.get(error.code, 401))
-        answer = _go_to(to if _is_page(to) else ROOT)
+        answer = _go_to(to if is_page(to) else ROOT)
         self._begin(answer, entered)
         return answer
 
@@ -223,8 +233,9 @@ class Site:
     def _handler(self, page: Page) -> Handler:
         async def answer(request: web.Request) -> web.StreamResponse:
             entered = await self._required(request)
-
             as_json = guard.wants_json(request)
+            if shared.may_share(request) and not as_json and not page.writes:
+                return await self._shared_answer(page, entered, request)
 
             def made(ctx: Context) -> tuple[str, str, Mapping[str, str]]:
                 visit = _visit(ctx, entered, request)
@@ -244,6 +255,24 @@ class Site:
             return found
 
         return answer
+
+    async def _shared_answer(self, page: Page, entered: LoggedIn, request: web.Request) -> web.Response:
+        """Return a page that other requests of the user may get as well, without the proof of a session."""
+
+        def key(ctx: Context) -> tuple[object, ...]:
+            visit = _visit(ctx, entered, request)
+            rights = visit.may("write"), visit.may("admin"), is_superuser(visit.ctx)
+            return request.path_qs, entered.user, *rights, entity_news.newest(ctx)
+
+        found = await self._api.pool.run(key)
+
+        def made(ctx: Context) -> bytes:
+            visit = _visit(ctx, entered, request)
+            values = _values(page.template, visit, page.read(visit), f"seen={found[-1]}")
+            values |= {**self._of_forms(request, visit), "csrf": ""}
+            return shared.packed(rendering.render(page.template, visit.now, values))
+
+        return shared.answer(await self._shared.get(found, lambda: self._api.pool.run(made)))
 
     def _of_forms(self, request: web.Request, visit: Visit) -> dict[str, Any]:
         """Return the values that forms and links need: what the user may do, and the proof of the session."""
@@ -270,7 +299,7 @@ class Site:
         shown = await self._posts.answer(visit, entered, form, apply=request.path.endswith("/apply"))
         if shown is None:
             to = form.get("back", "")
-            return _go_to(to if _is_page(to) else visit.pages.page())
+            return _go_to(to if is_page(to) else visit.pages.page())
 
         def made(ctx: Context) -> str:
             again = _visit(ctx, entered, request)
@@ -365,8 +394,3 @@ def _attached(name: str) -> dict[str, str]:
 
 def _go_to(address: str) -> web.Response:
     return web.Response(status=303, headers={"Location": address})
-
-
-def _is_page(to: str) -> bool:
-    """Return True for the address of a page, to go on with after the login."""
-    return to.startswith(ROOT) and "\\" not in to and to.isprintable()

@@ -113,3 +113,17 @@ def test_a_program_runs_where_nobody_puts_files(tmp_path: Path, monkeypatch: pyt
     assert children.run(["git", "--version"]).stdout.startswith("git version")
     ended = children.run([sys.executable, "-c", "import os, sys; print(os.getcwd(), sys.stdin.read())"])
     assert ended.stdout == "/ \n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a program that has started")
+def test_a_program_gets_no_more_memory_than_its_limit() -> None:
+    for count, code in ((1 << 20, 0), (1 << 30, 1)):
+        argv = [sys.executable, "-I", "-c", f"input(); len(bytes({count}))"]
+        ended = children.run_within(128 << 20, argv, environ=children.SYSTEM, stdin="go\n", timeout=60)
+        assert (ended.returncode, "MemoryError" in ended.stderr) == (code, bool(code))
+
+
+def test_a_program_with_limits_is_killed_after_its_time() -> None:
+    argv = [sys.executable, "-I", "-c", "import time; time.sleep(600)"]
+    with pytest.raises(children.TimedOut):
+        children.run_within(1 << 30, argv, environ=children.SYSTEM, timeout=0.2)

@@ -131,6 +131,17 @@ async def test_a_session_cookie_is_kept_from_scripts_and_other_sites(served: Api
         assert {"HttpOnly", "SameSite=Strict", "Secure", "Path=/"} <= set(cookie.split("; "))
 
 
+async def test_a_proxy_serves_the_pages_under_a_name_that_the_server_knows(busy: TestController) -> None:
+    async with ApiWorld.serve(busy.ctx, names=["shop.example"]) as world, browsing(world) as browser:
+        for host in ("shop.example", "Shop.Example:8443"):
+            form = {"name": "admin", "password": PASSWORD}
+            headers = {"Host": host, "Origin": f"https://{host}"}
+            assert (await browser.post("/ui/login", form, **headers)).status == 303
+            assert (await browser.get("/ui/", Host=host))[0] == 200
+        for host in ("evil.example", "www.shop.example", "shop.example.evil.example", "shop.example."):
+            assert (await browser.get("/ui/", Host=host))[0] == 421
+
+
 async def test_another_name_of_this_address_is_refused(served: ApiWorld, busy: TestController) -> None:
     async with browsing(served, "admin") as browser:
         assert (await browser.get("/ui/", Host="evil.example:17070"))[0] == 421

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from functools import partial
 from html import unescape
 from typing import Any
@@ -14,11 +15,14 @@ import pytest
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.entities.secret.secrets import Content
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.model import blocks as blocking
+from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import tasks
 from pushjuju.services.views.listings import applications as listings
 from pushjuju.services.views.listings import audit_lines
+from pushjuju.web.pages.changing import plans
 from pushjuju.web.pages.changing.changes import CHANGES, Fields, parameters
 from pushjuju.web.pages.changing.forms import parameters as parameters_of
 from pushjuju.web.pages.changing.plans import _of_model
@@ -35,6 +39,7 @@ CONFIG = {
     "color": {"type": "string", "default": "red"},
     "size": {"type": "int", "default": 3},
     "loud": {"type": "boolean"},
+    "token": {"type": "secret"},
 }
 ACTIONS = {
     "backup": {
@@ -43,6 +48,7 @@ ACTIONS = {
             "deep": {"type": "boolean", "default": False},
             "kind": {"type": "string", "enum": ["full", "on"]},
             "more": {"type": "object"},
+            "key": {"type": "string", "format": "juju-secret"},
         },
         "required": ["to"],
     }
@@ -60,6 +66,8 @@ FORMS: dict[str, dict[str, str]] = {
     "refresh": {"application": "web", "revision": "7"},
     "resolved": {"unit": "web/0"},
     "trust": {"application": "web"},
+    "attach-storage": {"unit": "web/0", "storage": "data/0"},
+    "detach-storage": {"storage": "data/0"},
     "grant": {"user": "kim", "level": "read"},
     "revoke": {"user": "kim", "level": "read"},
     "run": {"unit": "web/0", "action": "backup", "param.to": "here", "text.to": "yes"},
@@ -209,6 +217,28 @@ async def test_a_form_keeps_letters_that_pages_show_as_codes(served: ApiWorld, s
     assert color(shop) == f"{value}!"
 
 
+async def test_fields_for_secrets_offer_their_names_to_who_may_see_them(
+    served: ApiWorld, shop: TestController
+) -> None:
+    address = user_secrets.add(shop.ctx, shop.model, 'to"<b>ken', Content({"key": "tops3cret"}))
+    served.add_user("kim")
+    shop.write(
+        partial(access.grant, person="kim", level="write", kind=access.Kind.MODEL, target=shop.model),
+        whole=True,
+    )
+    async with browsing(served, "admin") as browser, browsing(served, "kim") as kim:
+        for name, field in (("config", "option.token"), ("actions", "param.key")):
+            _, page = await browser.get(f"{MODEL}a/web/{name}")
+            assert f'<option value="{address}" label="to&#34;&lt;b&gt;ken">' in page
+            assert re.search(f'name="{field}"[^>]* list="secrets"', page)
+            assert "tops3cret" not in page
+            assert address not in (await kim.get(f"{MODEL}a/web/{name}"))[1]
+        _, text = await ask(browser, "config", **{"option.token": address})
+        assert (await browser.post(f"{MODEL}apply", sent(text))).status == 303
+    document = listings.config(shop.ctx, shop.model, "web")["settings"]
+    assert document["token"]["value"] == address
+
+
 async def test_an_administrator_shares_the_model_on_its_page(served: ApiWorld, shop: TestController) -> None:
     served.add_user("kim")
     async with browsing(served, "admin") as browser, browsing(served, "kim") as kim:
@@ -287,6 +317,10 @@ async def test_each_page_has_another_proof(served: ApiWorld, shop: TestControlle
         ("run", {"unit": "web/0 web/1"}),
         ("config", {"option.color": "red"}),
         ("cancel-task", {"task": "-1"}),
+        ("attach-storage", {"storage": "--force"}),
+        ("attach-storage", {"unit": "web"}),
+        ("detach-storage", {"storage": "data/0 data/1"}),
+        ("detach-storage", {"storage": "data/9"}),
         ("grant", {"user": "--help"}),
         ("grant", {"level": "superuser"}),
         ("revoke", {"user": ""}),
@@ -300,6 +334,21 @@ async def test_what_is_no_word_of_its_kind_is_refused(
             status, text = await ask(browser, change, to, **fields)
             assert status == 400, text
     assert shop.units() == ["web/0"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a program that has started")
+@pytest.mark.parametrize(
+    ("limit", "value", "told"),
+    [("_START_MIB", -472, "more than 512 MiB of memory"), ("_LONGEST_S", 0.1, "took more than 0 seconds")],
+)
+async def test_a_plan_says_when_it_needs_too_much(
+    served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch,
+    limit: str, value: float, told: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(plans, limit, value)
+    async with browsing(served, "admin") as browser:
+        status, text = await ask(browser, "expose")
+    assert (status, told in text, "terminal" in text) == (400, True, True)
 
 
 def test_a_plan_tells_nothing_of_models_that_the_user_may_not_see() -> None:

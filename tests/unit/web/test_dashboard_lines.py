@@ -41,6 +41,8 @@ def shop(runtime: TestController, packs: Charms) -> TestController:
         ("add-unit web --num-units=2", {"change": "add-unit", "application": "web", "units": "2"}),
         ("remove-unit web/0", {"change": "remove-unit", "unit": "web/0", "typed": "web/0"}),
         ("integrate web:db mysql", {"change": "integrate", "endpoint": "web:db", "other": "mysql"}),
+        ("attach-storage web/0 data/1", {"change": "attach-storage", "unit": "web/0", "storage": "data/1"}),
+        ("detach-storage data/1", {"change": "detach-storage", "storage": "data/1"}),
         ("trust web --remove", {"change": "trust", "application": "web", "remove": "yes"}),
         ("run web/leader backup to=/x", {
             "change": "run", "unit": "web/leader", "action": "backup", "param.to": "/x"}),
@@ -56,6 +58,7 @@ def test_a_line_is_read_as_the_form_that_does_the_same(line: str, fields: dict[s
         "", "pushjuju", "exec --all -- reboot", "deploy ./here", "ssh web/0", "destroy-model shop",
         "config web --file /etc/shadow", "config web -m other x=1", "config 'web", "refresh web --path ./x",
         "add-unit", "add-unit web db", "add-unit web -n", "expose web --to 0.0.0.0", "trust web --remove=no",
+        "detach-storage data/0 --force", "detach-storage data/0 data/1",
         "run web/0 backup --params /etc/passwd", "x" * 3000,
     ],
 )  # fmt: skip

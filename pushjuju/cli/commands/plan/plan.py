@@ -22,7 +22,7 @@ from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
 from pushjuju.cli.work import session
-from pushjuju.core.errors import NotFound, PushjujuError, UsageError
+from pushjuju.core.errors import NotFound, PushjujuError, Silent, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
@@ -213,6 +213,9 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
     except UsageError as error:
         _close(inner)
         raise PushjujuError(error.message, detail=error.detail, hint=error.hint) from error
+    except Silent:
+        _close(inner)
+        raise PushjujuError(_said(inner).strip().replace(str(folder), str(source))) from None
     except PushjujuError as error:
         _close(inner)
         for part in ("message", "detail", "hint"):  # the copy is deleted
@@ -221,12 +224,17 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
     except BaseException:
         _close(inner)
         raise
-    said = inner.console.stderr
-    assert isinstance(said, io.StringIO), "made above"
-    for line in said.getvalue().splitlines():
+    for line in _said(inner).splitlines():
         if line.startswith("WARNING ") and "following actions" not in line:
             cli.console.warn(line.removeprefix("WARNING "))
     return inner
+
+
+def _said(inner: Cli) -> str:
+    """Return what the planned command has printed beside its output."""
+    said = inner.console.stderr
+    assert isinstance(said, io.StringIO), "made by _run"
+    return said.getvalue()
 
 
 def _controller(inner: Cli) -> contexts.Context | None:

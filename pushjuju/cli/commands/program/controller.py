@@ -61,6 +61,7 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
         "log_format",
         "web_cli",
         "no_dashboard",
+        "dashboard_hosts",
     ),
     "processes": ("format", "output"),
     "drain": (),
@@ -83,9 +84,9 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS --key-fil
     into=ControllerFlags,
     details="For a service manager. Several processes, and other commands, may run at the same time. With\n"
     "--api, Juju's clients can connect: 127.0.0.1 accepts only this host; Juju's usual port is\n"
-    "17070. --cert, --key and --web-cli are those of the command api. --metrics serves the metrics of\n"
-    "controller and process to everybody who reaches the address; a port alone is one of 127.0.0.1.\n"
-    "--metrics-file replaces a file in one step, as `metrics -o` does, for node_exporter.\n\n"
+    "17070. --cert, --key, --web-cli and --dashboard-hosts are those of the command api. --metrics serves\n"
+    "the metrics of controller and process to everybody who reaches the address; a port alone is one of\n"
+    "127.0.0.1. --metrics-file replaces a file in one step, as `metrics -o` does, for node_exporter.\n\n"
     "A model of a pool (model-config controller-pool) is worked only by processes of this pool: those on\n"
     "a host of this name, and those with --pool. Models of no pool are worked by all.\n\n"
     "`controller processes` lists the processes that work for the controller. `controller drain` asks\n"
@@ -143,8 +144,10 @@ def _run(cli: Cli, asked: ControllerFlags) -> None:
     asked.check()
     if asked.lanes < 1:
         raise UsageError("--lanes is at least 1")
-    if (asked.cert or asked.key or asked.web_cli) and not asked.api:
-        raise UsageError("--cert and --web-cli are for the API: say with --api where to serve")
+    if (asked.cert or asked.key or asked.web_cli or asked.hosts) and not asked.api:
+        raise UsageError(
+            "--cert, --web-cli and --dashboard-hosts are for the API: say with --api where to serve"
+        )
     asked.use_log_format(cli)
     pools = tuple(name for name in asked.pool.split(",") if name)
     ctx = changed(session.open_controller(cli, asked.controller), more_pools=pools, at_once=asked.lanes)

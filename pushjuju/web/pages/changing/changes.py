@@ -6,7 +6,7 @@ What names a file of this computer, or runs a shell command, is not among them.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import yaml
@@ -14,6 +14,7 @@ import yaml
 from pushjuju.charms.format import yamlsafe
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_user
+from pushjuju.core.storage import is_storage
 from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.basis import blocks
@@ -24,6 +25,7 @@ from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import add_units, expose, refresh, resolved, settings
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.services.requests.relation import integrate
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.requests.user import access
 from pushjuju.store.rows.model import Model
 from pushjuju.web.registry import Needs
@@ -211,6 +213,30 @@ def _resolve(ctx: Context, model: Model, fields: Fields) -> None:
     resolved.resolve(ctx, model.uuid, [_unit(fields)], retry="skip" not in fields)
 
 
+# --- storage ----------------------------------------------------------------------------------------------
+
+
+def _storage(fields: Fields) -> str:
+    name = fields.get("storage", "")
+    if not is_storage(name):
+        raise NotValid(f'"{name}" is not the name of storage, such as data/0')
+    return name
+
+
+def _require_done(answers: Iterable[storage_requests.Answer]) -> None:
+    for answer in answers:
+        if answer.error is not None:
+            raise answer.error
+
+
+def _attach(ctx: Context, model: Model, fields: Fields) -> None:
+    _require_done(storage_requests.attach(ctx, model.uuid, _unit(fields), [_storage(fields)]))
+
+
+def _detach(ctx: Context, model: Model, fields: Fields) -> None:
+    _require_done(storage_requests.detach(ctx, model.uuid, [_storage(fields)]))
+
+
 # --- actions ----------------------------------------------------------------------------------------------
 
 
@@ -342,6 +368,12 @@ CHANGES: Mapping[str, Change] = {
     "trust": Change(words=_trust_words, act=_trust),
     "grant": _of_access("grant", access.grant),
     "revoke": _of_access("revoke", access.revoke),
+    "attach-storage": Change(
+        words=lambda fields: ["attach-storage", _unit(fields), _storage(fields)], act=_attach
+    ),
+    "detach-storage": Change(
+        words=lambda fields: ["detach-storage", _storage(fields)], act=_detach, blocked_by=blocks.REMOVE
+    ),
     "resolved": Change(words=_of_resolved, act=_resolve, has_plan=False),
     "run": Change(words=_run_words, stdin=_run_stdin, act=_run),
     "cancel-task": Change(

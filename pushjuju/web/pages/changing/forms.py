@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.charms.values.model import ActionSpec
+from pushjuju.core.model.secrets import uri
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.secret.secrets import MODEL
 from pushjuju.services.views import application_documents
 from pushjuju.services.views.listings import applications as listings
+from pushjuju.services.views.listings import user_secrets
 from pushjuju.web.pages.visit import Content, Visit
 
 _INPUTS = {"integer": "number", "number": "number", "string": "text"}
@@ -25,6 +28,7 @@ class Parameter:
         kind: `text`, `number`, `choice` for a list of `choices`, or `yaml`.
         default: The default as text, or empty.
         is_text: True when the value is a string as it stands, and not YAML: `on`, `1`.
+        is_secret: True when the charm expects the URI of a secret.
     """
 
     name: str
@@ -34,6 +38,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     default: str = ""
     is_text: bool = False
+    is_secret: bool = False
 
 
 def config(visit: Visit) -> Content:
@@ -41,8 +46,16 @@ def config(visit: Visit) -> Content:
     name = visit.path["name"]
     document = listings.config(visit.ctx, visit.model.uuid, name)
     options = {key: _option(item) for key, item in document["settings"].items()}
-    values = {"application": name, "options": options}
+    values = {"application": name, "options": options, "secrets": _secrets(visit)}
     return _of_application(visit, "Configuration", f"config {name}", values)
+
+
+def _secrets(visit: Visit) -> list[tuple[str, str]]:
+    """Return the URI and name of each secret of the model, for users who may see the page of secrets."""
+    if not visit.may("admin"):
+        return []
+    document: Mapping[str, Any] = user_secrets.documents(visit.ctx, visit.model.uuid, MODEL)
+    return [(uri(number), item.get("name", "")) for number, item in document.items()]
 
 
 def _option(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,6 +79,7 @@ def charm_actions(visit: Visit) -> Content:
     values = {
         "application": name,
         "actions": listed,
+        "secrets": _secrets(visit),
         "units": [*names, *([f"{name}/leader"] if names else [])],
     }
     return _of_application(visit, "Actions", f"actions {name}", values)
@@ -100,4 +114,5 @@ def _parameter(name: str, schema: Any, *, required: bool) -> Parameter:
         choices=tuple(_text(choice) for choice in choices) if isinstance(choices, list) else (),
         default=_text(default),
         is_text=told.get("type") == "string",
+        is_secret=any("secret" in str(told.get(key)) for key in ("type", "format")),
     )

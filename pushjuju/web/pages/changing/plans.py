@@ -16,6 +16,8 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.model import Model
 
 _LONGEST_S = 30.0
+_START_MIB = 72  # address space of the program when it begins to plan, with the library of PostgreSQL
+_MOST_MIB = 512  # what the plan itself may need; that of 2,000 units needs 100
 _SAME, _CHANGES = 0, 2  # exit codes of `plan`
 _MARK_CHARS = 32
 
@@ -42,19 +44,12 @@ def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Col
         stdin: What the command reads from its standard input.
 
     Raises:
-        NotValid: The command refuses what it is asked for, or the plan takes too long.
+        NotValid: The command refuses what it is asked for, or the plan needs too much time or memory.
     """
     place = f"{ctx.controller.name}:{model.qualified}"
     argv = [sys.executable, "-m", "pushjuju.cli", "plan", "--format", "json", "-m", place, "--", *words]
     environ = {**children.environment(ctx.environ), "PUSHJUJU_DATA": str(ctx.datadir.root)}
-    try:
-        ended = children.run(argv, environ=environ, stdin=stdin, timeout=_LONGEST_S)
-    except children.TimedOut:
-        raise NotValid(
-            f"the plan took more than {_LONGEST_S:.0f} seconds: make the change in a terminal"
-        ) from None
-    if ended.returncode not in (_SAME, _CHANGES):
-        raise NotValid(_told(ended.stderr, "ERROR "))
+    ended = _run(argv, environ, stdin)
     document = json.loads(ended.stdout)
     if not document["changed"] and "WARNING " in ended.stderr:  # an action that the charm's schema refuses
         raise NotValid(_told(ended.stderr, "WARNING "))
@@ -63,6 +58,21 @@ def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Col
     shown = document if only is None else _of_model(document, model.name, only)
     text = json.dumps(shown, sort_keys=True)
     return Plan(document=shown, mark=hashlib.sha256(text.encode()).hexdigest()[:_MARK_CHARS])
+
+
+def _run(argv: Sequence[str], environ: Mapping[str, str], stdin: str) -> children.Ended:
+    memory = (_START_MIB + _MOST_MIB) << 20
+    try:
+        ended = children.run_within(memory, argv, environ=environ, stdin=stdin, timeout=_LONGEST_S)
+    except children.TimedOut:
+        raise NotValid(
+            f"the plan took more than {_LONGEST_S:.0f} seconds: make the change in a terminal"
+        ) from None
+    if ended.returncode in (_SAME, _CHANGES):
+        return ended
+    if ended.stderr.startswith("ERROR internal error: MemoryError"):
+        raise NotValid(f"the plan needs more than {_MOST_MIB} MiB of memory: make the change in a terminal")
+    raise NotValid(_told(ended.stderr, "ERROR "))
 
 
 def _of_model(document: Mapping[str, Any], model: str, applications: Collection[str]) -> dict[str, Any]:

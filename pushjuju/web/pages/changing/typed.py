@@ -67,6 +67,8 @@ COMMANDS: Mapping[str, _Grammar] = {
         flags={"--revision": "revision", "--channel": "channel"},
     ),
     "trust": _of("APPLICATION [--remove]", "application", switches={"--remove": "remove"}),
+    "attach-storage": _of("UNIT STORAGE", "unit", "storage"),
+    "detach-storage": _of("STORAGE", "storage"),
     "resolved": _of("UNIT [--no-retry]", "unit", switches={"--no-retry": "skip"}),
     "run": _of("UNIT ACTION [KEY=VALUE ...]", "unit", "action", pairs=PARAMETER),
 }

@@ -469,6 +469,12 @@ def test_the_model_that_is_meant(runtime: TestController, run: Run) -> None:
     assert run("plan", "-m", "nope", "--", "config", "web").status == 1
 
 
+def test_a_plan_says_why_the_command_fails(runtime: TestController, run: Run) -> None:
+    ended = run("plan", "--", "detach-storage", "data/7")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.startswith("ERROR failed to detach data/7: ")
+
+
 def test_a_plan_of_nothing(run: Run) -> None:
     assert run("plan").status == 2
     assert run("plan", "--").status == 2

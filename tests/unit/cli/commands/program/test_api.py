@@ -95,11 +95,16 @@ async def test_the_server_beside_the_workers_has_the_own_certificate(folder: Pat
     ("words", "said"),
     [
         (("run", "--api", ":1", "--key", "x"), "--key is the key of a certificate"),
-        (("run", "--cert", "x"), "--cert and --web-cli are for the API"),
+        (("run", "--cert", "x"), "are for the API: say with --api where"),
+        (("run", "--dashboard-hosts", "a.example"), "are for the API: say with --api where"),
+        (
+            ("run", "--api", ":1", "--dashboard-hosts", "a,b:1"),
+            'takes names without ports, HOST[,...], not "b:1"',
+        ),
         (("renew-key", "--cert", "x"), "controller renew-key does not take that flag"),
     ],
 )
-def test_flags_of_the_certificate_that_do_not_fit(folder: Path, words: tuple[str, ...], said: str) -> None:
+def test_flags_of_the_api_that_do_not_fit(folder: Path, words: tuple[str, ...], said: str) -> None:
     with started(folder, "controller", *words) as process:
         _, told = process.communicate(timeout=60)
         assert process.returncode == 2
