@@ -264,6 +264,14 @@ async def test_the_keyboard_alone_zooms_and_moves_the_picture(large: Tab) -> Non
     assert await view(large) == whole
 
 
+async def test_the_picture_above_the_table_of_machines_zooms(large: Tab, base: str) -> None:
+    await large.open(f"{origin(base)}/ui/m/admin/shop/machines")
+    await large.until("!document.querySelector('#tools').hidden")
+    first = await view(large)
+    await large.value("document.querySelector('[data-do=larger]').click()")
+    assert (await view(large))[2] < first[2]
+
+
 async def test_buttons_wheel_and_dragging_zoom_and_move_the_picture(large: Tab) -> None:
     first = await view(large)
     sizes = "[...document.querySelectorAll('#tools button')].map(one => one.getBoundingClientRect().height)"

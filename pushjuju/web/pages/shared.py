@@ -33,7 +33,11 @@ class Shared:
             if len(self._made) >= _MOST:
                 del self._made[next(iter(self._made))]
             self._made[key] = (now + _FOR_S, asyncio.ensure_future(make()))
-        return await asyncio.shield(self._made[key][1])
+        try:
+            return await asyncio.shield(self._made[key][1])
+        except Exception:
+            self._made.pop(key, None)  # the next request tries again
+            raise
 
 
 def may_share(request: web.Request) -> bool:

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.errors import StoreError
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.views.status import document as status
 from pushjuju.web.pages import rendering
 from tests.unit.web.test_dashboard import addresses
 from tests.world.api import ApiWorld
@@ -101,6 +103,19 @@ async def test_a_page_of_a_moment_ago_is_not_shown_to_who_may_not_see_it(
                            target=shop.model), whole=True)  # fmt: skip
         assert (await kim.get(PAGE, **LIVE))[0] == 404
         assert (await admin.get(path, **LIVE))[0] == 200
+
+
+async def test_a_page_that_failed_is_made_again(
+    served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> str:
+        raise StoreError("the store is busy")
+
+    async with browsing(served, "admin") as browser:
+        with monkeypatch.context() as patched:
+            patched.setattr(status, "document", fail)
+            assert (await browser.get(PAGE, **LIVE))[0] == 500
+        assert (await browser.get(PAGE, **LIVE))[0] == 200
 
 
 class _Forms(HTMLParser):
