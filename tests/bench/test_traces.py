@@ -19,6 +19,7 @@ from tests.world.wire import WireMachine
 TOOLS = 20  # calls of hook tools in each hook
 ROUNDS = 5
 MOST_BYTES = 24  # of a request, for the wish of times
+_WRITES = ("INSERT", "UPDATE", "DELETE")
 CALLS = {"calls": [["config-get", 1000 * number, 800, 0] for number in range(TOOLS)], "more": 0}
 
 
@@ -48,10 +49,13 @@ def at_rest(root: Path, size: int) -> Simulation:
 
 
 def swept(made: Simulation, file: Path | None = None) -> tuple[Phase, int]:
-    """Run update-status on every unit, with traces into a file or without; return also the statements."""
+    """Run update-status on every unit, with traces into a file or without; return also the number of writes.
+
+    How often the driver reads the queue meanwhile depends on the computer.
+    """
     traces = traced.open_traces({"PUSHJUJU_TRACE_FILE": str(file)}, pytest.fail) if file else None
     with counted(made.world.ctx.store) as statements, traces.recording() if traces else nullcontext():
-        return made.measure("sweep", made.sweep), len(statements)
+        return made.measure("sweep", made.sweep), sum(text.startswith(_WRITES) for text in statements)
 
 
 def test_traces_take_no_statement_and_no_frame_and_without_them_nothing_is_asked(
@@ -59,11 +63,11 @@ def test_traces_take_no_statement_and_no_frame_and_without_them_nothing_is_asked
 ) -> None:
     made, file = at_rest(tmp_path, 2), tmp_path / "traces"
     assert set(asked) == {False}
-    off, statements = swept(made)
+    off, writes = swept(made)
     assert set(asked) == {False}
     on, with_traces = swept(made, file)
     made.world.ctx.close()
-    assert (asked[True], with_traces) == (on.hooks, statements)
+    assert (asked[True], with_traces) == (on.hooks, writes)
     assert (on.hooks, on.frames_out, on.frames_in) == (off.hooks, off.frames_out, off.frames_in)
     assert on.bytes_out - off.bytes_out <= MOST_BYTES * on.hooks
     sent = [json.loads(line)["resourceSpans"][0] for line in file.read_text().splitlines()]

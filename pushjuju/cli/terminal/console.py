@@ -5,12 +5,11 @@ stdout is for data alone: nothing here writes to stdout. Mirrors: juju/cmd cmd.g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TextIO
 
 from pushjuju.cli.terminal import downloads
-from pushjuju.cli.terminal.journal import marked
 from pushjuju.cli.terminal.paint import RED, YELLOW, colours_on, escape, harmless, paint
 from pushjuju.core.errors import Aborted, PushjujuError
 
@@ -28,7 +27,7 @@ class Console:
         stderr: Everything else.
         quiet: `--quiet`: no informational lines.
         verbose: `--verbose`: also print the lines of `detail`.
-        priorities: Each line begins with its priority, for the journal of systemd.
+        mark: Returns a text whose lines have the priority of a severity, for the journal of systemd; or None.
         log: Writes lines as JSON in place of text, or None.
         painter: Draws live progress at the bottom of the terminal; other text appears above the progress.
     """
@@ -40,7 +39,7 @@ class Console:
         self.env = env
         self.quiet = False
         self.verbose = False
-        self.priorities = False
+        self.mark: Callable[[str, str], str] | None = None
         self.log: JsonLog | None = None
         self.painter: Painter | None = None
 
@@ -101,8 +100,8 @@ class Console:
         text = mark + text
         if self.stderr.isatty():
             text = harmless(text)
-        if self.priorities:
-            text = marked(text, severity)
+        if self.mark is not None:
+            text = self.mark(text, severity)
         with self.above_progress():
             self.stderr.write(text if text.endswith("\n") else f"{text}\n")
             self.stderr.flush()

@@ -34,9 +34,10 @@ class ServingFlags:
     def use_log_format(self, cli: Cli) -> None:
         """Let the console write JSON where flag or environment ask for it, and priorities to the journal."""
         stderr = cli.console.stderr
-        cli.console.priorities = journal.stores(stderr, cli.env)
+        stores = journal.stores(stderr, cli.env)
+        cli.console.mark = journal.marked if stores else None
         if jsonlog.is_wanted(self.log_format, cli.env):
-            cli.console.log = jsonlog.JsonLog(stderr, cli.clock, priorities=cli.console.priorities)
+            cli.console.log = jsonlog.JsonLog(stderr, cli.clock, priorities=stores)
 
     def check(self) -> None:
         """Raise UsageError when the command line has --key without --cert, or names that are none."""

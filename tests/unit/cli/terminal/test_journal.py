@@ -16,7 +16,7 @@ from pushjuju.core.errors import PushjujuError
 def test_lines_have_the_priority_of_their_severity() -> None:
     err = io.StringIO()
     console = Console(stdin=io.StringIO(), stdout=io.StringIO(), stderr=err, env={})
-    console.priorities = True
+    console.mark = journal.marked
     console.info("working")
     console.warn("slow\nand late")
     console.error(PushjujuError("failed"))
