@@ -14,6 +14,7 @@ from pushjuju.plugins.api.firewalls import Firewall, GuardedMachine
 from pushjuju.plugins.api.providers import Hardware, Instance, Started, StartRequest
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.session import ExecResult
+from pushjuju.store.queue import SqliteWorkQueue, WorkItem
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.driver import Driver, Settled
 from pushjuju.workers.events import Event
@@ -303,3 +304,16 @@ async def drive(world: TestController, runtime: PlayedRuntime) -> Settled:
 async def worker(runtime: PlayedRuntime, machine: str = "0", attempts: int = 0) -> Outcome:
     """Work one machine once."""
     return await MachineWorker(runtime, runtime.world.model, machine, attempts).work()
+
+
+def queued(runtime: TestController) -> dict[str, WorkItem]:
+    """Return the keys of the model's work: `machine/0` -> its row."""
+    queue = SqliteWorkQueue(runtime.ctx.store, "somebody else")
+    return {item.key.partition("/")[2]: item for item in queue.items(runtime.model)}
+
+
+def rest_of(runtime: TestController, key: str) -> float:
+    """Return in how many seconds a key is due."""
+    due = queued(runtime)[key].due
+    assert due is not None
+    return (due - runtime.clock.now()).total_seconds()

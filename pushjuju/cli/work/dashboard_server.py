@@ -170,7 +170,7 @@ def _loopback(text: str) -> tuple[str, int | None]:
     host, port = Address.parse(text).host, urlsplit(f"//{text}").port
     if host != "localhost" and not _is_loopback(host):
         raise NotValid(
-            f"the dashboard listens only at loopback addresses, and {host} is none",
+            f"{host} is not a loopback address, and the dashboard has no TLS",
             hint=f"pushjuju api --listen {text}, which has TLS and asks for passwords",
         )
     return host, port

@@ -45,6 +45,12 @@ ORDER BY due LIMIT :most
 -- name: work_any_due
 SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' LIMIT 1
 
+-- name: work_left
+-- Nobody works on a model that has a key due since :late, and no key that is held.
+SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :late AND key LIKE :prefix || '%' AND NOT EXISTS (
+  SELECT 1 FROM work held WHERE held.key LIKE :prefix || '%' AND held.owner IS NOT NULL AND held.leased_until > :now
+) LIMIT 1
+
 -- name: work_asked
 -- A machine's row with an empty reason is due by time, not by request. When its due time is also that of a unit's
 -- update-status, update-status is due. The reason is :routine while a process has only update-status left to do.

@@ -65,10 +65,10 @@ def _users(people: Sequence[Mapping[str, Any]]) -> Table:
 def _clouds(visit: Visit) -> Table:
     """Return the clouds with the names of their credentials, never the credentials."""
     with visit.ctx.store.read() as tx:
-        used = {
-            cloud: [model.qualified for model in models.listed(tx) if model.cloud == cloud]
-            for cloud in sorted({model.cloud for model in models.listed(tx)})
-        }
+        listed = list(models.listed(tx))
+    used: dict[str, list[str]] = {}
+    for model in listed:
+        used.setdefault(model.cloud, []).append(model.qualified)
     known = cloud_documents.controller_credentials(visit.ctx, visit.ctx.user)
     return Table(
         name="Clouds",
@@ -115,13 +115,14 @@ def _queue(visit: Visit) -> Table:
 
 
 def _store(visit: Visit) -> dict[str, object]:
-    sizes = {
-        f"{name.replace('_', ' ')}, bytes": size for name, size in visit.ctx.store.engine.sizes().items()
-    }
+    sizes = visit.ctx.store.engine.sizes()
     return {
         "kind": "file" if isinstance(visit.ctx.store.place, Path) else "PostgreSQL",
-        **{f"{name.replace('_', ' ')}, bytes": size for name, size in sizes.items()},
+        **{_SIZES[name]: size for name, size in sizes.items()},
         "pushjuju": __version__,
         "as Juju": JUJU_VERSION,
         "Python": platform.python_version(),
     }
+
+
+_SIZES = {"store": "bytes", "store_wal": "bytes of the write-ahead log"}

@@ -8,8 +8,9 @@ from typing import Any
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.life import Life
-from pushjuju.portable.natural import natural_key
+from pushjuju.portable.natural import natural_order
 from pushjuju.services.entities.application.resources import FILE
+from pushjuju.services.entities.model import model_access, models
 from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views import documents, offer_documents, relation_rows, relation_view
@@ -98,11 +99,11 @@ def storage(visit: Visit) -> Content:
         none="This model has no storage.",
     )
     page = _page("Storage", visit.command("storage"), document, table)
-    with visit.ctx.read(visit.model.uuid) as tx:
-        names = [unit.name for unit in tx.list(Unit, "unit_list")]
-    return replace(
-        page, values={**page.values, **_by_owner(document), "units": sorted(names, key=natural_key)}
-    )
+    owned, names = _by_owner(document), []
+    if owned["detached"]:
+        with visit.ctx.read(visit.model.uuid) as tx:
+            names = natural_order(unit.name for unit in tx.list(Unit, "unit_list"))
+    return replace(page, values={**page.values, **owned, "units": names})
 
 
 def _by_owner(document: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -179,12 +180,18 @@ def offers(visit: Visit) -> Content:
     )  # fmt: skip
     with visit.ctx.read(visit.model.uuid) as tx:
         consumed: Mapping[str, Any] = offer_documents.sections(tx).get("application-endpoints", {})
+    with visit.ctx.store.read() as tx:
+        known = {
+            model.uuid: model.qualified
+            for model in models.listed(tx)
+            if model_access.may(tx, visit.ctx.user, model, "read")
+        }
     links = Table(
         name="Connections",
-        heads=("Offer", "Model", "User", "Relation", "Endpoint", "Status"),
+        heads=("Offer", "Model", "Relation", "Endpoint", "Status"),
         rows=[
             cells.row(
-                name, link["source-model-uuid"], link["username"],
+                name, known.get(link["source-model-uuid"], link["source-model-uuid"]),
                 cells.link(visit, "relation", str(link["relation-id"])), link["endpoint"],
                 cells.status(link["status"]["current"]),
             )

@@ -43,7 +43,8 @@ class Shared:
 def may_share(request: web.Request) -> bool:
     """Return True for a request of a page of a model that a page makes by itself: it has no use for forms."""
     packed = "gzip" in request.headers.get("Accept-Encoding", "")
-    return LIVE in request.headers and packed and "model" in request.match_info
+    is_file = "format" in request.query
+    return LIVE in request.headers and packed and not is_file and "model" in request.match_info
 
 
 def packed(text: str) -> bytes:

@@ -383,6 +383,7 @@ def _values(template: str, visit: Visit, content: Content, follows: str) -> dict
         "model": visit.found,
         "pages": pages,
         "left": visit.is_left,
+        "unworked": visit.unworked,
         "notes": "\n".join(visit.notes()),
         "events": f"{pages.page('events')}?{follows}",
     }

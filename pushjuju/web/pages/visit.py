@@ -12,7 +12,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass as value
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machine_work
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import model_access, models, pools
 from pushjuju.services.pictures.lettering import plain
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Status
@@ -88,6 +88,15 @@ class Visit:
             return False
         with self.ctx.read(self.found.uuid) as tx:
             return machine_work.is_left(self.ctx, tx)
+
+    @property
+    def unworked(self) -> tuple[str, str, str] | None:
+        """Return a sentence, a command, and where to type it, when others may work the model and none does."""
+        found = pools.unworked(self.ctx, self.found.uuid) if self.found is not None else None
+        if found is None:
+            return None
+        text, (command, _, where) = found[0], found[1].partition("    ")
+        return f"{text[0].upper()}{text[1:]}.", command, where
 
 
 class File(NamedTuple):

@@ -79,9 +79,11 @@ async def test_each_table_says_what_its_command_says(world: ApiWorld, two: TwoMo
         assert [user["user-name"] for user in controller["users"]] == ["admin", "kim"]
         shown = (await browser.get("/ui/controller"))[1]
         assert controller["store"]["kind"] == "file"
+        assert controller["store"]["bytes"] > 0
         assert all(f"<h2>{name}</h2>" in shown for name in ("Clouds", "Work", "Store and versions"))
         offered = await document(browser, "/ui/m/admin/prod/offers")
         assert offered["offers"]["db"]["application"] == "db"
+        assert "<td>admin/shop</td>" in (await browser.get("/ui/m/admin/prod/offers"))[1]
 
 
 async def test_tables_show_times_and_escape_what_units_say(world: ApiWorld, two: TwoModels) -> None:

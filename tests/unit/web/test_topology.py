@@ -66,7 +66,8 @@ async def test_a_file_has_the_text_of_the_command(
 ) -> None:
     house.active("web", packed=packs.make("web", peers=None))
     async with browsing(served, "admin") as browser:
-        answer = await browser.head(f"{PAGE}?view={view}&format={form}")
+        live = {"X-Live": "1"} if form == "dot" else {}
+        answer = await browser.head(f"{PAGE}?view={view}&format={form}", **live)
         name = "shop-machines" if view == "machines" else "shop"
         ending = {"mermaid": "mmd"}.get(form, form)
         assert answer.headers["Content-Disposition"] == f'attachment; filename="{name}.{ending}"'

@@ -18,36 +18,23 @@ from pushjuju.core.errors import (
     StoreDamaged,
     StoreError,
 )
-from pushjuju.core.model.placement import Placement
 from pushjuju.core.values import changed
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved, settings, update_status
+from pushjuju.services.requests.application import resolved, settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
-from pushjuju.store.queue import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
+from pushjuju.store.queue import SqliteWorkQueue, lease_at_least, machine_key, next_lease
 from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
 from tests.waiting import stays, until
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
-from tests.world.runtime import PlayedRuntime, PlayedSession, drive, driver
+from tests.world.runtime import PlayedRuntime, PlayedSession, drive, driver, queued, rest_of
 from tests.world.said import problems_of
-
-
-def _items(runtime: TestController) -> dict[str, WorkItem]:
-    queue = SqliteWorkQueue(runtime.ctx.store, "somebody else")
-    return {item.key.partition("/")[2]: item for item in queue.items(runtime.model)}
-
-
-def _rest(runtime: TestController, key: str) -> float:
-    due = _items(runtime)[key].due
-    assert due is not None
-    return (due - runtime.clock.now()).total_seconds()
 
 
 async def test_nothing_to_do(runtime: TestController) -> None:
@@ -59,7 +46,7 @@ async def test_nothing_to_do(runtime: TestController) -> None:
 async def test_every_claim_is_given_back(runtime: TestController) -> None:
     runtime.deploy(count=3)
     await drive(runtime, PlayedRuntime(runtime))
-    items = _items(runtime)
+    items = queued(runtime)
     assert sorted(items) == ["loop/cleanup", "machine/0", "machine/1", "machine/2"]
     assert {item.owner for item in items.values()} == {None}
     assert all(item.due is not None and item.due > runtime.clock.now() for item in items.values())
@@ -71,10 +58,10 @@ async def test_failures_rest_and_have_a_reason(runtime: TestController) -> None:
     work.unreachable["1"] = AuthFailed("the machine refuses the login", detail="tried 1 key", retryable=False)
     settled = await drive(runtime, work)
     assert problems_of(settled) == ("machine 1: the machine refuses the login: tried 1 key",)
-    item = _items(runtime)["machine/1"]
+    item = queued(runtime)["machine/1"]
     assert (item.owner, item.attempts) == (None, 1)
     assert item.reason == "the machine refuses the login: tried 1 key"
-    assert _rest(runtime, "machine/1") == 5
+    assert rest_of(runtime, "machine/1") == 5
     assert runtime.agent("web/0") == ("idle", "")  # the other machine was worked all the same
 
 
@@ -85,12 +72,12 @@ async def test_failures_in_a_row_back_off(runtime: TestController) -> None:
     rests = []
     for _ in range(4):
         await drive(runtime, work)
-        rests.append(_rest(runtime, "machine/0"))
+        rests.append(rest_of(runtime, "machine/0"))
         runtime.clock.advance(rests[-1])
     assert rests == [5, 10, 20, 40]
     work.unreachable.clear()
     assert (await drive(runtime, work)).problems == ()
-    assert (_items(runtime)["machine/0"].attempts, _items(runtime)["machine/0"].reason) == (0, "")
+    assert (queued(runtime)["machine/0"].attempts, queued(runtime)["machine/0"].reason) == (0, "")
 
 
 async def test_a_touch_is_heard_during_the_rest(runtime: TestController) -> None:
@@ -109,7 +96,7 @@ async def test_start_that_failed_for_good_is_not_tried_for_ever(runtime: TestCon
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     assert problems_of(await drive(runtime, work)) == ("machine 0: failed to start machine 0: no such zone",)
-    item = _items(runtime)["machine/0"]
+    item = queued(runtime)["machine/0"]
     assert (item.due, item.owner) == (None, None)
 
 
@@ -118,7 +105,7 @@ async def test_start_that_failed_rests_ten_seconds(runtime: TestController) -> N
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [ProviderError("busy")]
     await drive(runtime, work)
-    assert _rest(runtime, "machine/0") == 10
+    assert rest_of(runtime, "machine/0") == 10
     runtime.clock.advance(10)
     assert (await drive(runtime, work)).problems == ()
 
@@ -147,9 +134,9 @@ async def test_a_bug_gives_the_claim_back_and_is_seen(
     monkeypatch.setattr(MachineWorker, "work", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         await drive(runtime, PlayedRuntime(runtime))
-    item = _items(runtime)["machine/0"]
+    item = queued(runtime)["machine/0"]
     assert (item.owner, item.attempts, item.reason) == (None, 1, "internal error: RuntimeError('a bug')")
-    assert _rest(runtime, "machine/0") == drives.AFTER_BUG_S
+    assert rest_of(runtime, "machine/0") == drives.AFTER_BUG_S
 
 
 async def test_a_bug_does_not_end_a_controller(
@@ -169,7 +156,7 @@ async def test_a_bug_does_not_end_a_controller(
     await serving.run(asyncio.Event(), idle_exit_s=0.02)
     assert runtime.agent("web/1") == ("idle", "")
     assert "RuntimeError: a bug" in capsys.readouterr().err
-    assert _items(runtime)["machine/0"].owner is None
+    assert queued(runtime)["machine/0"].owner is None
 
 
 async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
@@ -194,7 +181,7 @@ async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
     monkeypatch.setattr(SqliteWorkQueue, "heartbeat", busy)
     monkeypatch.setattr(MachineWorker, "work", slow)
     assert (await drive(runtime, PlayedRuntime(runtime))).problems == ()
-    assert _items(runtime)["machine/0"].owner is None
+    assert queued(runtime)["machine/0"].owner is None
     assert runtime.agent() == ("idle", "")
 
 
@@ -263,11 +250,11 @@ async def test_interrupted_work_is_due_at_once(
     monkeypatch.setattr(MachineWorker, "work", endless)
     task = asyncio.create_task(drive(runtime, PlayedRuntime(runtime)))
     await begun.wait()
-    assert _items(runtime)["machine/0"].owner is not None
+    assert queued(runtime)["machine/0"].owner is not None
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    item = _items(runtime)["machine/0"]
+    item = queued(runtime)["machine/0"]
     assert (item.owner, item.due, item.reason) == (None, runtime.clock.now(), "interrupted")
 
 
@@ -297,7 +284,7 @@ async def test_work_that_has_just_ended_is_given_back_though_all_ends(
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert _items(runtime)["machine/0"].owner is None
+    assert queued(runtime)["machine/0"].owner is None
 
 
 async def test_controller_told_to_stop(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,7 +393,7 @@ async def test_nothing_is_committed_without_the_lease(runtime: TestController) -
     await stays(lambda: steps[-1] == "result", 0.05)
     assert [row.state for row in runtime.open_operations()] == ["prepared"]
     assert list(runtime.played_machines["0"].results) == [runtime.open_operations()[0].id]
-    assert _items(runtime)["machine/0"].owner == "somebody else"
+    assert queued(runtime)["machine/0"].owner == "somebody else"
     settling.cancel()
     await asyncio.gather(settling, return_exceptions=True)
 
@@ -430,7 +417,7 @@ async def test_lane_ends_at_the_next_heartbeat_without_the_lease(
     _take_over(runtime, "machine/0")
     async with asyncio.timeout(5):
         await asyncio.gather(*made._tasks.values(), return_exceptions=True)
-    assert _items(runtime)["machine/0"].owner == "somebody else"
+    assert queued(runtime)["machine/0"].owner == "somebody else"
     settling.cancel()
     await asyncio.gather(settling, return_exceptions=True)
 
@@ -597,191 +584,6 @@ def _overtake(monkeypatch: pytest.MonkeyPatch, lease: int) -> None:
         return await run(self, *args)
 
     monkeypatch.setattr(PlayedSession, "run", refuse)
-
-
-@pytest.fixture
-def slow_hooks(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> TestController:
-    """Hooks take two seconds, update-status is due each second."""
-    run = PlayedSession.run
-
-    async def slow(self: PlayedSession, frame: Any, *args: Any, **more: Any) -> Any:
-        runtime.clock.advance(2)
-        await asyncio.sleep(0)
-        return await run(self, frame, *args, **more)
-
-    monkeypatch.setattr(PlayedSession, "run", slow)
-    every_second = {model_config.INTERVAL: "1s"}
-    runtime.write(lambda tx: model_config.change(tx, every_second))
-    return runtime
-
-
-async def test_a_command_does_not_wait_for_update_status_that_becomes_due_meanwhile(
-    slow_hooks: TestController,
-) -> None:
-    """Where it is due each second, no command would ever be ready; what it asked for runs all the same."""
-    runtime = slow_hooks
-    runtime.deploy(count=3)
-    work = PlayedRuntime(runtime)
-    async with asyncio.timeout(20):
-        assert (await drive(runtime, work)).problems == ()
-        assert {runtime.agent(f"web/{number}") for number in range(3)} == {("idle", "")}
-        for title, hooks in (
-            ("one", ["config-changed"]),
-            ("two", ["config-changed"]),
-            ("two", ["update-status"]),
-        ):
-            runtime.clock.advance(2)
-            settings.set_config(
-                runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": title})
-            )
-            before = [len(runtime.played_machines[name].of(f"web/{name}")) for name in "012"]
-            await drive(runtime, work)  # what was overdue when it began is worked with it, once
-            after = [
-                runtime.played_machines[name].of(f"web/{name}")[ran:]
-                for name, ran in zip("012", before, strict=True)
-            ]
-            assert after == [hooks] * 3
-
-
-async def test_who_stays_for_something_works_each_update_status(slow_hooks: TestController) -> None:
-    runtime = slow_hooks
-    runtime.deploy()
-    work = PlayedRuntime(runtime)
-    made = driver(runtime, work)
-
-    def seen() -> bool:
-        runtime.clock.advance(1)
-        return runtime.played_machines["0"].of("web/0").count("update-status") > 3
-
-    async with asyncio.timeout(20):
-        await made.settle(seen)
-
-
-async def test_what_another_process_does_in_its_own_time_is_not_waited_for(runtime: TestController) -> None:
-    """A background process runs an update-status; a change that somebody asks for there is waited for."""
-    runtime.deploy()
-    work = PlayedRuntime(runtime)
-    await drive(runtime, work)
-    made = driver(runtime, work)
-    since = made.runtime.routine_until = runtime.clock.now()
-    runtime.clock.advance(600)
-    other = SqliteWorkQueue(runtime.ctx.store, "another.host:1:1")
-    (claim,) = other.claim_some(f"{runtime.model}/machine", runtime.clock.now(), 5)
-    assert made.anything_due()
-    assert not made._anything_asked(since)
-    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
-    assert made._anything_asked(since)
-    other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(seconds=1))
-    assert made._anything_asked(since)  # touched while it was worked
-
-
-@pytest.fixture
-def endless(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """An update-status hook that takes for ever; what ran, in order."""
-    run, ran = PlayedSession.run, list[str]()
-
-    async def held(self: PlayedSession, frame: Any, *args: Any, **more: Any) -> Any:
-        ran.append(f"{frame.get('unit')} {frame.get('hook')}")
-        if frame.get("hook") == "update-status":
-            await asyncio.Event().wait()
-        return await run(self, frame, *args, **more)
-
-    monkeypatch.setattr(PlayedSession, "run", held)
-    monkeypatch.setattr(drives, "PATIENCE_S", 0.1)
-    return ran
-
-
-async def test_a_command_ends_though_an_update_status_that_was_due_takes_long(
-    runtime: TestController, endless: list[str]
-) -> None:
-    """What was asked for goes first, also where another unit of the machine comes before it by its name."""
-    runtime.deploy(count=2)
-    runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
-    work = PlayedRuntime(runtime)
-    await drive(runtime, work)
-    runtime.clock.advance(600)
-    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
-    endless.clear()
-    async with asyncio.timeout(5):
-        settled = await drive(runtime, work)
-    assert (problems_of(settled), settled.left) == ((), True)
-    assert [ran for ran in endless if ran != "web/1 config-changed"] == [
-        "web/0 config-changed",
-        "db/0 update-status",
-    ]
-    assert endless.count("web/1 config-changed") == 1  # a machine of its own: before or after machine 0
-    assert (_items(runtime)["machine/0"].owner, _rest(runtime, "machine/0")) == (
-        None,
-        0,
-    )  # others go on at once
-
-
-async def test_who_asks_for_update_status_waits_for_it(runtime: TestController, endless: list[str]) -> None:
-    runtime.deploy()
-    work = PlayedRuntime(runtime)
-    await drive(runtime, work)
-    runtime.clock.advance(600)
-    update_status.make_due(runtime.ctx, runtime.model)
-    made = driver(runtime, work)
-    settling = asyncio.create_task(made.settle(routine=True))
-    await until(lambda: "web/0 update-status" in endless)
-    await stays(lambda: not settling.done(), 0.3)
-    settling.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await settling
-
-
-async def test_who_resolves_a_failed_update_status_waits_for_its_retry(
-    runtime: TestController, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runtime.deploy()
-    work = PlayedRuntime(runtime)
-    await drive(runtime, work)
-    runtime.played().fail("update-status")
-    runtime.clock.advance(600)
-    update_status.make_due(runtime.ctx, runtime.model)
-    assert problems_of(await driver(runtime, work).settle(routine=True))
-    run = PlayedSession.run
-
-    async def slow(self: PlayedSession, *args: Any, **more: Any) -> Any:
-        await stays(lambda: True, 0.3)  # longer than a command waits for what nobody asked for
-        return await run(self, *args, **more)
-
-    monkeypatch.setattr(PlayedSession, "run", slow)
-    monkeypatch.setattr(drives, "PATIENCE_S", 0.1)
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
-    settled = await drive(runtime, work)
-    assert (problems_of(settled), settled.left) == ((), False)
-
-
-async def test_an_update_status_in_another_process_is_not_waited_for(
-    runtime: TestController, endless: list[str]
-) -> None:
-    """That process works what was asked for, and goes over to update-status."""
-    runtime.deploy()
-    work = PlayedRuntime(runtime)
-    runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
-    await drive(runtime, work)
-    runtime.clock.advance(600)
-    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
-    endless.clear()
-    other = driver(runtime, PlayedRuntime(runtime))
-    other.queue = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
-    serving = asyncio.create_task(other.run(asyncio.Event()))
-    await until(lambda: "db/0 update-status" in endless)
-    mine = driver(runtime, PlayedRuntime(runtime))
-    mine.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
-    async with asyncio.timeout(5):
-        settled = await mine.settle()
-    assert (problems_of(settled), settled.left) == ((), False)
-    assert endless == ["web/0 config-changed", "db/0 update-status"]
-    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "y"}))
-    waiting = asyncio.create_task(mine.settle())
-    await stays(lambda: not waiting.done(), 0.3)  # for its own change there
-    for task in (waiting, serving):
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
 
 
 async def test_a_process_works_no_more_machines_at_a_time_than_it_is_told(

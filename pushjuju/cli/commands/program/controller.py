@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,22 +145,30 @@ def _run(cli: Cli, asked: ControllerFlags) -> None:
     asked.check()
     if asked.lanes < 1:
         raise UsageError("--lanes is at least 1")
-    if (asked.cert or asked.key or asked.web_cli or asked.hosts) and not asked.api:
+    if (asked.cert or asked.key or asked.web_cli or asked.hosts or asked.no_dashboard) and not asked.api:
         raise UsageError(
-            "--cert, --web-cli and --dashboard-hosts are for the API: say with --api where to serve"
+            "--cert, --web-cli, --no-dashboard and --dashboard-hosts are for the API: say with --api where "
+            "to serve"
         )
     asked.use_log_format(cli)
     pools = tuple(name for name in asked.pool.split(",") if name)
     ctx = changed(session.open_controller(cli, asked.controller), more_pools=pools, at_once=asked.lanes)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if asked.until_idle else "it is stopped (Ctrl-C or SIGTERM)"
-    cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
+    text = f"Working on what becomes due in controller {ctx.controller.name}, until {end}"
     with progress(cli.console, lines=True) as report:  # lines of the log, which the service manager keeps
         warn = cli.console.warn
         counted = counts.Counts() if asked.metrics or asked.metrics_file else None
-        beside = _beside(cli, ctx, asked, counted)
+        beside = [*_beside(cli, ctx, asked, counted), _told(cli, text)]
         until_idle = asked.until_idle
         serving.serve(ctx, tell=report, warn=warn, until_idle=until_idle, beside=beside, counts=counted)
+
+
+@asynccontextmanager
+async def _told(cli: Cli, text: str) -> AsyncIterator[None]:
+    """Say what begins, once nothing beside the work can refuse its flags any more."""
+    cli.console.info(text)
+    yield
 
 
 def _beside(

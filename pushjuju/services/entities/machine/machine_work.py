@@ -61,10 +61,10 @@ def hands(ctx: Context, tx: ModelTx) -> Callable[[WorkItem], Hands]:
 
 
 def is_left(ctx: Context, tx: ModelTx) -> bool:
-    """Return True when work of a model has been due for some seconds, and no process does it."""
-    late = ctx.clock.now() - timedelta(seconds=_LATE_S)
-    due = tx.rows("metrics_queue", now=late, late=late)
-    if not any(row["model"] == tx.model and row["state"] == "late" for row in due):
+    """Return True when work that this host may do has been due for some seconds, and no process does it."""
+    now = ctx.clock.now()
+    late = now - timedelta(seconds=_LATE_S)
+    if pools.is_elsewhere(ctx, tx) or tx.row("work_left", prefix=f"{tx.model}/", late=late, now=now) is None:
         return False
     pool = pools.pool_of(tx) if ctx.store.engine.locks_models else ""
     return not processes.waiting(tx, ctx.store.lives, pool)

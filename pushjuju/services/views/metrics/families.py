@@ -49,7 +49,9 @@ FAMILIES: dict[str, Family] = {
     ),
     "contact_duration_seconds": Family("histogram", "model result", "How long contacts with machines took."),
     "transfer_bytes_total": Family(
-        "counter", "model direction", "Bytes sent to machines and received from machines, before SSH."
+        "counter",
+        "model direction",
+        "Bytes sent to machines and received from machines, without what SSH adds.",
     ),
     "queue_items": Family(
         "gauge",
