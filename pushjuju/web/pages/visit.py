@@ -91,7 +91,7 @@ class Visit:
 
     @property
     def unworked(self) -> tuple[str, str, str] | None:
-        """Return a sentence, a command, and where to type it, when others may work the model and none does."""
+        """Return a sentence, a command, and where to type it, when others may work the model but do not."""
         found = pools.unworked(self.ctx, self.found.uuid) if self.found is not None else None
         if found is None:
             return None
