@@ -105,12 +105,16 @@ class Store:
         """Check that the file is still the file that was opened, not deleted or replaced."""
         self.engine.require()
 
-    def concluded(self, key: Hashable) -> Any:
-        """Return the value that `Tx.conclude` cached under a key while the value is valid, else None."""
+    def concluded(self, key: Hashable, *, recent: bool = False) -> Any:
+        """Return the value that `Tx.conclude` cached under a key while the value is valid, else None.
+
+        Args:
+            recent: The same as for `read`.
+        """
         found = self._memo.concluded(key) if self._memo is not None else None
         if self._memo is None or found is None or self.engine.is_open:
             return found
-        self._memo.begin(self.engine.others())
+        self._memo.begin(self.engine.others(recent=recent))
         return self._memo.concluded(key)
 
     def throw_away(self) -> None:
@@ -122,11 +126,16 @@ class Store:
         if self._memo is not None:
             self._memo.clear()
 
-    def read(self) -> AbstractContextManager[Tx]:
-        """Open a transaction that reads the store as it is at one moment."""
+    def read(self, *, recent: bool = False) -> AbstractContextManager[Tx]:
+        """Open a transaction that reads the store as it is at one moment.
+
+        Args:
+            recent: True when cached answers may be as old as the last transaction of this process, though not
+                older than an engine allows.
+        """
         if self._group is not None and self._group.is_open:
             return self.within()
-        return self._transaction(reads=True)
+        return self._transaction(reads=True, recent=recent)
 
     def write(self, model: str = "", *, later: bool = False) -> AbstractContextManager[Tx]:
         """Open a writing transaction, which is committed at the end, or rolled back after an exception.
@@ -164,8 +173,8 @@ class Store:
         """Return a writing transaction of its own; the arguments are those of `write`."""
         return self._transaction(reads=False, model=model, later=later)
 
-    def _begin(self, *, reads: bool, model: str = "", later: bool = False) -> None:
-        others = self.engine.begin(reads=reads, model=model, later=later)
+    def _begin(self, *, reads: bool, model: str = "", later: bool = False, recent: bool = False) -> None:
+        others = self.engine.begin(reads=reads, model=model, later=later, recent=recent)
         if self._memo is not None:
             self._memo.begin(others)
 
@@ -200,10 +209,12 @@ class Store:
             self._memo.trail = None
 
     @contextmanager
-    def _transaction(self, *, reads: bool, model: str = "", later: bool = False) -> Iterator[Tx]:
+    def _transaction(
+        self, *, reads: bool, model: str = "", later: bool = False, recent: bool = False
+    ) -> Iterator[Tx]:
         if self._depth:
             raise StoreError("a transaction is open already")
-        self._begin(reads=reads, model=model, later=later)
+        self._begin(reads=reads, model=model, later=later, recent=recent)
         self._depth = 1
         try:
             yield self._tx(model)

@@ -148,13 +148,14 @@ class Engine(Protocol):
     @property
     def is_open(self) -> bool: ...
 
-    def begin(self, *, reads: bool, model: str = "", later: bool = False) -> int:
+    def begin(self, *, reads: bool, model: str = "", later: bool = False, recent: bool = False) -> int:
         """Begin a transaction and acquire all its locks, so that no later statement has to wait.
 
         Args:
             model: The model that the transaction writes, with the models that offers connect with it; "" for
                 the whole store. An engine may lock more.
             later: True when the commit may become durable later, with `Group.flush`.
+            recent: True when a reader may use what this process saw a moment ago, instead of a new look.
 
         Returns:
             The same as `others`; 0 when nothing is cached.
@@ -177,8 +178,12 @@ class Engine(Protocol):
     def explain(self, error: BaseException) -> StoreError | None:
         """Return the error for users when the database is the cause of an error, not the statement."""
 
-    def others(self) -> int:
-        """Return a number that changes when another connection has written."""
+    def others(self, *, recent: bool = False) -> int:
+        """Return a number that changes when another connection has written.
+
+        Args:
+            recent: The same as for `begin`.
+        """
         ...
 
     def version(self) -> tuple[int, int]:

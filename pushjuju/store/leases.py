@@ -29,8 +29,8 @@ class LeasedStore(Store):
         self._claim = claim
         self.home = model_of(claim.key)
 
-    def read(self) -> AbstractContextManager[Tx]:
-        return self._store.read()
+    def read(self, *, recent: bool = False) -> AbstractContextManager[Tx]:
+        return self._store.read(recent=recent)
 
     @contextmanager
     def write(self, model: str = "", *, later: bool = False) -> Iterator[Tx]:
@@ -44,8 +44,8 @@ class LeasedStore(Store):
                 raise LeaseLost(f"another controller process works on {self._claim.key} now")
             yield tx
 
-    def concluded(self, key: Hashable) -> Any:
-        return self._store.concluded(key)
+    def concluded(self, key: Hashable, *, recent: bool = False) -> Any:
+        return self._store.concluded(key, recent=recent)
 
     def group(self) -> Group:
         return self._store.group()
@@ -54,7 +54,8 @@ class LeasedStore(Store):
 class DeferredStore(Store):
     """A store whose writes become durable with the next shared commit, or when `durable` returns.
 
-    Without a running event loop, writes are durable at once.
+    Without a running event loop, writes are durable at once. Readers use what the process saw a moment ago: a
+    worker that misses a wake of this moment finds the wake when it gives its key back.
     """
 
     def __init__(self, store: Store) -> None:
@@ -63,14 +64,14 @@ class DeferredStore(Store):
         self._since = store.group().lost
         self.home = store.home
 
-    def read(self) -> AbstractContextManager[Tx]:
-        return self._store.read()
+    def read(self, *, recent: bool = True) -> AbstractContextManager[Tx]:
+        return self._store.read(recent=recent)
 
     def write(self, model: str = "", *, later: bool = True) -> AbstractContextManager[Tx]:
         return self._store.write(model, later=later)
 
-    def concluded(self, key: Hashable) -> Any:
-        return self._store.concluded(key)
+    def concluded(self, key: Hashable, *, recent: bool = True) -> Any:
+        return self._store.concluded(key, recent=recent)
 
     def group(self) -> Group:
         return self._store.group()

@@ -129,7 +129,14 @@ class SqliteEngine:
     def is_open(self) -> bool:
         return self.connection.in_transaction
 
-    def begin(self, *, reads: bool, model: str = "", later: bool = False) -> int:  # noqa: ARG002 - one lock
+    def begin(
+        self,
+        *,
+        reads: bool,
+        model: str = "",  # noqa: ARG002 - a file has one lock
+        later: bool = False,  # noqa: ARG002 - all commits of a group are one
+        recent: bool = False,  # noqa: ARG002 - a look at a file costs microseconds
+    ) -> int:
         if self._unchanging and not unchanging.is_unchanging(self.path):
             text = f"the disk of the store {self.path} can be written to again"
             raise StoreError(text, hint="run the command again: its data may be out of date")
@@ -187,7 +194,7 @@ class SqliteEngine:
     def explain(self, error: BaseException) -> StoreError | None:
         return explain_error(error, self.path) if is_of_the_file(error) else None
 
-    def others(self) -> int:
+    def others(self, *, recent: bool = False) -> int:  # noqa: ARG002 - see `begin`
         if self._copy_of is not None:
             return self._copies
         version: int = self.connection.execute("PRAGMA data_version").fetchone()[0]

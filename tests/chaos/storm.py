@@ -325,14 +325,14 @@ class StormStore(Store):
         self.full = 0
 
     @contextmanager
-    def read(self) -> Iterator[Tx]:
+    def read(self, *, recent: bool = False) -> Iterator[Tx]:
         """Open a reading transaction."""
-        with self._store.read() as tx:
+        with self._store.read(recent=recent) as tx:
             yield tx
 
-    def concluded(self, key: Hashable) -> Any:
+    def concluded(self, key: Hashable, *, recent: bool = False) -> Any:
         """Return what was concluded before."""
-        return self._store.concluded(key)
+        return self._store.concluded(key, recent=recent)
 
     @contextmanager
     def write(self, *model: str, **_options: bool) -> Iterator[Tx]:

@@ -3,6 +3,9 @@
 A transaction of one model takes the lock of the whole store shared, and the locks of its model and of the
 models that offers connect with it; transactions of different models run beside each other. A transaction of
 the whole store takes the lock of the store alone. All are advisory locks, which end with the transaction.
+
+Each transaction looks for the writes of others when it begins. Readers of a moment ago need no look, and no
+transaction while the cache has all answers.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from pushjuju.store.postgres import address, durability, schema, sessions, wakes
 from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
-from pushjuju.store.postgres.pipeline import Failed, Pipeline
+from pushjuju.store.postgres.pipeline import Answer, Failed, Pipeline
 from pushjuju.store.postgres.presence import Presence
 from pushjuju.store.schema import TABLES
 from pushjuju.store.statements import queries
@@ -44,12 +47,17 @@ _LOCK_MODELS = """SELECT pg_advisory_xact_lock(('x' || encode(
 ))::bit(64)::bigint)::text FROM (
   SELECT model FROM ({connected}) AS connected UNION SELECT (:model)::text ORDER BY 1 OFFSET 0
 ) AS wanted"""
+# Locks a model that is known to be alone; the variant for a commit that may become durable later says so, too.
+_LOCK_ONE = "SELECT pg_advisory_xact_lock_shared(:store)::text, pg_advisory_xact_lock(:alone)::text"
+_LOCK_ONE_LATER = f"{_LOCK_ONE}, set_config('synchronous_commit', 'off', true)"
+_CONNECTS = "remote_application"  # a new row of this table connects two models
 _WROTE = "INSERT INTO written (process, model, what) VALUES (:process, :model, :what)"
 _FORGET = "DELETE FROM written WHERE made < now() - interval '10 minutes'"
 _SIZE = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
 WHERE relnamespace = to_regnamespace(:schema) AND relkind = 'r'"""
 _FLUSH = ("BEGIN", "SELECT pg_logical_emit_message(true, 'pushjuju', '')::text", "COMMIT")
 _FORGET_EACH = 1000  # commits
+_RECENT_S = 0.05  # age of the last look that readers of a moment ago need
 _KNOWN_S = 300.0  # seconds after which a process without a look takes everything for changed
 
 
@@ -83,6 +91,7 @@ class PostgresEngine:
         self._since = "0"  # PostgreSQL's number of the oldest transaction that was open at the last look
         self._seen: set[int] = set()
         self._looked = -_KNOWN_S
+        self._alone: set[str] = set()  # models that no offer connects with others, as of the last look
         self.is_durable = True
         self._was_lost = False
         self._clock = ServerClock()
@@ -109,23 +118,19 @@ class PostgresEngine:
 
     # --- transactions -------------------------------------------------------------------------------------
 
-    def begin(self, *, reads: bool, model: str = "", later: bool = False) -> int:
+    def begin(self, *, reads: bool, model: str = "", later: bool = False, recent: bool = False) -> int:
         self._reads, self._later, self._model = reads, later, model
         self.journal.begin()
         if self._link.closed:
             self._connect_again()
-        run = self.connection.execute
         self.connection.on_wait = None if reads else self._tell_wait
         self.is_open = True  # also when BEGIN fails: `rollback` then closes a connection that is lost
+        if recent and reads and self._is_recent():
+            self.connection.first = _FIRST_STEPS[True]
+            return self._others
         try:
-            run(_FIRST_STEPS[reads])
-            if not reads:
-                self._lock(model)
-                if later:
-                    run("SET LOCAL synchronous_commit = off")
-            if self._caches:
-                self._look()
-            self.connection.catch_up()
+            while not self._begun(model):
+                self._give_up()
         except Failed as error:
             self.rollback()
             raise explain_error(error, self._place.shown) from error
@@ -133,6 +138,18 @@ class PostgresEngine:
             self.rollback()
             raise
         return self._others
+
+    def _begun(self, model: str) -> bool:
+        """Begin; return False when another model has been connected with a model that seemed to be alone."""
+        alone = model in self._alone
+        self.connection.execute(_FIRST_STEPS[self._reads])
+        locked = None if self._reads else self._lock(model)
+        if self._caches:
+            self._look()
+        self.connection.catch_up()
+        if locked is not None and self._caches and locked.result().ntuples == 1:
+            self._alone.add(model)
+        return not alone or model in self._alone
 
     def _connect_again(self) -> None:
         """Connect after a loss; what was not on the disk then may be lost, and anything may have changed.
@@ -142,6 +159,7 @@ class PostgresEngine:
         session = sessions.begun(self._place)
         self._was_lost |= not self.is_durable
         self._looked = -_KNOWN_S
+        self._alone.clear()
         self._clock.hear(session.moment)
         self._link, self.line = session.link, session.line
         try:
@@ -152,15 +170,25 @@ class PostgresEngine:
             session.link.close()
             raise
 
-    def _lock(self, model: str) -> None:
-        """Take the locks of a writing transaction, without waiting for the answers."""
+    def _lock(self, model: str) -> Answer | None:
+        """Take the locks of a writing transaction, without waiting for the answers.
+
+        Returns:
+            An answer with a row for each model, when offers may connect the model with others.
+        """
         run, key = self.connection.execute, address.LOCK
+        if model in self._alone:
+            keys = {"store": key, "alone": address.lock_of(model)}
+            run(_LOCK_ONE_LATER if self._later else _LOCK_ONE, keys)
+            return None
+        if self._later:
+            run("SET LOCAL synchronous_commit = off")
         if not model:
             run("SELECT pg_advisory_xact_lock(:key)::text", {"key": key})
-            return
+            return None
         run("SELECT pg_advisory_xact_lock_shared(:key)::text", {"key": key})
         models = _LOCK_MODELS.format(connected=queries()["models_connected"].rstrip().rstrip(";"))
-        run(models, {"schema": address.SCHEMA, "model": model})
+        return run(models, {"schema": address.SCHEMA, "model": model})
 
     def _tell_wait(self) -> None:
         if holder := sessions.holder(self._place, self._link.info.backend_pid):
@@ -170,6 +198,9 @@ class PostgresEngine:
         if not self._reads:
             self._tell_others()
             self._wake_others()
+        if self._reads and self._is_unsent():
+            self.is_open = False
+            return
         self.connection.execute("COMMIT")
         if self._reads:  # has nothing to lose
             self.connection.send()
@@ -184,6 +215,7 @@ class PostgresEngine:
         what = self.journal.text() if self._caches else None
         if what == "":
             return
+        self._keep_alone([what])
         self._commits += 1
         self.connection.execute(_WROTE, {"process": self._process, "model": self._model, "what": what})
         if self._commits % _FORGET_EACH == 0:
@@ -200,7 +232,13 @@ class PostgresEngine:
         if not self.is_open:
             return
         self.is_open = False
-        self._give_up()
+        if not self._is_unsent():
+            self._give_up()
+
+    def _is_unsent(self) -> bool:
+        """Return True when the transaction has sent nothing; then nothing needs to be sent for its end."""
+        unsent, self.connection.first = bool(self.connection.first), ""
+        return unsent
 
     def _give_up(self) -> None:
         try:
@@ -247,12 +285,21 @@ class PostgresEngine:
         if news:
             self._others += 1
             self.journal.hear(news)
+            self._keep_alone(news)
         self._since, self._seen, self._looked = rows[0]["since"], set(found), now
         self._clock.hear(rows[0]["moment"])
         schema.require_known(rows[0]["version"], self._place.shown)
 
-    def others(self) -> int:
-        if not self.is_open:
+    def _keep_alone(self, written: Iterable[str | None]) -> None:
+        """Forget which models are alone when a transaction may have connected two; None for unknown writes."""
+        if any(what is None or _CONNECTS in what for what in written):
+            self._alone.clear()
+
+    def _is_recent(self) -> bool:
+        return self._caches and time.monotonic() - self._looked < _RECENT_S
+
+    def others(self, *, recent: bool = False) -> int:
+        if not (self.is_open or (recent and self._is_recent())):
             with self._between():
                 self._look()
         return self._others

@@ -180,6 +180,7 @@ class Pipeline:
     """A connection whose statements wait for no answer that nobody asks for.
 
     Attributes:
+        first: A statement to send before the next statement, if there is a next statement.
         trips: How often the connection has waited for the server.
         sent: The number of statements.
         met_mark: Becomes True when one of the statements to notice has been sent.
@@ -194,6 +195,7 @@ class Pipeline:
         self._notice = notice
         self.met_mark = False
         self.on_wait: Callable[[], None] | None = None
+        self.first = ""
         self.trips = 0
         self.sent = 0
         self.use(connection)
@@ -210,6 +212,9 @@ class Pipeline:
 
     def execute(self, statement: str, params: Any = (), /) -> Answer:
         """Send a statement, whose parameters are written `:name`; the answer is read when it is used."""
+        if self.first:
+            first, self.first = self.first, ""
+            self.execute(first)
         prepared = self._statements.get(statement) or self._prepare(statement, params)
         values = [_sent(params[name]) for name in prepared.parameters]
         answer = Answer(self, statement)
