@@ -7,6 +7,7 @@ the whole store takes the lock of the store alone. All are advisory locks, which
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -14,10 +15,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushjuju.core.errors import StoreDamaged, StoreError, StoreTooNew
+from pushjuju.core.errors import StoreAway, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.store.files import waits
+from pushjuju.store.files.waits import Patience
 from pushjuju.store.journal import MOST_NEWS, Journal
 from pushjuju.store.postgres import address, durability, schema, sessions, wakes
+from pushjuju.store.postgres.absence import Attempts
 from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
@@ -65,7 +68,9 @@ class PostgresEngine:
 
     locks_models = True
 
-    def __init__(self, place: address.Place, session: sessions.Session) -> None:
+    def __init__(
+        self, place: address.Place, session: sessions.Session, patience: Patience | None = None
+    ) -> None:
         self.place = place.url
         self.path = Path(place.shown)
         self._place = place
@@ -85,6 +90,7 @@ class PostgresEngine:
         self._looked = -_KNOWN_S
         self.is_durable = True
         self._was_lost = False
+        self._attempts, self._patience = Attempts(), patience
         self._clock = ServerClock()
         self._clock.hear(session.moment)
         self.connection = Pipeline(
@@ -94,34 +100,46 @@ class PostgresEngine:
         self._presence = Presence()
 
     @classmethod
-    def open(cls, url: str, *, create: bool = False) -> PostgresEngine:
+    def open(cls, url: str, *, create: bool = False, waits: bool = False) -> PostgresEngine:
         """Connect to the store, and bring its schema up to date.
 
         Args:
             url: `postgresql://...`, without a password.
             create: Make the schema in an empty database.
+            waits: True to wait for a server that does not answer, now and later outside of an event loop.
 
         Raises:
             StoreError: The server, the role or the database cannot be used.
         """
         place = address.parsed(url)
-        return cls(place, sessions.begun(place, create=create))
+        patience = Patience(Path(place.shown)) if waits else None
+        session = Attempts().connected(lambda: sessions.begun(place, create=create), patience)
+        return cls(place, session, patience)
 
     # --- transactions -------------------------------------------------------------------------------------
 
     def begin(self, *, reads: bool, model: str = "", later: bool = False) -> int:
         self._reads, self._later, self._model = reads, later, model
+        if not self._link.closed:
+            try:
+                return self._begun()
+            except StoreAway:  # between two transactions; nothing was done in this one
+                if not self._link.closed:
+                    raise
+        self._connect_again()
+        return self._begun()
+
+    def _begun(self) -> int:
+        reads = self._reads
         self.journal.begin()
-        if self._link.closed:
-            self._connect_again()
         run = self.connection.execute
         self.connection.on_wait = None if reads else self._tell_wait
         self.is_open = True  # also when BEGIN fails: `rollback` then closes a connection that is lost
         try:
             run(_FIRST_STEPS[reads])
             if not reads:
-                self._lock(model)
-                if later:
+                self._lock(self._model)
+                if self._later:
                     run("SET LOCAL synchronous_commit = off")
             if self._caches:
                 self._look()
@@ -139,7 +157,8 @@ class PostgresEngine:
 
         Only a connection that can be used takes the place of the lost one, else nobody would connect again.
         """
-        session = sessions.begun(self._place)
+        patience = None if asyncio._get_running_loop() else self._patience
+        session = self._attempts.connected(lambda: sessions.begun(self._place), patience)
         self._was_lost |= not self.is_durable
         self._looked = -_KNOWN_S
         self._clock.hear(session.moment)
@@ -221,7 +240,7 @@ class PostgresEngine:
             return
         self.is_durable, was_lost, self._was_lost = True, self._was_lost, False
         if was_lost or self._link.closed:
-            raise StoreError(f"the store {self._place.shown} stopped before the last writes were on its disk")
+            raise StoreAway(f"the store {self._place.shown} stopped before the last writes were on its disk")
         try:
             for statement in _FLUSH:
                 self.connection.execute(statement)
@@ -263,6 +282,8 @@ class PostgresEngine:
 
         Without BEGIN, the statements of a pipeline are one transaction up to the pipeline's next end.
         """
+        if self._link.closed:
+            self._connect_again()
         try:
             self.connection.execute(_FIRST_STEPS[True])
             yield
