@@ -22,6 +22,7 @@ The tree (callers catch a branch, not a leaf):
     ├── StoreError            the local store
     │   ├── StoreTooNew       made by a newer pushjuju
     │   ├── StoreBusy         another process keeps it locked for too long
+    │   │   └── StoreAway     ... because its server does not answer
     │   ├── StoreDamaged      the file is damaged, or not a store
     │   ├── StoreGone         the file was removed or replaced
     │   ├── WrongKey          the key file does not open the secrets of the store
@@ -223,6 +224,10 @@ class StoreTooNew(StoreError, message="the store was made by a newer pushjuju", 
 
 class StoreBusy(StoreError, message="the store is busy", code="store-busy", retryable=True):
     """Another process keeps the store locked for too long."""
+
+
+class StoreAway(StoreBusy, message="the server of the store does not answer", code="store-away"):
+    """The server of the store does not answer; what was committed is there when it answers again."""
 
 
 class StoreDamaged(StoreError, message="the store is damaged", code="store-damaged"):

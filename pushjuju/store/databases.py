@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 CONTROLLER_KEY = "controller.key"  # file with the key of the shared files; only shared controllers have it
 
 
-def opened(url: str, *, create: bool = False) -> Engine:
+def opened(url: str, *, create: bool = False, waits: bool = False) -> Engine:
     """Connect to a store; the arguments and errors are those of `Store.open`."""
-    engine: Engine = _module("engine").PostgresEngine.open(url, create=create)
+    engine: Engine = _module("engine").PostgresEngine.open(url, create=create, waits=waits)
     return engine
 
 

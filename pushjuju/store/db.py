@@ -45,20 +45,22 @@ class Store:
         self._memo: cache.Memo | None = None
 
     @classmethod
-    def open(cls, place: Path | str, *, create: bool = False) -> Store:
+    def open(cls, place: Path | str, *, create: bool = False, waits: bool = False) -> Store:
         """Open the store in a file or in a database, and bring its schema up to date.
 
         Args:
             place: The file of the store, or the address of a database: `postgresql://...`.
             create: Make the store if it does not exist, or continue an interrupted creation. When False, a
                 file that is empty or has no schema counts as damaged.
+            waits: True to wait 30 seconds for a server that does not answer, and to tell the user: now, and
+                at the beginning of each transaction outside of an event loop.
 
         Raises:
             StoreDamaged: There is no store, or its file is truncated; only `check` reads the whole file.
             StoreError: The file cannot be read, or the server does not answer.
         """
         if isinstance(place, str):
-            return cls(databases.opened(place, create=create))
+            return cls(databases.opened(place, create=create, waits=waits))
         return cls(SqliteEngine.open(place, create=create))
 
     def check(self) -> None:

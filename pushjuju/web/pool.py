@@ -13,7 +13,7 @@ from typing import TypeVar
 from pushjuju.services.entities.basis.context import Context
 
 T = TypeVar("T")
-Job = Callable[[Context], None]
+Job = Callable[["_Opened"], None]
 PEER: ContextVar[str] = ContextVar("peer", default="localhost")
 """The address of the client whose request is answered; not set by the dashboard of this computer."""
 
@@ -35,13 +35,11 @@ class Pool:
         return Pool(self._opened, threads=1)
 
     def _run(self) -> None:
-        ctx: Context | None = None
+        opened = _Opened(self._opened)
         while (job := self._jobs.get()) is not None:
-            if ctx is None:
-                ctx = self._opened()
-            job(ctx)
-        if ctx is not None:
-            ctx.close()
+            job(opened)
+        if opened.ctx is not None:
+            opened.ctx.close()
 
     async def run(self, function: Callable[[Context], T]) -> T:
         """Run a function in one of the threads, with the variables of the request; return what it returns."""
@@ -51,11 +49,11 @@ class Pool:
         future: Future[T] = Future()
         around = copy_context()  # of the request
 
-        def job(ctx: Context) -> None:
+        def job(opened: _Opened) -> None:
             if not future.set_running_or_notify_cancel():
                 return
             try:
-                future.set_result(around.run(function, ctx))
+                future.set_result(around.run(function, opened.get()))
             except BaseException as error:  # noqa: BLE001 - the caller gets it
                 future.set_exception(error)
 
@@ -68,3 +66,17 @@ class Pool:
             self._jobs.put(None)
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
+
+
+class _Opened:
+    """The controller as a thread has opened it, or will: the store may be away at the first job."""
+
+    def __init__(self, open_controller: Callable[[], Context]) -> None:
+        self._open = open_controller
+        self.ctx: Context | None = None
+
+    def get(self) -> Context:
+        """Return the controller; open it first when it is not open."""
+        if self.ctx is None:
+            self.ctx = self._open()
+        return self.ctx

@@ -11,7 +11,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
+from pushjuju.core.errors import (
+    LeaseLost,
+    PushjujuError,
+    StoreAway,
+    StoreDamaged,
+    StoreError,
+    StoreGone,
+    StoreTooNew,
+)
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import notices, tally
@@ -20,16 +28,17 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.consume import connected
+from pushjuju.store.files.waits import Patience
 from pushjuju.store.processes import process_owner
 from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim, SqliteWorkQueue, failed_since, next_lease
-from pushjuju.store.rows.records import Model, Status
-from pushjuju.workers.events import Event, Tell, silent
+from pushjuju.store.rows.records import Status
+from pushjuju.workers.events import ModelNames, Tell, silent
 from pushjuju.workers.loops import charm_updater, notifier, poller, secret_rotation
 from pushjuju.workers.loops.cleaner import clean
 from pushjuju.workers.loops.following import Follower
 from pushjuju.workers.machine import firewaller, storage_worker
 from pushjuju.workers.machine.machine_worker import MachineWorker
-from pushjuju.workers.outcome import Outcome, problems_of
+from pushjuju.workers.outcome import Outcome, Returns, problems_of
 from pushjuju.workers.runtime import Runtime, no_checkpoint
 
 if TYPE_CHECKING:
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.05  # seconds between looks at the queue while this process works on keys
 IDLE_POLL_S = 0.5  # seconds between looks while nothing is due
-STORE_POLL_S = 5.0  # seconds between attempts while the store is busy or its disk is full
+STORE_POLL_S = 0.5  # seconds between attempts while the store is busy, full or away (`store.absence`)
 AWAY_S = 60.0  # seconds that a process that ends when it is idle waits for a store that cannot be used
 AFTER_BUG_S = 60.0  # seconds that a key waits after an internal error
 CHARMS = "charms"  # name of the loop that looks for newer charms
@@ -83,11 +92,12 @@ class Driver:
         self._since = self._from_now() if since is None else since
         self.prefix = prefix
         self._prefixes: tuple[str, ...] = (prefix,)
-        self.tell: Tell = lambda event: tell(self._named(event))
-        self._names: dict[str, str] = {}
+        self._names = ModelNames(ctx, prefix)
+        self.tell: Tell = lambda event: tell(self._names.named(event))
         self.runtime = Runtime(ctx, self.tell, warn, checkpoint, watched=watched)
         own = ctx.pools if ctx.store.engine.locks_models else None
         self.queue = SqliteWorkQueue(ctx.store, process_owner(), pools=own)
+        self._returns = Returns(self.queue, ctx.clock)
         self.counts: Counts | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._left: dict[str, int] = {}  # key -> generation, of keys left with only update-status due
@@ -113,22 +123,27 @@ class Driver:
         begun = self.runtime.routine_until = self._now()
         self._prefixes = self._related()
         elsewhere = Follower(self.ctx, self.tell, process_owner(), self._prefixes)
+        patience = Patience(self.ctx.store.path)
         try:
             calm: float | None = None  # time since which all requested work is done
             while True:
-                begun = min(begun, self._now())  # the clock may have been set back
-                if self._broken or self._anything_asked(begun, routine=routine):
-                    calm = None
-                elif not until():
-                    calm = self.runtime.routine_until = None
-                else:
-                    calm = time.monotonic() if calm is None else calm
-                    busy = bool(self._tasks) or self._anything_free(begun)
-                    if not busy or time.monotonic() - calm > PATIENCE_S:
-                        elsewhere.catch_up()
-                        return replace(self._summary(), left=busy)
-                self._claim_all()
-                elsewhere.look(self._prefixes)
+                try:
+                    begun = min(begun, self._now())  # the clock may have been set back
+                    if self._broken or self._anything_asked(begun, routine=routine):
+                        calm = None
+                    elif not until():
+                        calm = self.runtime.routine_until = None
+                    else:
+                        calm = time.monotonic() if calm is None else calm
+                        busy = bool(self._tasks) or self._anything_free(begun)
+                        if not busy or time.monotonic() - calm > PATIENCE_S:
+                            elsewhere.catch_up()
+                            return replace(self._summary(), left=busy)
+                    self._claim_all()
+                    elsewhere.look(self._prefixes)
+                    patience.end()
+                except StoreAway as error:
+                    patience.wait(error)
                 await self._wait(POLL_S)
         finally:
             await self._end()
@@ -176,22 +191,6 @@ class Driver:
         with self.ctx.store.read() as tx:
             return next_lease(tx)
 
-    def _named(self, event: Event) -> Event:
-        """Add the model's name to an event, unless the driver works only on this model."""
-        if not event.model or event.model == self.prefix:
-            return event
-        name = self._name_of(event.model)
-        parent = f"{event.parent} ({name})" if event.parent else ""
-        return replace(event, entity=f"{event.entity} ({name})", parent=parent)
-
-    def _name_of(self, model: str) -> str:
-        """Return the name of a model; only the first call for a model must be in the thread of the store."""
-        if model not in self._names:
-            with self.ctx.store.read() as tx:
-                found = tx.find(Model, "model_by_uuid", uuid=model)
-            self._names[model] = found.name if found is not None else model
-        return self._names[model]
-
     def _related(self) -> tuple[str, ...]:
         """Return the models to work: the driver's model, and those related to its applications."""
         if not self.prefix:
@@ -229,6 +228,7 @@ class Driver:
     def _claim_all(self) -> None:
         self._ended.clear()
         self.ctx.store.require_file()
+        self._returns.again()
         if self._broken is not None:
             raise self._broken
         now = self._now()
@@ -268,6 +268,8 @@ class Driver:
             if self.counts is not None:
                 self.counts.lost += 1
             outcome = Outcome(reason=lost.message)  # another process works on the key now
+        except StoreAway:
+            pass  # the claims report it; the key is due again when the store is back
         except Exception as bug:
             again = self.ctx.clock.now() + timedelta(seconds=AFTER_BUG_S)
             failure = Problem(f"internal error: {bug!r}")
@@ -281,16 +283,9 @@ class Driver:
             try:
                 await asyncio.gather(beat, return_exceptions=True)
             finally:  # also when the wait is cancelled: the key must not stay claimed
-                self.queue.finish(
-                    claim,
-                    self.ctx.clock.now(),
-                    outcome.due,
-                    attempts=outcome.attempts,
-                    reason=outcome.reason,
-                    problems=outcome.problems,
-                    later=True,
-                )
-            self._count(claim.key.partition("/")[0], outcome)
+                self._returns.finish(claim, outcome)
+            with contextlib.suppress(StoreAway):  # a count of less
+                self._count(claim.key.partition("/")[0], outcome)
 
     def _count(self, model: str, outcome: Outcome) -> None:
         """Count the contacts with a machine."""
@@ -303,7 +298,7 @@ class Driver:
     async def _dispatch(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)
         if model != self.prefix:
-            self._name_of(model)  # before a provider reports from a thread of its own
+            self._names.of(model)  # before a provider reports from a thread of its own
         if kind == "machine":
             return await MachineWorker(self.runtime.holding(claim), model, name, claim.attempts).work()
         if name == LOOP:
@@ -353,8 +348,11 @@ class Driver:
         return any(self.queue.anything_free(prefix, at, self._tasks, self._left) for prefix in self._prefixes)
 
     def _work_ahead(self) -> bool:
-        """Return True when work is due, or a removal will be forced later."""
-        return self.anything_due() or any_ahead(self.ctx)
+        """Return True when work is due, or a removal will be forced later, or the store cannot be asked."""
+        try:
+            return self.anything_due() or any_ahead(self.ctx)
+        except StoreAway:
+            return True
 
     async def _wait(self, seconds: float) -> None:
         """Wait until a task has ended, for some seconds at most."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pushjuju.core.values import dataclass
+from pushjuju.store.rows.records import Model
 
 if TYPE_CHECKING:
     from pushjuju.portable.frames import Op
@@ -95,3 +97,32 @@ class Observer:
 
 OBSERVER: ContextVar[Observer] = ContextVar("observer", default=Observer())  # noqa: B039 - no state
 """The observer of the command that this process runs."""
+
+
+class ModelNames:
+    """The names of models, each read once.
+
+    Args:
+        own: The model whose events need no name, or "".
+    """
+
+    def __init__(self, ctx: Context, own: str) -> None:
+        self._ctx = ctx
+        self._own = own
+        self._names: dict[str, str] = {}
+
+    def named(self, event: Event) -> Event:
+        """Add the model's name to an event, unless it is the own model."""
+        if not event.model or event.model == self._own:
+            return event
+        name = self.of(event.model)
+        parent = f"{event.parent} ({name})" if event.parent else ""
+        return replace(event, entity=f"{event.entity} ({name})", parent=parent)
+
+    def of(self, model: str) -> str:
+        """Return the name of a model; only the first call for a model must be in the thread of the store."""
+        if model not in self._names:
+            with self._ctx.store.read() as tx:
+                found = tx.find(Model, "model_by_uuid", uuid=model)
+            self._names[model] = found.name if found is not None else model
+        return self._names[model]

@@ -1,4 +1,4 @@
-"""The result of the work on a key of the queue."""
+"""The result of the work on a key of the queue, with which the key is given back."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from datetime import datetime
 
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.clock import Clock
+from pushjuju.core.errors import PushjujuError, StoreAway
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.values import dataclass
+from pushjuju.store.queue import Claim, SqliteWorkQueue
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +76,33 @@ def problems_of(key: str, problems: Iterable[Problem]) -> list[Problem]:
     subject = Subject("machine", name)
     named = (item if item.subject else Problem.of(subject, item.text, item.hint) for item in problems)
     return [replace(item, machine=name) for item in named]
+
+
+class Returns:
+    """The keys that a process gives back, each with the outcome of its work."""
+
+    def __init__(self, queue: SqliteWorkQueue, clock: Clock) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._kept: dict[str, tuple[Claim, Outcome]] = {}
+
+    def finish(self, claim: Claim, outcome: Outcome) -> None:
+        """Give a key back; while the store is away, keep the outcome for `again`."""
+        try:
+            self._queue.finish(
+                claim,
+                self._clock.now(),
+                outcome.due,
+                attempts=outcome.attempts,
+                reason=outcome.reason,
+                problems=outcome.problems,
+                later=True,
+            )
+        except StoreAway:
+            self._kept[claim.key] = claim, outcome
+
+    def again(self) -> None:
+        """Give the keys back that were kept; a key whose lease is lost stays as it is."""
+        kept, self._kept = self._kept, {}
+        for claim, outcome in kept.values():
+            self.finish(claim, outcome)

@@ -12,11 +12,11 @@ import time
 
 import pytest
 
-from pushjuju.core.errors import StoreError
 from tests.chaos.conftest import NewWorld
 from tests.chaos.controller import DEPLOY_HOOKS, RealController, until
 from tests.postgres import databases
 from tests.postgres.test_absence import Server, alone  # noqa: F401 - a fixture
+from tests.waiting import stays
 
 pytestmark = pytest.mark.machine
 
@@ -102,6 +102,25 @@ async def test_a_hook_runs_once_though_the_server_dies_meanwhile(
         with world.process(host="two.example") as second:
             second.process.wait(90)
             second.check()
-        with pytest.raises(StoreError):  # the connection of the test was lost, too
-            holder(world)
+        world.at_rest(world.machine(), *DEPLOY_HOOKS)
+
+
+async def test_a_process_goes_on_with_its_hook_soon_after_its_server_restarted(
+    new_world: NewWorld,
+    alone: Server,  # noqa: F811
+) -> None:
+    with databases.database(str(alone.folder)) as url:
+        world = new_world(store=url)
+        world.deploy(HELD)
+        with world.process(host="one.example") as first:
+            await until(lambda: runs(world), 60)
+            alone.stop()
+            let_go(world)
+            await until(lambda: "start 1" in world.machine().ended(), 60)
+            await stays(lambda: first.process.poll() is None, 2)  # and finds the server away
+            alone.start()
+            back = time.monotonic()
+            first.process.wait(90)
+            first.check()
+            assert time.monotonic() - back < 25
         world.at_rest(world.machine(), *DEPLOY_HOOKS)

@@ -8,6 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +22,9 @@ from tests.postgres import background, databases, fixtures, server
 from tests.waiting import comes
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+WAITS = "does not answer"
+AGAIN = "the store can be used again"
+SLACK_S = 5  # of a busy computer, for the start of a process
 
 
 class Server:
@@ -88,12 +94,12 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
 
 @contextmanager
-def at_work(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """Yield `controller run` and the file with what it says."""
+def started(tmp_path: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Yield the process of a command and the file with what it says."""
     said = tmp_path / "said"
     with said.open("w") as stream:
         process = subprocess.Popen(
-            _argv("controller", "run"), env=_environment(tmp_path), stdin=subprocess.DEVNULL,
+            _argv(*words), env=_environment(tmp_path), stdin=subprocess.DEVNULL,
             stdout=stream, stderr=stream, text=True,
         )  # fmt: skip
     try:
@@ -121,35 +127,105 @@ def test_a_process_at_work_outlives_the_absence_of_its_server(
         made = run("bootstrap", "local", "home", "--store", url, "--insecure-store")
         assert not made.returncode, made.stderr
         assert not run("add-model", "old").returncode
-        with at_work(tmp_path) as (process, said):
+        with started(tmp_path, "controller", "run") as (process, said):
             comes(lambda: f":{process.pid}:" in run("controller", "processes").stdout, said.read_text())
             alone.stop()
+            began = time.monotonic()
             away = run("models")
             assert away.returncode == 1
+            assert 30 <= time.monotonic() - began < 40
+            assert away.stderr.count(WAITS) == 1, away.stderr
             assert f"psql '{url}'" in away.stderr
             comes(lambda: "the store postgresql://" in said.read_text(), f"a warning: {said.read_text()}")
             assert process.poll() is None, said.read_text()
             alone.start()
+            back = time.monotonic()
+            comes(lambda: AGAIN in said.read_text(), said.read_text())
+            assert time.monotonic() - back < 5 + SLACK_S, said.read_text()
             assert not run("destroy-model", "--no-prompt", "old").returncode
             comes(lambda: run("show-model", "old").returncode == 1, said.read_text())
             assert process.poll() is None, said.read_text()
             lines = said.read_text().splitlines()
             assert lines[-1] != lines[-2], lines
-            assert any("the store can be used again" in line for line in lines), lines
+            assert any(AGAIN in line for line in lines), lines
         assert process.returncode in (0, -15), said.read_text()
         assert "Traceback" not in said.read_text()
 
 
-def test_a_command_says_soon_that_a_frozen_server_does_not_answer(alone: Server, run: Run) -> None:
+def test_a_command_says_soon_that_a_frozen_server_does_not_answer(
+    alone: Server, run: Run, tmp_path: Path
+) -> None:
     with databases.database(str(alone.folder)) as url:
         assert not run("bootstrap", "local", "home", "--store", url, "--insecure-store").returncode
         with alone.frozen():
             began = time.monotonic()
-            refused = run("add-model", "new")
+            with started(tmp_path, "add-model", "new") as (process, said):
+                comes(lambda: WAITS in said.read_text(), said.read_text())
+                assert time.monotonic() - began < 10 + SLACK_S
+                process.wait(timeout=60)
             took = time.monotonic() - began
-        assert (refused.returncode, refused.stderr.count("cannot be reached")) == (1, 1), refused.stderr
-        assert took < 20
+        told = said.read_text()
+        assert (process.returncode, told.count(WAITS), told.count("cannot be reached")) == (1, 1, 1), told
+        assert 30 <= took < 45
         assert not run("add-model", "new").returncode
+
+
+def test_a_command_waits_while_its_server_restarts(alone: Server, run: Run, tmp_path: Path) -> None:
+    with databases.database(str(alone.folder)) as url:
+        assert not run("bootstrap", "local", "home", "--store", url, "--insecure-store").returncode
+        alone.stop()
+        with started(tmp_path, "add-model", "new") as (process, said):
+            comes(lambda: WAITS in said.read_text(), said.read_text())
+            assert process.poll() is None
+            alone.start()
+            assert process.wait(timeout=5 + SLACK_S) == 0, said.read_text()
+        assert said.read_text().count(WAITS) == 1
+        assert "new" in run("models").stdout
+
+
+def test_a_role_that_the_server_refuses_is_told_of_at_once(alone: Server, run: Run) -> None:
+    with databases.database(str(alone.folder)) as url:
+        assert not run("bootstrap", "local", "home", "--store", url, "--insecure-store").returncode
+        psycopg = pytest.importorskip("psycopg")
+        with psycopg.connect(url, autocommit=True) as link:
+            link.execute("CREATE ROLE other SUPERUSER LOGIN")
+            link.execute("ALTER ROLE pushjuju NOLOGIN")
+        began = time.monotonic()
+        refused = run("models")
+        assert (refused.returncode, WAITS in refused.stderr) == (1, False), refused.stderr
+        assert "not permitted to log in" in refused.stderr
+        assert time.monotonic() - began < 20
+        with psycopg.connect(f"{url}&user=other", autocommit=True) as link:
+            link.execute("ALTER ROLE pushjuju LOGIN")
+
+
+def test_the_dashboard_outlives_the_absence_of_its_server(alone: Server, run: Run, tmp_path: Path) -> None:
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with databases.database(str(alone.folder)) as url:
+        assert not run("bootstrap", "local", "home", "--store", url, "--insecure-store").returncode
+        with started(tmp_path, "dashboard", "--no-browser") as (process, said):
+            comes(lambda: "http://" in said.read_text(), said.read_text())
+            link = next(word for word in said.read_text().split() if word.startswith("http://"))
+            browser.open(link, timeout=30)
+            page = urllib.parse.urljoin(link, ".")
+            assert shown(browser, page) != "403"
+            alone.stop()
+            with pytest.raises(urllib.error.HTTPError, match="503") as refused:
+                browser.open(page, timeout=30)
+            assert "the store" in refused.value.read().decode()
+            alone.start()
+            assert not run("add-model", "new").returncode
+            comes(lambda: "new" in shown(browser, page), said.read_text())
+            assert process.poll() is None, said.read_text()
+            assert "Traceback" not in said.read_text()
+
+
+def shown(browser: urllib.request.OpenerDirector, page: str) -> str:
+    """Return the text of a page, or of an error."""
+    try:
+        return str(browser.open(page, timeout=30).read().decode())
+    except urllib.error.HTTPError as error:
+        return str(error.code)
 
 
 def test_the_size_of_a_store_in_postgresql_is_a_metric(postgres_url: str, run: Run) -> None:

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from tests.postgres import databases
-from tests.postgres.test_absence import Run, Server, alone, at_work, run  # noqa: F401 - fixtures
+from tests.postgres.test_absence import Run, Server, alone, run, started  # noqa: F401 - fixtures
 from tests.waiting import comes
 
 ROLE = "shop"
@@ -23,7 +23,7 @@ def test_a_command_without_a_free_connection_says_so_and_the_work_goes_on(
     databases.command(host, f"CREATE DATABASE {ROLE} OWNER {ROLE}")
     url = f"postgresql://{ROLE}@/{ROLE}?host={host}"
     assert not run("bootstrap", "local", "home", "--store", url, "--insecure-store").returncode
-    with at_work(tmp_path) as (process, said):
+    with started(tmp_path, "controller", "run") as (process, said):
         psycopg = import_module("psycopg")  # an extra
         comes(lambda: f":{process.pid}:" in run("controller", "processes").stdout, said.read_text())
         with ExitStack() as taken:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.progress import progress, wants_output
 from pushjuju.cli.work import failures, session
-from pushjuju.core.errors import Conflict
+from pushjuju.core.errors import Conflict, StoreAway
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import pools
 from pushjuju.services.requests.model import settled as settled_model
@@ -94,7 +94,7 @@ def attend(
         try:
             while not working.done():
                 await asyncio.wait({working}, timeout=_POLL_S)
-                if not working.done() and not look():
+                if not working.done() and not _looked(look):
                     busy = time.monotonic()
                 if not working.done() and time.monotonic() - busy > patience:
                     leave()
@@ -113,3 +113,11 @@ def attend(
         problems = asyncio.run(go(report))
     look()
     return problems
+
+
+def _looked(look: Callable[[], bool]) -> bool:
+    """Return what `look` returns; False while the store is away, for which `Driver.settle` waits."""
+    try:
+        return look()
+    except StoreAway:
+        return False

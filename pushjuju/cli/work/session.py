@@ -63,7 +63,7 @@ def open_controller(cli: Cli, name: str = "") -> context.Context:
     key = _key(chosen)
     if key not in cli.extra:
         cli.extra[key] = context.open_context(
-            folder, chosen, clock=cli.clock, environ=cli.env, caller=_caller(cli)
+            folder, chosen, clock=cli.clock, environ=cli.env, caller=_caller(cli), waits=True
         )
     found = cli.extra[key]
     assert isinstance(found, context.Context), "the key is ours alone"

@@ -1,17 +1,21 @@
-"""Waits for a locked store; after a second, the user sees which process holds the lock."""
+"""Waits for a store that is locked or away; after a second, the user sees what the process waits for."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from pushjuju.core.errors import StoreAway
+
 if TYPE_CHECKING:
     import sqlite3
 
 TOLD_AFTER_S = 1.0  # a shorter wait is not worth a message
+MOST_AWAY_S = 30.0  # seconds that a command waits for a server that does not answer
 _LOCKS = Path("/proc/locks")
 _WAL_WRITER = 120  # the byte of the -shm file that the one writer locks (sqlite.org/walformat.html)
 _PENDING = 0x40000000  # first byte of the main file's locks (sqlite.org/lockingv3.html)
@@ -112,3 +116,37 @@ def _named(number: int) -> str:
     except OSError:
         return f"process {number}"
     return f"process {number} ({name})" if name.isprintable() else f"process {number}"
+
+
+class Patience:
+    """The patience of a command: 30 seconds, and one message.
+
+    Args:
+        path: What names the store in messages.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path
+        self._clock = clock
+        self._began: float | None = None
+        self._is_told = False
+
+    def wait(self, error: StoreAway) -> float:
+        """Take note that the server does not answer; return how many seconds are left.
+
+        Raises:
+            StoreAway: The patience is at its end.
+        """
+        now = self._clock()
+        self._began = now if self._began is None else self._began
+        waited = now - self._began
+        if waited >= MOST_AWAY_S:
+            raise error
+        if waited >= TOLD_AFTER_S and not self._is_told:
+            self._is_told = True
+            _tell(f"Waiting for the store {self._path}: its server does not answer")
+        return MOST_AWAY_S - waited
+
+    def end(self) -> None:
+        """Take note that the server answers."""
+        self._began = None

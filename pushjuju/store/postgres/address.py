@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import conninfo, pq
 
-from pushjuju.core.errors import NotValid, StoreBusy, StoreError
+from pushjuju.core.errors import NotValid, StoreAway, StoreBusy, StoreError
 from pushjuju.core.values import dataclass
 from pushjuju.store.postgres.faults import RIGHTS, STANDBY, WAITED, explain_error
 from pushjuju.store.postgres.pipeline import Failed
@@ -173,8 +173,20 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
         return StoreError(what, detail=text, hint=RIGHTS)
     if state in (*STANDBY, *WAITED):
         return explain_error(Failed(text, state), place.shown)
-    return StoreBusy(
+    kind = StoreAway if _is_away(error, place) else StoreBusy
+    return kind(
         f"the store {place.shown} cannot be reached",
         detail=text,
         hint=f"psql '{place.url}'    tries the same",
     )
+
+
+def _is_away(error: psycopg.Error, place: Place) -> bool:
+    """Return True when the server does not answer, starts or stops; False when it answers and refuses.
+
+    The texts of errors, which may be translated, do not tell.
+    """
+    if isinstance(error, psycopg.errors.ConnectionTimeout):
+        return True
+    asked = conninfo.make_conninfo(**place.parameters).encode()
+    return pq.PGconn.ping(asked) in (pq.Ping.REJECT, pq.Ping.NO_RESPONSE)

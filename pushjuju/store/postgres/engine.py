@@ -10,6 +10,7 @@ transaction while the cache has all answers.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -17,14 +18,17 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushjuju.core.errors import StoreDamaged, StoreError, StoreTooNew
+from pushjuju.core.errors import StoreAway, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.store.files import waits
+from pushjuju.store.files.waits import Patience
 from pushjuju.store.journal import MOST_NEWS, Journal
 from pushjuju.store.postgres import address, durability, schema, sessions, wakes
+from pushjuju.store.postgres.absence import Attempts
 from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
 from pushjuju.store.postgres.flushes import FlushGroup
-from pushjuju.store.postgres.pipeline import Answer, Failed, Pipeline
+from pushjuju.store.postgres.locks import Locks
+from pushjuju.store.postgres.pipeline import Failed, Pipeline
 from pushjuju.store.postgres.presence import Presence
 from pushjuju.store.schema import TABLES
 from pushjuju.store.statements import queries
@@ -40,17 +44,6 @@ _LOOK = """SELECT present.since, present.moment, present.version, written.n, wri
     (SELECT version FROM schema_version) AS version) AS present
 LEFT JOIN written ON written.xid >= (:since)::xid8 AND written.process <> :process
 LIMIT :most"""
-# Locks a model and those that offers connect with it, in one order: no two writers wait for each other in a
-# circle. OFFSET keeps PostgreSQL from taking the locks before it has sorted the models.
-_LOCK_MODELS = """SELECT pg_advisory_xact_lock(('x' || encode(
-  substr(sha256(convert_to(:schema || '/' || wanted.model, 'UTF8')), 1, 8), 'hex'
-))::bit(64)::bigint)::text FROM (
-  SELECT model FROM ({connected}) AS connected UNION SELECT (:model)::text ORDER BY 1 OFFSET 0
-) AS wanted"""
-# Locks a model that is known to be alone; the variant for a commit that may become durable later says so, too.
-_LOCK_ONE = "SELECT pg_advisory_xact_lock_shared(:store)::text, pg_advisory_xact_lock(:alone)::text"
-_LOCK_ONE_LATER = f"{_LOCK_ONE}, set_config('synchronous_commit', 'off', true)"
-_CONNECTS = "remote_application"  # a new row of this table connects two models
 _WROTE = "INSERT INTO written (process, model, what) VALUES (:process, :model, :what)"
 _FORGET = "DELETE FROM written WHERE made < now() - interval '10 minutes'"
 _SIZE = """SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
@@ -73,7 +66,9 @@ class PostgresEngine:
 
     locks_models = True
 
-    def __init__(self, place: address.Place, session: sessions.Session) -> None:
+    def __init__(
+        self, place: address.Place, session: sessions.Session, patience: Patience | None = None
+    ) -> None:
         self.place = place.url
         self.path = Path(place.shown)
         self._place = place
@@ -91,45 +86,58 @@ class PostgresEngine:
         self._since = "0"  # PostgreSQL's number of the oldest transaction that was open at the last look
         self._seen: set[int] = set()
         self._looked = -_KNOWN_S
-        self._alone: set[str] = set()  # models that no offer connects with others, as of the last look
         self.is_durable = True
         self._was_lost = False
+        self._undone: Failed | None = None  # why the server has undone a commit of this process
+        self._attempts, self._patience = Attempts(), patience
         self._clock = ServerClock()
         self._clock.hear(session.moment)
         self.connection = Pipeline(
             session.link.pgconn, frozenset(queries()[name] for name in wakes.STATEMENTS)
         )
+        self._locks = Locks(self.connection)
         self._woke = -wakes.LEAST_S
         self._presence = Presence()
 
     @classmethod
-    def open(cls, url: str, *, create: bool = False) -> PostgresEngine:
+    def open(cls, url: str, *, create: bool = False, waits: bool = False) -> PostgresEngine:
         """Connect to the store, and bring its schema up to date.
 
         Args:
             url: `postgresql://...`, without a password.
             create: Make the schema in an empty database.
+            waits: True to wait for a server that does not answer, now and later outside of an event loop.
 
         Raises:
             StoreError: The server, the role or the database cannot be used.
         """
         place = address.parsed(url)
-        return cls(place, sessions.begun(place, create=create))
+        patience = Patience(Path(place.shown)) if waits else None
+        session = Attempts().connected(lambda: sessions.begun(place, create=create), patience)
+        return cls(place, session, patience)
 
     # --- transactions -------------------------------------------------------------------------------------
 
     def begin(self, *, reads: bool, model: str = "", later: bool = False, recent: bool = False) -> int:
         self._reads, self._later, self._model = reads, later, model
+        if not self._link.closed:
+            try:
+                return self._begun(recent=recent)
+            except StoreAway:  # between two transactions; nothing was done in this one
+                if not self._link.closed:
+                    raise
+        self._connect_again()
+        return self._begun()
+
+    def _begun(self, *, recent: bool = False) -> int:
         self.journal.begin()
-        if self._link.closed:
-            self._connect_again()
-        self.connection.on_wait = None if reads else self._tell_wait
+        self.connection.on_wait = None if self._reads else self._tell_wait
         self.is_open = True  # also when BEGIN fails: `rollback` then closes a connection that is lost
-        if recent and reads and self._is_recent():
+        if self._reads and recent and self._is_recent():
             self.connection.first = _FIRST_STEPS[True]
             return self._others
         try:
-            while not self._begun(model):
+            while not self._is_whole(self._model):
                 self._give_up()
         except Failed as error:
             self.rollback()
@@ -139,27 +147,28 @@ class PostgresEngine:
             raise
         return self._others
 
-    def _begun(self, model: str) -> bool:
-        """Begin; return False when another model has been connected with a model that seemed to be alone."""
-        alone = model in self._alone
+    def _is_whole(self, model: str) -> bool:
+        """Begin with all locks; return False when offers now connect a model that was alone with another."""
+        alone = self._locks.is_alone(model)
         self.connection.execute(_FIRST_STEPS[self._reads])
-        locked = None if self._reads else self._lock(model)
+        locked = None if self._reads else self._locks.take(model, later=self._later)
         if self._caches:
             self._look()
         self.connection.catch_up()
-        if locked is not None and self._caches and locked.result().ntuples == 1:
-            self._alone.add(model)
-        return not alone or model in self._alone
+        if locked is not None and self._caches:
+            self._locks.learn(model, locked)
+        return not alone or self._locks.is_alone(model)
 
     def _connect_again(self) -> None:
         """Connect after a loss; what was not on the disk then may be lost, and anything may have changed.
 
         Only a connection that can be used takes the place of the lost one, else nobody would connect again.
         """
-        session = sessions.begun(self._place)
+        patience = None if asyncio._get_running_loop() else self._patience
+        session = self._attempts.connected(lambda: sessions.begun(self._place), patience)
         self._was_lost |= not self.is_durable
         self._looked = -_KNOWN_S
-        self._alone.clear()
+        self._locks.forget()
         self._clock.hear(session.moment)
         self._link, self.line = session.link, session.line
         try:
@@ -170,26 +179,6 @@ class PostgresEngine:
             session.link.close()
             raise
 
-    def _lock(self, model: str) -> Answer | None:
-        """Take the locks of a writing transaction, without waiting for the answers.
-
-        Returns:
-            An answer with a row for each model, when offers may connect the model with others.
-        """
-        run, key = self.connection.execute, address.LOCK
-        if model in self._alone:
-            keys = {"store": key, "alone": address.lock_of(model)}
-            run(_LOCK_ONE_LATER if self._later else _LOCK_ONE, keys)
-            return None
-        if self._later:
-            run("SET LOCAL synchronous_commit = off")
-        if not model:
-            run("SELECT pg_advisory_xact_lock(:key)::text", {"key": key})
-            return None
-        run("SELECT pg_advisory_xact_lock_shared(:key)::text", {"key": key})
-        models = _LOCK_MODELS.format(connected=queries()["models_connected"].rstrip().rstrip(";"))
-        return run(models, {"schema": address.SCHEMA, "model": model})
-
     def _tell_wait(self) -> None:
         if holder := sessions.holder(self._place, self._link.info.backend_pid):
             waits.tell(self.path, holder)
@@ -198,6 +187,11 @@ class PostgresEngine:
         if not self._reads:
             self._tell_others()
             self._wake_others()
+        if self._later:  # the server works while this process goes on; `flush` hears of a failure
+            self.is_durable = False
+            self.connection.end("COMMIT", self._note_undone)
+            self.is_open = False
+            return
         if self._reads and self._is_unsent():
             self.is_open = False
             return
@@ -207,15 +201,13 @@ class PostgresEngine:
         else:
             self.connection.catch_up()
         self.is_open = False
-        if self._later:
-            self.is_durable = False
 
     def _tell_others(self) -> None:
         """Write the notes of this transaction; a process that caches nothing has none."""
         what = self.journal.text() if self._caches else None
         if what == "":
             return
-        self._keep_alone([what])
+        self._locks.hear([what])
         self._commits += 1
         self.connection.execute(_WROTE, {"process": self._process, "model": self._model, "what": what})
         if self._commits % _FORGET_EACH == 0:
@@ -259,7 +251,7 @@ class PostgresEngine:
             return
         self.is_durable, was_lost, self._was_lost = True, self._was_lost, False
         if was_lost or self._link.closed:
-            raise StoreError(f"the store {self._place.shown} stopped before the last writes were on its disk")
+            raise StoreAway(f"the store {self._place.shown} stopped before the last writes were on its disk")
         try:
             for statement in _FLUSH:
                 self.connection.execute(statement)
@@ -267,6 +259,14 @@ class PostgresEngine:
         except Failed as error:
             self._give_up()
             raise explain_error(error, self._place.shown) from error
+        if self._undone is not None:
+            undone, self._undone = self._undone, None
+            raise explain_error(undone, self._place.shown) from undone
+
+    def _note_undone(self, failed: Failed) -> None:
+        """Note that the server has undone a commit that this process did not wait for."""
+        self._undone, self._looked = failed, -_KNOWN_S  # the next look drops what is cached
+        self._locks.forget()
 
     def group(self, store: OpenStore) -> FlushGroup:
         return FlushGroup(self, store)
@@ -285,15 +285,10 @@ class PostgresEngine:
         if news:
             self._others += 1
             self.journal.hear(news)
-            self._keep_alone(news)
+            self._locks.hear(news)
         self._since, self._seen, self._looked = rows[0]["since"], set(found), now
         self._clock.hear(rows[0]["moment"])
         schema.require_known(rows[0]["version"], self._place.shown)
-
-    def _keep_alone(self, written: Iterable[str | None]) -> None:
-        """Forget which models are alone when a transaction may have connected two; None for unknown writes."""
-        if any(what is None or _CONNECTS in what for what in written):
-            self._alone.clear()
 
     def _is_recent(self) -> bool:
         return self._caches and time.monotonic() - self._looked < _RECENT_S
@@ -310,6 +305,8 @@ class PostgresEngine:
 
         Without BEGIN, the statements of a pipeline are one transaction up to the pipeline's next end.
         """
+        if self._link.closed:
+            self._connect_again()
         try:
             self.connection.execute(_FIRST_STEPS[True])
             yield

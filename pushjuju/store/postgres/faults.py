@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.core.errors import StoreBusy, StoreError, StoreGone
+from pushjuju.core.errors import StoreAway, StoreBusy, StoreError, StoreGone
 from pushjuju.store.postgres.pipeline import Failed
 
 _AGAIN = "wait for the other pushjuju to end, then run the command again"
@@ -58,7 +58,7 @@ def explain_error(error: Failed, place: str) -> StoreError:
             f"the store {place} cannot be used: the role lacks a right", detail=text, hint=RIGHTS
         )
     if not state or state[:2] in ("08", "57"):
-        return StoreBusy(
+        return StoreAway(
             f"the store {place} does not answer",
             detail=text,
             hint="run the command again when the server is back",

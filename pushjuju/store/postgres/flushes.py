@@ -11,7 +11,7 @@ import contextlib
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from pushjuju.core.errors import StoreError
+from pushjuju.core.errors import StoreAway, StoreError
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import OpenStore
@@ -81,7 +81,7 @@ class FlushGroup:
             since: The value of `lost` when the writer began.
         """
         if self.lost != since:
-            raise StoreError("the last writes may be lost: the store stopped before they were on its disk")
+            raise StoreAway("the last writes may be lost: the store stopped before they were on its disk")
         if self._engine.is_durable:
             return
         loop = asyncio.get_running_loop()

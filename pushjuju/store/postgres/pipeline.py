@@ -131,7 +131,9 @@ class Answer:
         """Return the answer; wait for it first when it is on its way."""
         if self.found is None:
             self._pipeline.catch_up()
-        return cast("pq.abc.PGresult", self.found)
+        if self.found is None:
+            raise Failed("the transaction of this statement was undone")
+        return self.found
 
     @property
     def rowcount(self) -> int:
@@ -176,6 +178,15 @@ class _Statement:
         self.ready = False  # True when the server has confirmed the preparation
 
 
+class _Mark:
+    """A place in the pipeline up to which the server skips statements when a statement fails."""
+
+    __slots__ = ("on_failure",)
+
+    def __init__(self, on_failure: Callable[[Failed], None] | None) -> None:
+        self.on_failure = on_failure
+
+
 class Pipeline:
     """A connection whose statements wait for no answer that nobody asks for.
 
@@ -204,8 +215,7 @@ class Pipeline:
         """Go on with a new connection, on which nothing is prepared."""
         self._connection = connection
         self._statements: dict[str, _Statement] = {}
-        self._pending: deque[Answer | _Statement] = deque()
-        self._ends = 0  # results of `pipeline_sync` that are on their way; an interrupt may leave one
+        self._pending: deque[Answer | _Statement | _Mark] = deque()
         self._arrives = select.poll()
         self._arrives.register(connection.socket, select.POLLIN)
         connection.enter_pipeline_mode()
@@ -249,6 +259,24 @@ class Pipeline:
         self._pending.append(made)
         return made
 
+    def end(self, statement: str, on_failure: Callable[[Failed], None]) -> None:
+        """Send the end of a transaction, and do not wait for its answer.
+
+        Args:
+            on_failure: Called when an answer shows later that the transaction has failed. The transactions
+                after it are not affected.
+        """
+        try:
+            self._mark(on_failure)  # behind a failure, the server skips everything up to a mark
+            self.execute(statement)
+            self._mark(on_failure)
+        except psycopg.Error as error:
+            raise self._lost() from error
+
+    def _mark(self, on_failure: Callable[[Failed], None] | None = None) -> None:
+        self._connection.pipeline_sync()
+        self._pending.append(_Mark(on_failure))
+
     def catch_up(self) -> None:
         """Wait for all answers that are on their way.
 
@@ -257,31 +285,34 @@ class Pipeline:
         Raises:
             Failed: A statement failed. All statements after it were not run.
         """
-        if not (self._pending or self._ends):
+        if not self._pending:
             return
         self.trips += 1
         failed: Failed | None = None
         try:
-            self._connection.pipeline_sync()
-            self._ends += 1
+            if not isinstance(self._pending[-1], _Mark):
+                self._mark()
             self._connection.flush()
             while self._pending:
-                failed = self._take(self._pending[0], self._result(), failed)
+                failed = self._take(self._pending[0], failed)
                 self._pending.popleft()
-            while self._ends:
-                self._result(ends=False)
-                self._ends -= 1
         except psycopg.Error as error:
             lost = self._lost()
             raise failed or lost from error
         if failed is not None:
-            self._statements = {text: item for text, item in self._statements.items() if item.ready}
+            self._forget_unready()
             raise failed
 
-    def _take(
-        self, item: Answer | _Statement, result: pq.abc.PGresult, failed: Failed | None
-    ) -> Failed | None:
-        """Keep the answer to a statement; return the first failure."""
+    def _take(self, item: Answer | _Statement | _Mark, failed: Failed | None) -> Failed | None:
+        """Read and keep the answer to a statement; return the first failure since the last mark."""
+        if isinstance(item, _Mark):
+            self._result(ends=False)
+            if failed is None or item.on_failure is None:
+                return failed
+            self._forget_unready()
+            item.on_failure(failed)
+            return None
+        result = self._result()
         if result.status not in _OK:
             return failed or _failure(result, item)
         if isinstance(item, _Statement):
@@ -289,6 +320,9 @@ class Pipeline:
         else:
             item.found = result
         return failed
+
+    def _forget_unready(self) -> None:
+        self._statements = {text: item for text, item in self._statements.items() if item.ready}
 
     def _result(self, *, ends: bool = True) -> pq.abc.PGresult:
         """Return the next result.

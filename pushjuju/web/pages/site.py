@@ -12,7 +12,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from pushjuju.core.clock import SystemClock
-from pushjuju.core.errors import NotFound, PushjujuError, StoreError
+from pushjuju.core.errors import NotFound, PushjujuError, StoreBusy, StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.views import entity_news
 from pushjuju.web import errors, login
@@ -135,7 +135,8 @@ class Site:
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
             told = errors.told(error)
             otherwise = 400 if isinstance(error, PushjujuError) and not isinstance(error, StoreError) else 500
-            answer = self._failed(request, _STATUS.get(told["code"], otherwise), told["message"])
+            status = 503 if isinstance(error, StoreBusy) else _STATUS.get(told["code"], otherwise)
+            answer = self._failed(request, status, told["message"])
         if not answer.prepared:
             answer.headers.update(self._headers)
             answer.headers.setdefault("Cache-Control", "no-store")

@@ -17,6 +17,7 @@ from pushjuju.core.errors import (
     NotValid,
     Overtaken,
     PushjujuError,
+    StoreAway,
     StoreError,
     TransportError,
 )
@@ -73,6 +74,7 @@ class MachineWorker:
         self._setbacks: dict[str, Problem] = {}  # unit, or `profiles...` -> its failure in this work
         self._contacts: list[Contact] = []
         self._session: MachineSession | None = None  # of the last contact
+        self._known: Machine | None = None  # the machine as it was read last
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
@@ -97,6 +99,9 @@ class MachineWorker:
         except Overtaken as overtaken:
             await self._let_go()
             return self._catch_up(overtaken)
+        except StoreAway:  # the driver goes on when the store is back
+            await self._let_go()
+            raise
         except StoreError as error:  # no fault of the machine
             await self._let_go()  # results may be committed, but not acknowledged
             return again_later(self.ctx, self.attempts, Problem(str(error)))
@@ -247,7 +252,9 @@ class MachineWorker:
 
     def _machine(self) -> Machine | None:
         with self.ctx.read(self.model) as tx:
-            return tx.find(Machine, "machine_get", id=self.machine_id)
+            found = tx.find(Machine, "machine_get", id=self.machine_id)
+        self._known = found or self._known
+        return found
 
     def _seats(self) -> list[Seat]:
         with self.ctx.read(self.model) as tx:
@@ -366,9 +373,8 @@ class MachineWorker:
 
     async def _let_go(self) -> None:
         """Close the connection: another process works on the machine now, and the session's facts get old."""
-        machine = self._machine()
-        if machine is not None:
-            await self.runtime.drop(machine)
+        if self._known is not None:
+            await self.runtime.drop(self._known)
 
     async def _attach(self, machine: Machine) -> MachineRun:
         self._session = session = await contact.attach(self.runtime, machine)

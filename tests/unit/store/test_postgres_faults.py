@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.errors import StoreBusy, StoreDamaged, StoreError
+from pushjuju.core.errors import StoreAway, StoreBusy, StoreDamaged, StoreError
 from pushjuju.store import backup
 from pushjuju.store.db import Store
 from pushjuju.store.files import waits
@@ -54,12 +54,34 @@ def name(store: Store) -> str:
 
 
 def cut(store: Store, run: Run) -> None:
-    """End the connection of a store, and let the store notice."""
+    """End the connection of a store, which notices at its next statement."""
     pid = store.engine._link.info.backend_pid  # type: ignore[attr-defined]
     run(f"SELECT pg_terminate_backend({pid})")
     comes(lambda: not run(f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid}"))
-    with pytest.raises(StoreBusy, match="does not answer"):
-        name(store)
+
+
+def test_a_loss_between_two_transactions_harms_no_user(store: Store, run: Run) -> None:
+    cut(store, run)
+    assert name(store) == MODEL.name
+    cut(store, run)
+    with store.write(MODEL.uuid) as tx:
+        tx.run("model_config_set", model=MODEL.uuid, key="k", value="v")
+
+
+def test_who_only_looks_for_changes_looks_again_after_a_loss(store: Store, run: Run) -> None:
+    """As the API server and the dashboard, which have a connection for that alone."""
+    before = store.version()
+    cut(store, run)
+    with pytest.raises(StoreAway, match="does not answer"):
+        store.version()
+    assert store.version() != before
+
+
+def test_a_loss_within_a_transaction_ends_the_transaction(store: Store, run: Run) -> None:
+    with pytest.raises(StoreAway, match="does not answer"), store.read() as tx:  # noqa: PT012
+        cut(store, run)
+        tx.list(Model, "model_list")
+    assert name(store) == MODEL.name
 
 
 def test_a_store_is_used_again_after_the_server_came_back_without_it_for_a_while(

@@ -142,11 +142,16 @@ def open_context(
     clock: Clock | None = None,
     environ: Mapping[str, str] | None = None,
     caller: Caller | None = None,
+    waits: bool = False,
 ) -> Context:
-    """Open a controller by its name."""
+    """Open a controller by its name.
+
+    Args:
+        waits: True for a command, which waits for a server that does not answer; see `Store.open`.
+    """
     controller = datadir.controller(name)
     place = _place(controller)
-    store = Store.open(place)
+    store = Store.open(place, waits=waits)
     if isinstance(place, str):
         try:
             with store.read() as tx:
