@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from typing import NoReturn
+from urllib.parse import urlsplit
 
 import pytest
 
+from pushjuju.store.db import Store
 from tests.postgres import databases, server
 
 
@@ -41,4 +44,21 @@ def postgres_url(postgres_host: str) -> Iterator[str]:
     """The address of an empty database of PostgreSQL."""
     require_psycopg()
     with databases.database(postgres_host) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def empty_store(postgres_host: str) -> Iterator[str]:
+    """The name of a database with an empty store; a copy takes a fifth of the time of a new store."""
+    require_psycopg()
+    with databases.database(postgres_host) as url:
+        with closing(Store.open(url, create=True)):
+            pass
+        yield urlsplit(url).path[1:]
+
+
+@pytest.fixture
+def postgres_store(postgres_host: str, empty_store: str) -> Iterator[str]:
+    """The address of a database of PostgreSQL with an empty store."""
+    with databases.database(postgres_host, empty_store) as url:
         yield url

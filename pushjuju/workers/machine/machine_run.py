@@ -392,7 +392,11 @@ class MachineRun:
 
     async def _acknowledge(self) -> None:
         """Acknowledge what is committed, and cancel operations of units that were removed."""
-        for item in self.session.hello.get("journal", []):
+        journal = self.session.hello.get("journal", [])
+        if journal:
+            # A process that died may not have waited for its commits, which this process sees all the same.
+            await self._store.durable()
+        for item in journal:
             found = self._operation(item["id"])
             if found is not None and (found.model, found.machine) != (self.model, self.machine.id):
                 found = None  # an operation of another machine, not to be shown to this one

@@ -14,6 +14,8 @@ from pushjuju.core.clock import FakeClock, to_iso
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Model
 
+ENGINES = ("file", "PostgreSQL")
+
 MODEL = Model(
     uuid="11111111-0000-4000-8000-000000000000",
     name="test",
@@ -43,11 +45,31 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path, clock: FakeClock) -> Iterator[Store]:
-    made = Store.open(path, create=True)
+def place(path: Path) -> Path | str:
+    """Where the store is; modules whose tests run on both engines have another fixture of this name."""
+    return path
+
+
+def place_of(request: pytest.FixtureRequest) -> Path | str:
+    """Return where a store is on the engine of a parameter: a new file, or a database with an empty store."""
+    found: Path | str = request.getfixturevalue("path" if request.param == "file" else "postgres_store")
+    return found
+
+
+@pytest.fixture
+def store(place: Path | str, clock: FakeClock) -> Iterator[Store]:
+    made = Store.open(place, create=True)
     with made.write() as tx:
         tx.insert("model", MODEL)
         tx.run("model_config_set", model=MODEL.uuid, key="made", value=to_iso(clock.now()))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def beside(store: Store) -> Iterator[Store]:
+    """The same store as another process has it."""
+    made = Store.open(store.place)
     yield made
     made.close()
 

@@ -25,8 +25,10 @@ KEYS = [f"m/machine/{number}" for number in range(4)]
 class Hammer:
     """One worker of the queue that also makes work."""
 
-    def __init__(self, path: Path, proofs: Path, name: str) -> None:
-        self.store = Store.open(path)
+    def __init__(self, place: Path | str, proofs: Path, name: str) -> None:
+        self.store = Store.open(place)
+        self.store.remember()
+        self.store.appear()
         self.queue = SqliteWorkQueue(self.store, process_owner())
         self.proofs = proofs
         self.random = random.Random(name)
@@ -53,6 +55,10 @@ class Hammer:
         self.queue.finish(claim, datetime.now(UTC), again)
         return True
 
+    def anything_left(self) -> bool:
+        """Return True when a key is due, also one of a process that has just died."""
+        return self.queue.anything_due("m/", datetime.now(UTC))
+
     def _look(self, claim: Claim) -> None:
         with self.store.read() as tx:
             wanted = tx.scalar("model_config_get", model=MODEL, key=f"wanted {claim.key}")
@@ -66,12 +72,13 @@ class Hammer:
 def main() -> None:
     """Ask and work some rounds, then work until nothing is left."""
     with waits.told_by(lambda _: None):  # on a busy machine one may wait for more than a second
-        hammer = Hammer(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[4])
+        place = sys.argv[1] if "://" in sys.argv[1] else Path(sys.argv[1])
+        hammer = Hammer(place, Path(sys.argv[2]), sys.argv[4])
         for _ in range(int(sys.argv[3])):
             hammer.ask()
             hammer.work()
         quiet = 0
-        while quiet < 20:
+        while quiet < 20 or hammer.anything_left():
             quiet = 0 if hammer.work() else quiet + 1
             time.sleep(0.005)
 

@@ -1,4 +1,7 @@
-"""What was read before is told again only as long as it is so."""
+"""What was read before is told again only as long as it is so.
+
+The tests run on both engines.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ from pushjuju.store.statements import queries
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.turn import Turn
+from tests.unit.store.conftest import ENGINES, place_of
 from tests.unit.workers.test_random_lives import live
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -61,6 +65,31 @@ class Distrustful(Memo):
         assert made == make(), key
         self.trail = trail
         return made
+
+
+class Overheard:
+    """A connection; `asked` has the statements that it runs within transactions."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.asked: list[str] = []
+
+    def execute(self, statement: str, params: Any = (), /) -> Any:
+        self.asked.append(statement)
+        return self._connection.execute(statement, params)
+
+    @classmethod
+    def of(cls, store: Store) -> list[str]:
+        """Return the statements that a store runs from now on."""
+        made = cls(store._connection)
+        assert store._memo is not None
+        store._connection = store._memo._connection = made
+        return made.asked
+
+
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest) -> Path | str:
+    return place_of(request)
 
 
 @pytest.fixture
@@ -179,13 +208,13 @@ def test_what_was_concluded_stands_until_something_of_it_changes(remembering: St
     assert remembering.concluded("it") is None
 
 
-def test_what_was_concluded_falls_with_a_write_of_another_process(remembering: Store, model: Model) -> None:
+def test_what_was_concluded_falls_with_a_write_of_another_process(
+    remembering: Store, beside: Store, model: Model
+) -> None:
     with remembering.read() as tx:
         tx.watch()
         tx.conclude("it", (tx.scalar("model_config_get", model=model.uuid, **KEY),))
-    other = Store.open(remembering.path)
-    put(other, model, "1")
-    other.close()
+    put(beside, model, "1")
     assert remembering.concluded("it") is None
 
 
@@ -278,8 +307,7 @@ def test_who_changes_a_known_row_spares_the_next_one_the_reading(
     assert attempts(remembering, machine) == 0
     with remembering.write() as tx:
         tx.change(Machine, "machine_get", "machine_set_attempts", machine, attempts=3)
-    seen: list[str] = []
-    remembering._connection.set_trace_callback(seen.append)
+    seen = Overheard.of(remembering)
     assert attempts(remembering, machine) == 3
     assert not any("FROM machine" in text for text in seen)
     remembering.forget()
@@ -315,8 +343,7 @@ def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store,
     set_status("web/0")
     read_status()
     set_status("web/1")
-    seen: list[str] = []
-    remembering._connection.set_trace_callback(seen.append)
+    seen = Overheard.of(remembering)
     read_status()
     assert not any("FROM status" in text for text in seen)
     set_status("web/0")
@@ -327,19 +354,16 @@ def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store,
 def test_what_was_read_is_not_read_again(remembering: Store, model: Model) -> None:
     put(remembering, model, "1")
     assert value(remembering, model) == "1"
-    seen: list[str] = []
-    remembering._connection.set_trace_callback(seen.append)
+    seen = Overheard.of(remembering)
     assert value(remembering, model) == "1"
-    assert seen == ["BEGIN", "PRAGMA data_version", "COMMIT"]
+    assert seen == []
 
 
-def test_what_another_process_writes_is_seen(remembering: Store, model: Model) -> None:
-    other = Store.open(remembering.path)
+def test_what_another_process_writes_is_seen(remembering: Store, beside: Store, model: Model) -> None:
     for text in "123":
         assert value(remembering, model) != text
-        put(other, model, text)
+        put(beside, model, text)
         assert value(remembering, model) == text
-    other.close()
 
 
 def test_what_was_undone_was_never_read(remembering: Store, model: Model) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,31 +61,9 @@ async def test_writers_of_one_round_share_a_commit(store: Store) -> None:
     assert set(numbers(store.path)) == set("abcdefgh")
 
 
-async def test_a_part_that_fails_is_undone_alone(store: Store) -> None:
-    deferred = DeferredStore(store)
-    count(deferred, "a")
-    with contextlib.suppress(ZeroDivisionError), deferred.write() as tx:
-        tx.next("", "b")
-        raise ZeroDivisionError
-    count(deferred, "c")
-    await deferred.durable()
-    assert set(numbers(store.path)) == {"a", "c"}
-
-
-async def test_a_write_that_must_be_durable_takes_the_others_with_it(store: Store) -> None:
-    count(DeferredStore(store), "a")
-    count(store, "b")
-    assert set(numbers(store.path)) == {"a", "b"}
-
-
 async def test_nothing_waits_for_long(store: Store) -> None:
     count(DeferredStore(store), "a")
     await until(lambda: "a" in numbers(store.path))
-
-
-def test_without_an_event_loop_a_write_is_durable_at_once(store: Store) -> None:
-    count(DeferredStore(store), "a")
-    assert "a" in numbers(store.path)
 
 
 async def test_every_writer_hears_of_a_commit_that_failed(

@@ -1,8 +1,11 @@
-"""A lease that another one has taken over is worth nothing, whatever its former holder believes."""
+"""A lease that another one has taken over is worth nothing, whatever its former holder believes.
+
+The tests run on both engines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +14,14 @@ from pushjuju.core.errors import LeaseLost
 from pushjuju.store.db import Store
 from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import LEASE_S, Claim, SqliteWorkQueue, machine_key, touch
-from tests.unit.store.conftest import MODEL
+from tests.unit.store.conftest import ENGINES, MODEL, place_of
 
 KEY = machine_key("m", "0")
+
+
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest) -> Path | str:
+    return place_of(request)
 
 
 @pytest.fixture
@@ -24,10 +32,8 @@ def queue(store: Store, clock: FakeClock) -> SqliteWorkQueue:
 
 
 @pytest.fixture
-def other(queue: SqliteWorkQueue, store: Store) -> Iterator[SqliteWorkQueue]:
-    second = Store.open(store.path)
-    yield SqliteWorkQueue(second, "host:2:2", lives=lambda owner: True)
-    second.close()
+def other(queue: SqliteWorkQueue, beside: Store) -> SqliteWorkQueue:
+    return SqliteWorkQueue(beside, "host:2:2", lives=lambda owner: True)
 
 
 def claimed(queue: SqliteWorkQueue, clock: FakeClock) -> Claim:

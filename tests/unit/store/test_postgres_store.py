@@ -86,17 +86,6 @@ def noted(store: Store, model: str = MODEL.uuid) -> str:
 # --- transactions -----------------------------------------------------------------------------------------
 
 
-def test_an_exception_undoes_the_transaction(connect: Open) -> None:
-    store = connect()
-    with pytest.raises(ZeroDivisionError), store.write() as tx:  # noqa: PT012 - the write comes first
-        note(tx, "no")
-        raise ZeroDivisionError
-    assert noted(store) == "None"
-    with store.write() as tx:
-        note(tx, "yes")
-    assert noted(connect()) == "yes"
-
-
 def test_a_failed_write_is_raised_at_the_latest_by_the_commit(connect: Open) -> None:
     store = connect()
     said = r"duplicate key .* \(statement INSERT INTO model\)"
@@ -106,35 +95,12 @@ def test_a_failed_write_is_raised_at_the_latest_by_the_commit(connect: Open) -> 
     assert noted(store) == "None"
 
 
-def test_a_read_sees_one_moment(connect: Open) -> None:
-    store, other = connect(), connect()
-    with store.read() as tx:
-        assert tx.scalar("model_config_get", model=MODEL.uuid, key="note") is None
-        with other.write() as writing:
-            note(writing, "late")
-        assert tx.scalar("model_config_get", model=MODEL.uuid, key="note") is None
-    assert noted(store) == "late"
-
-
-def test_counts_of_changed_rows_are_those_of_the_server(connect: Open) -> None:
-    with connect().write() as tx:
-        note(tx, "it")
-        assert tx.run("model_config_reset", model=MODEL.uuid, key="note") == 1
-        assert not tx.run("model_config_reset", model=MODEL.uuid, key="note")
-
-
 def test_text_has_no_nul(connect: Open) -> None:
     """PostgreSQL's text cannot have NUL, and libpq would end the text there."""
     store = connect()
     with store.write() as tx:
         note(tx, "a\0b \N{SNOWMAN} '; --")
     assert noted(store) == "a\ufffdb \N{SNOWMAN} '; --"
-
-
-def test_sequences_count_beyond_four_bytes(connect: Open) -> None:
-    large = 1_750_000_000_000
-    with connect().write() as tx:
-        assert [tx.next("", "lease", large) for _ in range(2)] == [large, large + 1]
 
 
 @pytest.mark.timeout(60)

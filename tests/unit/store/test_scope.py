@@ -1,8 +1,12 @@
-"""A transaction of one model reads and writes nothing of other models, nor what belongs to no model."""
+"""A transaction of one model reads and writes nothing of other models, nor what belongs to no model.
+
+The tests run on both engines.
+"""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +16,8 @@ from pushjuju.store.db import Store
 from pushjuju.store.engine import Engine
 from pushjuju.store.rows.records import RemoteApplication
 from pushjuju.store.scope import OF_WHOLE_STORE
-from pushjuju.store.sqlite import SqliteEngine
 from pushjuju.store.statements import of_models, queries
-from tests.unit.store.conftest import MODEL
+from tests.unit.store.conftest import ENGINES, MODEL, place_of
 
 OTHER, THIRD = (MODEL.uuid.replace("1111", digits, 1) for digits in ("2222", "3333"))
 WRITES = ("INSERT", "UPDATE", "DELETE")
@@ -25,6 +28,11 @@ BY_KEY = {
     "secret_trash_delete", "work_claim", "work_delete", "work_delete_prefix",
     "work_finish", "work_heartbeat", "work_only_routine", "work_take_due", "work_touch",
 }  # fmt: skip
+
+
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest) -> Path | str:
+    return place_of(request)
 
 
 @pytest.fixture
@@ -91,7 +99,7 @@ def test_readers_and_writers_of_the_whole_store_see_every_model(three: Store) ->
 def test_an_engine_with_one_writer_at_a_time_refuses_nothing(
     three: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine: type[Engine] = SqliteEngine
+    engine: type[Engine] = type(three.engine)
     monkeypatch.setattr(engine, "locks_models", False)
     with three.write(OTHER) as tx:
         tx.run("model_config_set", model=THIRD, key="note", value="it")

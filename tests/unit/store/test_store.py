@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from pushjuju.store.backup import copy_store
 from pushjuju.store.db import Store
 from pushjuju.store.files import waits
 from pushjuju.store.files.unchanging import is_unchanging
-from pushjuju.store.rows.records import Application, CharmRecord, Machine, Model, Unit
+from pushjuju.store.rows.records import Model
 from pushjuju.store.statements import migrations
 
 CREATED = datetime(2025, 3, 1, 9, tzinfo=UTC)
@@ -52,154 +51,6 @@ def test_a_store_that_is_not_there_is_not_made_by_looking(path: Path) -> None:
 def test_only_its_owner_may_read_it(store: Store) -> None:
     assert set(modes(store.path.parent).values()) == {0o600}
     assert {"state.db", "state.db-wal"} <= set(modes(store.path.parent))
-
-
-def test_what_was_written_is_there_for_others(store: Store, model: Model) -> None:
-    other = Store.open(store.path)
-    with other.read() as tx:
-        assert tx.get(Model, "model_by_uuid", "gone", uuid=model.uuid) == model
-    other.close()
-
-
-def test_a_write_is_kept_whole_or_not_at_all(store: Store, model: Model) -> None:
-    with pytest.raises(KeyError), store.write() as tx:  # noqa: PT012 - the block is the transaction
-        tx.run("model_config_set", model=model.uuid, key="half", value="1")
-        tx.run("no_such_statement")
-    with store.read() as tx:
-        assert tx.row("model_config_get", model=model.uuid, key="half") is None
-
-
-def test_a_read_sees_one_moment(store: Store, model: Model) -> None:
-    other = Store.open(store.path)
-    with store.read() as tx:
-        assert tx.scalar("model_config_get", model=model.uuid, key="new") is None
-        with other.write() as writing:
-            writing.run("model_config_set", model=model.uuid, key="new", value="1")
-        assert tx.scalar("model_config_get", model=model.uuid, key="new") is None
-    with store.read() as tx:
-        assert tx.scalar("model_config_get", model=model.uuid, key="new") == "1"
-    other.close()
-
-
-def test_transactions_do_not_nest(store: Store) -> None:
-    with store.write(), pytest.raises(StoreError, match="open already"), store.read():
-        pass
-    with store.read():
-        pass
-
-
-def test_a_broken_statement_is_not_blamed_on_the_store(store: Store, model: Model) -> None:
-    with pytest.raises(sqlite3.IntegrityError), store.write() as tx:
-        tx.insert("model", model)
-    with pytest.raises(KeyError), store.write() as tx:
-        tx.run("no_such_statement")
-    with store.write():
-        pass
-
-
-def test_a_row_becomes_a_record_and_back(store: Store, model: Model) -> None:
-    charm = CharmRecord(
-        model=model.uuid,
-        url="local:web-0",
-        name="web",
-        revision=0,
-        origin="local",
-        channel="",
-        sha256="0" * 64,
-        size=7,
-        document={"b": [1, None, True], "a": "ä'\";--"},
-    )
-    with store.write() as tx:
-        tx.insert("charm", charm)
-        assert tx.find(CharmRecord, "charm_by_url", model=model.uuid, url="local:web-0") == charm
-        assert tx.list(CharmRecord, "charm_list", model=model.uuid) == [charm]
-        assert tx.find(CharmRecord, "charm_by_url", model=model.uuid, url="x") is None
-        with pytest.raises(NotFound, match="charm x not found"):
-            tx.get(CharmRecord, "charm_by_url", "charm x not found", model=model.uuid, url="x")
-
-
-def test_deleting_a_model_deletes_all_that_it_holds(store: Store, model: Model) -> None:
-    with store.write() as tx:
-        tx.insert(
-            "machine", Machine(model=model.uuid, id="0", life="alive", base="debian@12", created=CREATED)
-        )
-        tx.insert("application", application(model))
-        tx.insert("unit", unit(model, 0))
-        tx.run("unit_delete", model=model.uuid, name="web/0")
-        tx.run("model_delete", model=model.uuid)
-        assert tx.rows("machine_list", model=model.uuid) == []
-        assert tx.rows("application_list", model=model.uuid) == []
-        assert tx.rows("model_config_list", model=model.uuid) == []
-
-
-def test_a_unit_needs_its_application(store: Store, model: Model) -> None:
-    with pytest.raises(sqlite3.IntegrityError), store.write() as tx:
-        tx.insert("unit", replace(unit(model, 0), machine=None))
-
-
-def test_the_fields_of_a_record_say_what_is_decoded(store: Store, model: Model) -> None:
-    made = replace(application(model), trust=True, constraints={"mem": 1024})
-    with store.write() as tx:
-        tx.insert("application", made)
-        row = tx.row("application_get", model=model.uuid, name="web")
-        assert row is not None
-        assert (row["trust"], row["exposed"], row["constraints"]) == (1, 0, '{"mem":1024}')
-        found = tx.get(Application, "application_get", "web", model=model.uuid, name="web")
-        assert found == made
-        assert (found.trust, found.exposed) == (True, False)
-        assert isinstance(found.exposed, bool)
-
-
-def application(model: Model) -> Application:
-    return Application(
-        model=model.uuid,
-        name="web",
-        charm_url="local:web-0",
-        life="alive",
-        subordinate=False,
-        base="debian@12",
-        created=CREATED,
-    )
-
-
-def unit(model: Model, number: int) -> Unit:
-    return Unit(
-        model=model.uuid,
-        name=f"web/{number}",
-        application="web",
-        number=number,
-        machine="0",
-        life="alive",
-        created=CREATED,
-    )
-
-
-def test_a_number_is_given_once(store: Store) -> None:
-    with store.write() as tx:
-        assert [tx.next("m", "machine") for _ in range(3)] == [0, 1, 2]
-        assert tx.next("m", "unit-web") == 0
-        assert tx.next("other", "machine") == 0
-
-
-def test_a_number_that_nothing_was_recorded_under_is_given_again(store: Store) -> None:
-    with store.write() as tx:
-        assert tx.next("m", "machine") == 0
-        tx.give_back("m", "machine", 0)
-        assert [tx.next("m", "machine") for _ in range(2)] == [0, 1]
-        tx.give_back("m", "machine", 0)
-        assert tx.next("m", "machine") == 2
-        tx.give_back("m", "machine", 2)
-        assert tx.next("m", "machine") == 2
-
-
-def test_a_sequence_never_goes_back(store: Store) -> None:
-    with store.write() as tx:
-        assert [tx.next("m", "charm", at) for at in (5, 0, 6, 7, 20, 3)] == [5, 6, 7, 8, 20, 21]
-    with pytest.raises(KeyError), store.write() as tx:  # noqa: PT012 - the block is the transaction
-        assert tx.next("m", "charm") == 22
-        tx.run("no_such_statement")
-    with store.write() as tx:
-        assert tx.next("m", "charm") == 22  # the first one was never seen by anybody
 
 
 def test_a_store_of_a_newer_pushjuju_is_refused_untouched(store: Store) -> None:

@@ -1,4 +1,7 @@
-"""Several processes on one store: nothing is lost, nothing deadlocks, a key has one owner at a time."""
+"""Several processes on one store: nothing is lost, nothing deadlocks, a key has one owner at a time.
+
+The tests run on both engines.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,33 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pushjuju.core.clock import FakeClock
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Model
 from pushjuju.store.schema import check_ours
 from pushjuju.store.statements import migrations
+from tests.postgres import databases, fixtures
+from tests.unit.store.conftest import ENGINES, place_of
 
 HAMMER = Path(__file__).with_name("hammer.py")
 ROUNDS = 150
 
 
-def start(path: Path, proofs: Path, name: str, rounds: int = ROUNDS) -> subprocess.Popen[str]:
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest) -> Path | str:
+    return place_of(request)
+
+
+def start(place: Path | str, proofs: Path, name: str, rounds: int = ROUNDS) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, str(HAMMER), str(path), str(proofs), str(rounds), name],
+        [sys.executable, str(HAMMER), str(place), str(proofs), str(rounds), name],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -46,8 +56,10 @@ def proofs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.timeout(120)
-def test_hammering_one_store_loses_nothing(store: Store, path: Path, model: Model, proofs: Path) -> None:
-    runs = [start(path, proofs, name) for name in "abc"]
+def test_hammering_one_store_loses_nothing(
+    store: Store, place: Path | str, model: Model, proofs: Path
+) -> None:
+    runs = [start(place, proofs, name) for name in "abc"]
     ended = [(*run.communicate(timeout=100), run.returncode) for run in runs]
     assert [(code, err) for _, err, code in ended] == [(0, "")] * 3
     numbers = sorted(int(line) for out, _, _ in ended for line in out.split())
@@ -63,17 +75,17 @@ def test_hammering_one_store_loses_nothing(store: Store, path: Path, model: Mode
 
 @pytest.mark.timeout(120)
 def test_killing_workers_leaves_a_store_that_others_finish(
-    store: Store, path: Path, model: Model, proofs: Path
+    store: Store, place: Path | str, model: Model, proofs: Path
 ) -> None:
     for number in range(6):
-        with start(path, proofs, f"victim{number}", 10**6) as run:
+        with start(place, proofs, f"victim{number}", 10**6) as run:
             assert run.stdout
             run.stdout.readline()
             time.sleep(0.01 * number)
             run.send_signal(signal.SIGKILL)
         for proof in proofs.iterdir():  # the victim's mark of the key it was working
             proof.unlink()
-    out, err = start(path, proofs, "last").communicate(timeout=60)
+    out, err = start(place, proofs, "last").communicate(timeout=60)
     assert err == ""
     assert out
     found = settings(store, model)
@@ -87,22 +99,33 @@ import sys, time
 from pathlib import Path
 from pushjuju.store.db import Store
 time.sleep(max(0, float(sys.argv[2]) - time.time()))
-Store.open(Path(sys.argv[1]), create=True).close()
+Store.open(sys.argv[1] if "://" in sys.argv[1] else Path(sys.argv[1]), create=True).close()
 """
 
 
-def test_processes_that_make_one_store_at_once_agree(tmp_path: Path, clock: FakeClock) -> None:
-    for number in range(5):
-        path = tmp_path / f"{number}.db"
+@pytest.fixture(params=ENGINES)
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Path | str]]:
+    """Places without a store: files that are not there, or empty databases."""
+    if request.param == "file":
+        yield [tmp_path / f"{number}.db" for number in range(5)]
+        return
+    fixtures.require_psycopg()
+    with ExitStack() as stack:
+        host = request.getfixturevalue("postgres_host")
+        yield [stack.enter_context(databases.database(host)) for _ in range(2)]
+
+
+def test_processes_that_make_one_store_at_once_agree(places: list[Path | str]) -> None:
+    for place in places:
         moment = str(time.time() + 0.4)
         runs = [
             subprocess.Popen(
-                [sys.executable, "-c", OPEN, str(path), moment], stderr=subprocess.PIPE, text=True
+                [sys.executable, "-c", OPEN, str(place), moment], stderr=subprocess.PIPE, text=True
             )
             for _ in range(4)
         ]
         assert [(run.communicate(timeout=60)[1], run.returncode) for run in runs] == [("", 0)] * 4
-        made = Store.open(path)
+        made = Store.open(place)
         with made.read() as tx:
             assert tx.rows("model_list") == []
         made.close()

@@ -238,6 +238,27 @@ async def test_a_result_is_never_acknowledged_before_its_own_commit(
     assert acknowledged == ["first", "second"]
 
 
+async def test_a_result_of_an_earlier_contact_is_acknowledged_when_its_commit_is_on_the_disk(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The contact ended, or its process died, after the commit and before the disk had it."""
+    runtime.active()
+    store = runtime.ctx.store
+    session = PlayedSession(runtime.played())
+    acknowledged: list[bool] = []
+
+    async def ack(operation_id: str) -> None:
+        acknowledged.append(not store.group().is_open and getattr(store.engine, "is_durable", True))
+
+    monkeypatch.setattr(session, "ack", ack)
+    with store.write(later=True) as tx:
+        tx.next("", "of the commit")
+    work: Any = machine_run.MachineRun(PlayedRuntime(runtime), runtime.machine("0"), session)  # type: ignore[arg-type]
+    await work._acknowledge()
+    assert acknowledged == [True] * len(session.hello["journal"])
+    assert acknowledged
+
+
 async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
     runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
