@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +18,7 @@ import pytest
 from pushjuju.store.db import Store
 from pushjuju.store.statements import queries
 from tests.postgres import background, databases
-from tests.waiting import comes
+from tests.waiting import comes, remains
 
 
 class Host:
@@ -243,6 +245,26 @@ def test_a_host_keeps_no_key_that_its_environment_names(
     second.environment["CREDENTIALS_DIRECTORY"] = str(credentials)
     assert "lab" in done(second("models"))
     assert not (root / "controller.key").exists()
+
+
+def test_a_process_that_is_frozen_was_last_seen_before(pair: tuple[Host, Host]) -> None:
+    first, second = pair
+
+    def seen() -> str:
+        listed = json.loads(done(first("controller", "processes", "--format", "json")))
+        return str(next(item["seen"] for item in listed))
+
+    with second.at_work() as process:
+        comes(lambda: f":{process.pid}:" in done(first("controller", "processes")))
+        earlier = seen()
+        comes(lambda: seen() > earlier)
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            stopped = seen()
+            remains(lambda: seen() == stopped, 3)
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+        comes(lambda: seen() > stopped)
 
 
 def test_a_process_whose_key_is_gone_ends_with_the_error(pair: tuple[Host, Host], tmp_path: Path) -> None:

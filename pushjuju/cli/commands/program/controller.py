@@ -197,20 +197,26 @@ def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
 
 def _processes(cli: Cli, controller: str) -> None:
     found = processes.documents(session.open_controller(cli, controller))
-    listed = [{**item, "started": item["started"] and rfc3339(item["started"])} for item in found]
-    if not listed:
+    if not found:
         cli.console.info("No process works for the controller; next: pushjuju controller run")
-    cli.output.write(listed, {"tabular": _table})
+    cli.output.write(with_times(found), {"tabular": processes_table})
 
 
-def _table(listed: Sequence[Mapping[str, Any]]) -> str:
+def with_times(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the document of `controller processes` with its times as texts."""
+    times = ("started", "seen")
+    return [{**item, **{name: item[name] and rfc3339(item[name]) for name in times}} for item in found]
+
+
+def processes_table(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of `controller processes`."""
     table = TabWriter()
     if not listed:
         return ""
-    table.row(*heads("Process", "Version", "Pools", "State", "Keys", "Started"))
+    table.row(*heads("Process", "Version", "Pools", "State", "Keys", "Started", "Seen"))
     for item in listed:
-        pools, started = ",".join(item["pools"]), item["started"] or ""
-        table.row(item["process"], item["version"], pools, item["state"], str(item["keys"]), started)
+        pools, times = ",".join(item["pools"]), (item["started"] or "", item["seen"])
+        table.row(item["process"], item["version"], pools, item["state"], str(item["keys"]), *times)
     return table.text()
 
 
