@@ -131,6 +131,8 @@ def add_files(tree: Path) -> None:
     for unit in (ROOT / "contrib/systemd").glob("*.[st]*"):
         if unit.suffix in (".service", ".timer"):
             copied(unit, tree / "lib/systemd/system" / unit.name)
+    service = ROOT / "contrib/systemd/pushjuju-controller.service"
+    copied(service, tree / "lib/systemd/system/pushjuju-controller@.service")  # several processes
     copied(ROOT / "contrib/systemd/pushjuju.sysusers", tree / "usr/lib/sysusers.d/pushjuju.conf")
     written(tree / "usr/share/doc/pushjuju/copyright", COPYRIGHT)
     written(tree / "usr/share/lintian/overrides/pushjuju", OVERRIDES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from pushjuju.store.files.blobs import Blobs
 
 CONTROLLER_KEY = "controller.key"  # file with the key of the shared files; only shared controllers have it
+KEY_FILE = "PUSHJUJU_CONTROLLER_KEY_FILE"
+_CREDENTIALS = "CREDENTIALS_DIRECTORY"  # set by systemd for a service with LoadCredential=
+_SHARES = "vault.json"  # file of a host that has exchanged files with the others
 
 
 def opened(url: str, *, create: bool = False, waits: bool = False) -> Engine:
@@ -67,11 +71,36 @@ def vault(url: str, root: Path) -> Any:
     Args:
         root: The directory of the controller on this host.
     """
-    key = root / CONTROLLER_KEY
-    if not key.exists():
+    path = key_file(root)
+    if path is None:
         return None
     module = _module("vault")
-    return module.Vault(url, root, module.read_key(key))
+    return module.Vault(url, root, module.read_key(path, is_own=path.parent == root))
+
+
+def given_key() -> Path | None:
+    """Return the file with the controller key that the environment names, or None.
+
+    The variable comes before a credential that systemd has decrypted for a service.
+    """
+    if named := os.environ.get(KEY_FILE):
+        return Path(named)
+    folder = os.environ.get(_CREDENTIALS)
+    found = Path(folder) / CONTROLLER_KEY if folder else None
+    return found if found is not None and found.exists() else None
+
+
+def key_file(root: Path) -> Path | None:
+    """Return the file with the key of a controller, or None when this host does not share its files.
+
+    Args:
+        root: The directory of the controller on this host. A key there is used first: the environment names
+            one key, and may be that of another controller.
+    """
+    own = root / CONTROLLER_KEY
+    if own.exists():
+        return own
+    return given_key() if (root / _SHARES).exists() else None
 
 
 def require_key(url: str, root: Path, digest: bytes) -> None:
@@ -85,7 +114,7 @@ def require_key(url: str, root: Path, digest: bytes) -> None:
         WrongKey: The key is missing, or is another one.
     """
     if not (root / f"{CONTROLLER_KEY}.new").exists():  # else this host has just begun to share
-        _module("vault").require_key(url, root / CONTROLLER_KEY, digest)
+        _module("vault").require_key(url, root, key_file(root), digest)
 
 
 def editing(vault: Any) -> AbstractContextManager[None]:

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -199,6 +200,14 @@ class Engine(Protocol):
 
     def lives(self, owner: str) -> bool | None:
         """Return whether a process lives that owns keys; None when that is not known."""
+
+    def seen(self, owners: Iterable[str]) -> Mapping[str, datetime]:
+        """Return when processes last used the store; a file does not tell, nor of a process of a command.
+
+        Args:
+            owners: The names of processes (`store.processes`).
+        """
+        ...
 
     def remember(self) -> None:
         """Prepare for a process that caches rows: from now on `begin` returns `others`."""

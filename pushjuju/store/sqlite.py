@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -211,6 +211,10 @@ class SqliteEngine:
 
     def lives(self, owner: str) -> bool | None:
         return lives_here(owner)
+
+    def seen(self, owners: Iterable[str]) -> Mapping[str, datetime]:
+        del owners
+        return {}
 
     def remember(self) -> None:
         self._caches = True

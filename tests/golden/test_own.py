@@ -10,6 +10,7 @@ import pytest
 from pushjuju.cli.commands.hook import replay_table, run_table
 from pushjuju.cli.commands.plan import plan_table
 from pushjuju.cli.commands.plan.planned import Plan
+from pushjuju.cli.commands.program import controller
 from pushjuju.cli.commands.relation import relation_table
 from pushjuju.cli.commands.status import reason_table
 from pushjuju.cli.terminal.output import render
@@ -136,3 +137,17 @@ def test_replay(golden: Golden) -> None:
     found = Decided(subject="3f2a", unit="web/0", record=kept, operation="3f2a", title="config-changed")
     document = replay_table.document(found, decided_again(kept))
     compare(golden, "replay", document, replay_table.text(document))
+
+
+def test_controller_processes(golden: Golden) -> None:
+    working = {
+        "process": "one.example:4711:123456", "host": "one.example", "pid": 4711, "version": "0.1.0",
+        "pools": ["one.example", "one.example:/var/lib/data", "lab"], "state": "working", "keys": 12,
+        "started": NINE, "seen": NINE + timedelta(hours=30),
+    }  # fmt: skip
+    command = {
+        **working, "process": "two.example:12:99", "host": "two.example", "pid": 12, "version": "",
+        "pools": [], "state": "command", "keys": 1, "started": None,
+    }  # fmt: skip
+    document = controller.with_times([working, command])
+    compare(golden, "controller-processes", document, controller.processes_table(document))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +18,7 @@ import pytest
 from pushjuju.store.db import Store
 from pushjuju.store.statements import queries
 from tests.postgres import background, databases
-from tests.waiting import comes
+from tests.waiting import comes, remains
 
 
 class Host:
@@ -25,14 +27,14 @@ class Host:
     def __init__(self, home: Path) -> None:
         home.mkdir()
         self._home = home
-        self._environment = {
+        self.environment = {
             "PATH": "/usr/bin:/bin", "HOME": str(home), "PUSHJUJU_DATA": str(home / "data"),
             "PUSHJUJU_WAIT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }  # fmt: skip
 
     def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            _argv(*words), env=self._environment, cwd=self._home, capture_output=True, text=True, timeout=60,
+            _argv(*words), env=self.environment, cwd=self._home, capture_output=True, text=True, timeout=60,
             check=False,
         )  # fmt: skip
 
@@ -41,7 +43,7 @@ class Host:
         """Yield `controller run` of this host."""
         with (self._home / "said").open("w") as said:
             process = subprocess.Popen(
-                _argv("controller", "run", *words), env=self._environment, cwd=self._home,
+                _argv("controller", "run", *words), env=self.environment, cwd=self._home,
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip
         try:
@@ -211,6 +213,58 @@ def test_a_host_without_the_key_is_refused_until_it_joins_again(
     command = re.findall(r"pushjuju (controller join .*) FILE    with FILE", refused.stderr)
     done(second(*shlex.split(command[0]), "../controller.key"))
     assert "user: ada" in done(second("show-secret", "-m", "lab", "password", "--reveal"))
+
+
+def test_a_host_keeps_no_key_that_its_environment_names(
+    host: Callable[[str], Host], postgres_url: str, tmp_path: Path
+) -> None:
+    first, second = host("one"), host("two")
+    done(first("bootstrap", "manual", "prod", "--store", postgres_url, "--insecure-store"))
+    done(first("controller", "key", "export", "../controller.key"))
+    done(first("add-model", "lab"))
+    done(first("add-secret", "password", "user=ada"))
+    key = tmp_path / "controller.key"
+    second.environment["PUSHJUJU_CONTROLLER_KEY_FILE"] = str(key)
+    done(second("controller", "join", postgres_url, "--insecure-store"))
+    root = tmp_path / "two/data/controllers/prod"
+    assert not (root / "controller.key").exists()
+    assert "user: ada" in done(second("show-secret", "-m", "lab", "password", "--reveal"))
+    assert done(second("controller", "key", "export")) == key.read_text()
+    with second.at_work() as process:
+        comes(lambda: f":{process.pid}:" in done(second("controller", "processes")))
+        done(second("controller-config", "audit-log-max-backups=7"))
+        assert done(first("controller-config", "audit-log-max-backups")).strip() == "7"
+        key.chmod(0o644)
+        assert process.wait(timeout=60) == 1
+    assert "others can read it" in (tmp_path / "two/said").read_text()
+    del second.environment["PUSHJUJU_CONTROLLER_KEY_FILE"]
+    assert "this host has no key for the controller" in second("models").stderr
+    credentials = tmp_path / "credentials"
+    credentials.mkdir()
+    key.replace(credentials / "controller.key").chmod(0o440)  # as systemd's, with a list of rights
+    second.environment["CREDENTIALS_DIRECTORY"] = str(credentials)
+    assert "lab" in done(second("models"))
+    assert not (root / "controller.key").exists()
+
+
+def test_a_process_that_is_frozen_was_last_seen_before(pair: tuple[Host, Host]) -> None:
+    first, second = pair
+
+    def seen() -> str:
+        listed = json.loads(done(first("controller", "processes", "--format", "json")))
+        return str(next(item["seen"] for item in listed))
+
+    with second.at_work() as process:
+        comes(lambda: f":{process.pid}:" in done(first("controller", "processes")))
+        earlier = seen()
+        comes(lambda: seen() > earlier)
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            stopped = seen()
+            remains(lambda: seen() == stopped, 3)
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+        comes(lambda: seen() > stopped)
 
 
 def test_a_process_whose_key_is_gone_ends_with_the_error(pair: tuple[Host, Host], tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -332,6 +333,10 @@ class PostgresEngine:
             return True
         with nullcontext() if self.is_open else self._between():
             return self._presence.look(self.connection, owner)
+
+    def seen(self, owners: Iterable[str]) -> Mapping[str, datetime]:
+        with nullcontext() if self.is_open else self._between():
+            return self._presence.seen(self.connection, owners)
 
     def remember(self) -> None:
         self._caches = True

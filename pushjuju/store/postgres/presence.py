@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 
 from pushjuju.store.postgres.pipeline import Pipeline
 
@@ -18,6 +19,12 @@ _LIVING = """SELECT objid::bigint AS number FROM pg_locks
 WHERE locktype = 'advisory' AND objsubid = 2 AND classid = (:kind)::oid AND granted
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 UNION ALL SELECT -1 WHERE now() - pg_postmaster_start_time() < interval '10 seconds'"""
+# A controller process uses its connection each second.
+_SEEN = """SELECT objid::bigint AS number, extract(epoch FROM max(state_change))::float8 AS moment
+FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND objsubid = 2 AND classid = (:kind)::oid AND granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+GROUP BY objid"""
 _REMEMBERED_S = 1.0
 _CONNECTING_S = 6.0  # seconds in which other processes connect again, after a loss of the connection
 
@@ -57,6 +64,13 @@ class Presence:
             return True
         waits = -1 in self._living or self._clock() - self._lost < _CONNECTING_S
         return None if waits else False
+
+    def seen(self, connection: Pipeline, owners: Iterable[str]) -> Mapping[str, datetime]:
+        """Return when the server last heard of processes, of those that are connected."""
+        rows = connection.execute(_SEEN, {"kind": _KIND}).fetchall()
+        moments = {row["number"]: row["moment"] for row in rows if row["moment"] is not None}
+        found = {owner: moments.get(_number(owner) % 2**32) for owner in owners}
+        return {owner: datetime.fromtimestamp(at, UTC) for owner, at in found.items() if at is not None}
 
 
 def _number(owner: str) -> int:

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shlex
+import stat
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -41,6 +42,7 @@ _OWN = frozenset(["store", "current-model"])  # keys of controller.toml that eac
 _KEY = "controller key"  # row with the digest of the key
 _KNOWN = "vault.json"  # file -> the version and the digest that this host has seen last
 _KEY_BYTES, _NONCE_BYTES = 32, 12
+_LONGEST_KEY = 1024  # characters that are read of a file
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('pushjuju vault', 0))"
 _LIST = "SELECT name, version FROM vault ORDER BY name"
 _PUT = """INSERT INTO vault (name, version, sealed) VALUES (%s, %s, %b)
@@ -57,14 +59,17 @@ def key_text(key: bytes) -> str:
     return base64.b64encode(key).decode() + "\n"
 
 
-def read_key(path: Path) -> bytes:
+def read_key(path: Path, *, is_own: bool = True) -> bytes:
     """Return the controller key in a file.
 
+    Args:
+        is_own: False for a file that the environment names, which nobody else may read or replace.
+
     Raises:
-        WrongKey: The file cannot be read, or has no controller key.
+        WrongKey: The file cannot be read, or has no controller key, or others can read the file.
     """
     try:
-        key = base64.b64decode(path.read_text().strip(), validate=True)
+        key = base64.b64decode(path.read_text().strip() if is_own else _private_text(path), validate=True)
     except OSError as error:
         raise WrongKey(f"cannot read the controller key {path}: {error.strerror}") from error
     except (binascii.Error, ValueError):
@@ -75,25 +80,50 @@ def read_key(path: Path) -> bytes:
     return key
 
 
-def require_key(url: str, path: Path, digest: bytes) -> None:
-    """Check that a file has the key of a controller.
+def _private_text(path: Path) -> str:
+    """Return the text of a file that only its owner can read.
+
+    systemd gives a service its credentials by a list of rights, which shows as the right of a group.
+    """
+    if path.is_symlink():
+        raise WrongKey(
+            f"the controller key {path} is a symbolic link", hint=f"name the file: {path.resolve()}"
+        )
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle) as file:
+        found = os.fstat(handle)
+        others = 0o007 if str(path.parent) == os.environ.get("CREDENTIALS_DIRECTORY") else 0o077
+        if not stat.S_ISREG(found.st_mode):
+            raise WrongKey(f"the controller key {path} is not a file")
+        if found.st_mode & others or found.st_uid not in (0, os.geteuid()):
+            raise WrongKey(
+                f"the controller key {path} belongs to another user, or others can read it",
+                hint=f"chown {os.geteuid()} {shlex.quote(str(path))} && chmod 0600 {shlex.quote(str(path))}",
+            )
+        return file.read(_LONGEST_KEY).strip()
+
+
+def require_key(url: str, root: Path, path: Path | None, digest: bytes) -> None:
+    """Check that this host has the key of a controller.
 
     Args:
         url: The address of the store.
-        path: The file, in the directory of the controller on this host.
+        root: The directory of the controller on this host.
+        path: The file with the key, or None when there is no such file.
         digest: Of the key, as the store has it.
 
     Raises:
         WrongKey: The file is missing, or has another key.
     """
     place = address.parsed(url)
-    if path.exists() and _digest(read_key(path)) == digest:
+    if path is not None and _digest(read_key(path, is_own=path.parent == root)) == digest:
         return
-    what = "another key" if path.exists() else "no key"
+    what = "no key" if path is None else "another key"
     insecure = "" if address.is_safe(place) else " --insecure-store"
-    again = f"pushjuju controller join {shlex.quote(url)}{insecure} --name {path.parent.name} --key-file FILE"
+    again = f"pushjuju controller join {shlex.quote(url)}{insecure} --name {root.name} --key-file FILE"
+    where = path or root / "controller.key"
     raise WrongKey(
-        f"this host has {what} for the controller in the store {place.shown}: {path}",
+        f"this host has {what} for the controller in the store {place.shown}: {where}",
         hint=f"{again}    with FILE from `pushjuju controller key export FILE` on another host",
     )
 

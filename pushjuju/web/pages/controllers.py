@@ -84,11 +84,11 @@ def _clouds(visit: Visit) -> Table:
 def _processes(working: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
         name="Processes that work",
-        heads=("Host", "Process id", "State", "Keys", "Version", "Started"),
+        heads=("Host", "Process id", "State", "Keys", "Version", "Started", "Seen"),
         rows=[
             cells.row(
                 item["host"], item["pid"], item["state"], item["keys"], item["version"],
-                Cell(time=item["started"]),
+                Cell(time=item["started"]), Cell(time=item["seen"]),
             )
             for item in working
         ],

@@ -71,7 +71,7 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "join": ("name", "key_file", "insecure_store"),
     "renew-key": ("forget_old",),
 }
-_USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS --key-file FILE"}
+_USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS [--key-file FILE]"}
 
 
 @command(
@@ -99,7 +99,8 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS --key-fil
     "completes a move that was interrupted.\n\n"
     "`controller key export` writes the controller key into a file, or prints it, and lets other hosts\n"
     "share a controller whose store is in PostgreSQL; `controller join` makes this host one of them.\n"
-    "Keep the file safe: it opens the keys and credentials of the controller.\n\n"
+    "Keep the file safe: it opens the keys and credentials of the controller. Without --key-file, join\n"
+    "takes the key that PUSHJUJU_CONTROLLER_KEY_FILE or a credential of systemd names, and keeps no copy.\n\n"
     "`controller renew-key` makes a new key and encrypts all secrets of the store with the new key. The\n"
     "old key stays in the file, for older copies of the store, unless --forget-old is given.",
     see_also=("api", "update-status"),
@@ -196,20 +197,26 @@ def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
 
 def _processes(cli: Cli, controller: str) -> None:
     found = processes.documents(session.open_controller(cli, controller))
-    listed = [{**item, "started": item["started"] and rfc3339(item["started"])} for item in found]
-    if not listed:
+    if not found:
         cli.console.info("No process works for the controller; next: pushjuju controller run")
-    cli.output.write(listed, {"tabular": _table})
+    cli.output.write(with_times(found), {"tabular": processes_table})
 
 
-def _table(listed: Sequence[Mapping[str, Any]]) -> str:
+def with_times(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the document of `controller processes` with its times as texts."""
+    times = ("started", "seen")
+    return [{**item, **{name: item[name] and rfc3339(item[name]) for name in times}} for item in found]
+
+
+def processes_table(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of `controller processes`."""
     table = TabWriter()
     if not listed:
         return ""
-    table.row(*heads("Process", "Version", "Pools", "State", "Keys", "Started"))
+    table.row(*heads("Process", "Version", "Pools", "State", "Keys", "Started", "Seen"))
     for item in listed:
-        pools, started = ",".join(item["pools"]), item["started"] or ""
-        table.row(item["process"], item["version"], pools, item["state"], str(item["keys"]), started)
+        pools, times = ",".join(item["pools"]), (item["started"] or "", item["seen"])
+        table.row(item["process"], item["version"], pools, item["state"], str(item["keys"]), *times)
     return table.text()
 
 
@@ -228,10 +235,8 @@ def _export_key(cli: Cli, controller: str, file: str = "") -> None:
 
 
 def _join(cli: Cli, asked: ControllerFlags, url: str) -> None:
-    if not asked.key_file:
-        raise UsageError("say which key: --key-file FILE, from `controller key export FILE`")
     folder = session.data_dir(cli)
-    key = Path(asked.key_file)
+    key = Path(asked.key_file) if asked.key_file else None
     made = sharing.join(folder, url, key=key, name=asked.name, insecure=asked.insecure_store)
     folder.set_current_controller(made.name)
     cli.console.info(f'This host is now one of the hosts of controller "{made.name}"')

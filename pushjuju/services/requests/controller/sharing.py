@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pushjuju.core.errors import AlreadyExists, Conflict, NotValid
+from pushjuju.core.errors import AlreadyExists, Conflict, NotValid, UsageError
 from pushjuju.core.names import is_controller
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
@@ -37,11 +37,13 @@ def export_key(ctx: Context, file: Path | None = None) -> str:
             f"the store of controller {ctx.controller.name} is a file on this host: {place}",
             hint="pushjuju controller move --to postgresql://HOST/DATABASE    moves it to a shared place",
         )
-    key = root / databases.CONTROLLER_KEY
-    if not key.exists():
+    key = databases.key_file(root)
+    if key is None:
+        key = root / databases.CONTROLLER_KEY
         _begin(ctx, place, key)
     take_in(ctx)
-    text = key.read_text()
+    vaults = databases.vaults()
+    text: str = vaults.key_text(vaults.read_key(key, is_own=key.parent == root))
     if file is not None:
         replace_text(file, text)
     return text
@@ -70,12 +72,15 @@ def _bind_to_host(ctx: Context) -> None:
                 model_config.change(tx, {pools.POOL: pools.pool_of(tx) or wanted[pools.POOL]})
 
 
-def join(datadir: DataDir, url: str, *, key: Path, name: str = "", insecure: bool = False) -> ControllerDir:
+def join(
+    datadir: DataDir, url: str, *, key: Path | None, name: str = "", insecure: bool = False
+) -> ControllerDir:
     """Make this host one of the hosts of a controller, or give it the key that it has lost.
 
     Args:
         url: The address of the controller's store, as this host reaches it.
-        key: The file with the controller key.
+        key: The file with the controller key, which this host copies; None for the file that the environment
+            names, which this host goes on to use.
         name: The name of the controller on this host; empty for its name on the host that exported the key.
         insecure: Allow a connection over the network without TLS.
 
@@ -83,26 +88,36 @@ def join(datadir: DataDir, url: str, *, key: Path, name: str = "", insecure: boo
         AlreadyExists: This host has a controller of this name.
         NotFound: The controller in the store is not shared.
         NotValid: The address or the name cannot be used.
+        UsageError: Neither the user nor the environment names a key.
         WrongKey: The key is not that of the controller.
     """
+    path = key or _given()
     if not insecure:
         databases.require_safe(url)
     Store.open(url).close()  # brings the schema up to date, and explains what is wrong with the address
     vaults = databases.vaults()
-    known = vaults.read_key(key)
-    text, settings = vaults.key_text(known), vaults.Vault(url, datadir.root, known).settings()
+    known = vaults.read_key(path, is_own=key is not None)
+    text = vaults.key_text(known) if key is not None else ""
+    settings = vaults.Vault(url, datadir.root, known).settings()
     chosen = name or str(settings.get("name", ""))
     if not is_controller(chosen):
         raise NotValid(f'"{chosen}" is not a valid controller name', hint="--name NAME gives it another name")
     if chosen in datadir.controllers():
         if _lacks_key(found := datadir.controller(chosen), settings, text):
-            replace_text(found.root / databases.CONTROLLER_KEY, text)
+            if text:
+                replace_text(found.root / databases.CONTROLLER_KEY, text)
             vaults.Vault(url, found.root, known).exchange()
             return found
         raise AlreadyExists(f'controller "{chosen}" already exists', hint="--name NAME gives it another name")
     return datadir.create_controller(
-        chosen, {**settings, "store": url}, prepare=lambda made: _take(made, url, text)
+        chosen, {**settings, "store": url}, prepare=lambda made: _take(made, url, known, text)
     )
+
+
+def _given() -> Path:
+    if (found := databases.given_key()) is None:
+        raise UsageError("say which key: --key-file FILE, from `controller key export FILE`")
+    return found
 
 
 def _lacks_key(found: ControllerDir, settings: Mapping[str, Any], text: str) -> bool:
@@ -112,9 +127,10 @@ def _lacks_key(found: ControllerDir, settings: Mapping[str, Any], text: str) -> 
     return same and not (key.exists() and key.read_text() == text)
 
 
-def _take(made: ControllerDir, url: str, key: str) -> None:
-    """Write the key and the shared files into the directory of a controller."""
+def _take(made: ControllerDir, url: str, key: bytes, text: str) -> None:
+    """Write the shared files into the directory of a controller, and the key if it has a text."""
     made.private_key.unlink(missing_ok=True)
     made.public_key.unlink(missing_ok=True)
-    replace_text(made.root / databases.CONTROLLER_KEY, key)
-    databases.vault(url, made.root).take()
+    if text:
+        replace_text(made.root / databases.CONTROLLER_KEY, text)
+    databases.vaults().Vault(url, made.root, key).take()

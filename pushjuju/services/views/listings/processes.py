@@ -13,14 +13,18 @@ def documents(ctx: Context) -> list[dict[str, Any]]:
     """Return the processes that work for a controller: controller processes, and commands that hold keys.
 
     Each has `process`, `host`, `pid`, `version`, `pools` (a list), `state` (working, waiting, draining or
-    command), `keys`, and `started` (a datetime, or None for a command).
+    command), `keys`, `started` (a datetime, or None for a command), and `seen`: when the process last used
+    the store. Where the store is a file, that is now: the process was found on this host.
     """
+    now = ctx.clock.now()
     with ctx.store.read() as tx:
-        keys = {row["owner"]: row["keys"] for row in tx.rows("process_keys", now=ctx.clock.now())}
+        keys = {row["owner"]: row["keys"] for row in tx.rows("process_keys", now=now)}
         listed = processes.living(tx, ctx.store.lives)
         commands = {owner: held for owner, held in keys.items() if ctx.store.lives(owner) is not False}
     found = [_entry(item.owner, commands.pop(item.owner, 0), item) for item in listed]
-    return [*found, *(_entry(owner, held, None) for owner, held in commands.items())]
+    found += [_entry(owner, held, None) for owner, held in commands.items()]
+    seen = ctx.store.engine.seen(item["process"] for item in found)
+    return [{**item, "seen": seen.get(item["process"], now)} for item in found]
 
 
 def _entry(owner: str, keys: int, process: processes.Process | None) -> dict[str, Any]:

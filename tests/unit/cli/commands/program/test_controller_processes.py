@@ -51,6 +51,7 @@ def test_a_drained_process_ends_with_success(
     comes(lambda: listed(environ))
     (shown,) = listed(environ)
     assert (shown["pid"], shown["host"], shown["state"]) == (process.pid, os.uname().nodename, "waiting")
+    assert shown["seen"] >= shown["started"]
     assert ran(environ, ["processes"]).stdout.splitlines()[1].startswith(f"{shown['process']}  ")
     ended = ran(environ, ["drain", shown["host"]])
     assert ended.stderr == f"Process {shown['process']} gives back its work and ends\n"
