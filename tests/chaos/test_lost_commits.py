@@ -6,14 +6,12 @@ Machines, hooks, processes, copies and servers are real.
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -127,14 +125,6 @@ async def test_a_hook_that_ran_during_the_copy_is_in_error_after_the_restore(
 # --- another server takes over ----------------------------------------------------------------------------
 
 
-def as_owner() -> dict[str, Any]:
-    """Return the options with which a program runs as the owner of the servers."""
-    if os.geteuid():
-        return {}
-    name = server._owner()
-    return {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
-
-
 class Standby(Server):
     """A server that follows another one, and may take over."""
 
@@ -147,7 +137,7 @@ class Standby(Server):
             shutil.chown(folder, server._owner())
         programs = server._programs()
         copied = ["-h", primary.folder, "-U", "pushjuju", "-D", folder / "data", "-R", "-c", "fast"]
-        subprocess.run([programs / "pg_basebackup", *copied], check=True, cwd=folder, **as_owner())
+        subprocess.run([programs / "pg_basebackup", *copied], check=True, cwd=folder, **server.as_owner())
         yield cls(folder)
 
     def take_over(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import signal
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -51,13 +49,10 @@ class Server:
             os.kill(pid, signal.SIGCONT)
 
     def _control(self, *words: str) -> None:
-        name = server._owner()
-        root = not os.geteuid()
-        owner: dict[str, Any] = {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
         subprocess.run(
             [server._programs() / "pg_ctl", "-D", self.folder / "data", "-s", *words],
             check=True, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            **(owner if root else {}),
+            **server.as_owner(),
         )  # fmt: skip
 
 
