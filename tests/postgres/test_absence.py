@@ -33,10 +33,10 @@ class Server:
         """Stop the server as a crash would, without a checkpoint."""
         self._control("-m", "immediate", "stop")
 
-    def start(self) -> None:
-        """Start the server again, and wait until it answers."""
+    def start(self, **environment: str) -> None:
+        """Start the server again, with more variables, and wait until it answers."""
         options = f"-k {self.folder} -c listen_addresses="
-        self._control("-w", "-l", str(self.folder / "log2"), "-o", options, "start")
+        self._control("-w", "-l", str(self.folder / "log2"), "-o", options, "start", **environment)
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
@@ -48,11 +48,11 @@ class Server:
         finally:
             os.kill(pid, signal.SIGCONT)
 
-    def _control(self, *words: str) -> None:
+    def _control(self, *words: str, **environment: str) -> None:
         subprocess.run(
             [server._programs() / "pg_ctl", "-D", self.folder / "data", "-s", *words],
             check=True, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            **server.as_owner(),
+            env={**os.environ, **environment}, **server.as_owner(),
         )  # fmt: skip
 
 
