@@ -37,6 +37,7 @@ TEST_PACKAGES = (
     "openssh-client",
     "openssh-server",
     "perl",
+    "pgbouncer",
     "postgresql",
     "prometheus",
     "sudo",

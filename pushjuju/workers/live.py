@@ -5,9 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError, not_found
+from pushjuju.core.errors import (
+    LeaseLost,
+    NotFound,
+    NotPermitted,
+    NotValid,
+    PushjujuError,
+    StoreError,
+    not_found,
+)
 from pushjuju.portable import frames
 from pushjuju.portable.quote import quote
 from pushjuju.runner.remote.toolkit import Tool as PluginTool
@@ -30,6 +39,9 @@ from pushjuju.uniter.input.snapshot import read_view
 LiveAnswer = tuple[int, bytes, bytes]
 """Exit code, standard output, standard error."""
 
+AGAIN_S = 1.0  # seconds between attempts while the store cannot be used
+_T = TypeVar("_T")
+
 Tool = Callable[[Context, ModelTx, Unit, list[str]], Mapping[str, Any] | Later | None]
 
 
@@ -48,15 +60,9 @@ async def respond_for_plugin(
         LeaseLost: Another controller process works on the machine now and answers instead.
     """
     try:
-        with ctx.read(model) as tx:
-            found, of = units.get(tx, unit), models.get(tx)
-            leads = leadership.holder(tx, found.application) == unit
+        context = await _usable(partial(_known, ctx, model, unit))
     except NotFound as error:
         return 1, b"", f"ERROR {error.message}\n".encode()
-    context = {
-        "unit": unit, "app": found.application, "leader": leads,
-        "model_name": of.name, "model_uuid": of.uuid,
-    }  # fmt: skip
 
     def run() -> LiveAnswer:
         return run_tool(
@@ -65,6 +71,34 @@ async def respond_for_plugin(
         )  # fmt: skip
 
     return await asyncio.to_thread(run)
+
+
+def _known(ctx: Context, model: str, unit: str) -> dict[str, Any]:
+    """Return what a plugin's tool knows of its unit."""
+    with ctx.read(model) as tx:
+        found, of = units.get(tx, unit), models.get(tx)
+        leads = leadership.holder(tx, found.application) == unit
+    return {
+        "unit": unit, "app": found.application, "leader": leads,
+        "model_name": of.name, "model_uuid": of.uuid,
+    }  # fmt: skip
+
+
+async def _usable(ask: Callable[[], _T]) -> _T:
+    """Ask the store; while the store cannot be used, let the hook wait, which is not at fault.
+
+    The machine ends the wait when it takes too long. When this process ends, the next process is asked.
+
+    Raises:
+        LeaseLost: Another controller process works on the machine now and answers instead.
+    """
+    while True:
+        try:
+            return ask()
+        except LeaseLost:
+            raise
+        except StoreError:
+            await asyncio.sleep(AGAIN_S)
 
 
 def _forget(_event: frames.Event) -> None:
@@ -81,7 +115,7 @@ async def respond(ctx: Context, model: str, unit: str, tool: str, argv: Sequence
     Raises:
         LeaseLost: Another controller process works on the machine now and answers instead.
     """
-    found = _asked(ctx, model, unit, tool, argv)
+    found = await _usable(partial(_asked, ctx, model, unit, tool, argv))
     return await asyncio.to_thread(_told, found) if callable(found) else found
 
 
@@ -99,7 +133,7 @@ def _asked(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) 
     try:
         with ctx.write(model) as tx:
             found = act(ctx, tx, units.get(tx, unit), words)
-    except LeaseLost:
+    except StoreError:
         raise
     except PushjujuError as error:
         return 1, b"", f"ERROR {error.message}\n".encode()

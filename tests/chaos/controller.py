@@ -182,17 +182,18 @@ class RealController:
         return "\n".join(lines)
 
     @contextmanager
-    def process(self, *args: str, host: str = "") -> Iterator[Drive]:
+    def process(self, *args: str, host: str = "", **environment: str) -> Iterator[Drive]:
         """Run a controller in a process of its own; it is killed at the end of the block.
 
         Args:
             host: The name of the host on which the process believes it runs; empty for this host.
+            environment: Variables that only this process has.
         """
         there = ["unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"', host] if host else []
         argv = [*there, sys.executable, str(DRIVE), str(self.data), self.uuid, *args]
         log = self.work / f"drive{time.monotonic_ns()}.log"
         with log.open("wb") as stream:
-            env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+            env = {**os.environ, "PYTHONPATH": str(REPOSITORY), **environment}
             running = subprocess.Popen(argv, stdout=stream, stderr=subprocess.STDOUT, env=env)
         try:
             yield Drive(process=running, log=log)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.runner.session import MachineSession
+from pushjuju.services.entities.basis import clock_jumps
 from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.store import queue
 from pushjuju.store.datadir import DataDir
@@ -86,6 +87,7 @@ class DyingStore(Store):
 def shorten_leases(seconds: float) -> None:
     """Let a claim end soon after its last heartbeat."""
     queue.LEASE_S, drives.LEASE_S, drives.HEARTBEAT_S = seconds, seconds, seconds / 4
+    clock_jumps.LEASE_S = seconds
 
 
 def name_operations() -> None:

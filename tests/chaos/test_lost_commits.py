@@ -6,13 +6,12 @@ Machines, hooks, processes, copies and servers are real.
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,6 +23,7 @@ from tests.chaos.controller import DEPLOY_HOOKS, UNIT, RealController, until
 from tests.chaos.test_hosts import HELD, let_go, runs
 from tests.postgres import databases, server
 from tests.postgres.test_absence import Server, alone  # noqa: F401 - a fixture
+from tests.waiting import comes
 
 pytestmark = pytest.mark.machine
 
@@ -125,14 +125,6 @@ async def test_a_hook_that_ran_during_the_copy_is_in_error_after_the_restore(
 # --- another server takes over ----------------------------------------------------------------------------
 
 
-def as_owner() -> dict[str, Any]:
-    """Return the options with which a program runs as the owner of the servers."""
-    if os.geteuid():
-        return {}
-    name = server._owner()
-    return {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
-
-
 class Standby(Server):
     """A server that follows another one, and may take over."""
 
@@ -145,13 +137,33 @@ class Standby(Server):
             shutil.chown(folder, server._owner())
         programs = server._programs()
         copied = ["-h", primary.folder, "-U", "pushjuju", "-D", folder / "data", "-R", "-c", "fast"]
-        subprocess.run([programs / "pg_basebackup", *copied], check=True, cwd=folder, **as_owner())
+        subprocess.run([programs / "pg_basebackup", *copied], check=True, cwd=folder, **server.as_owner())
         yield cls(folder)
 
     def take_over(self) -> None:
         """Become the primary server."""
         self.start()
+        self.promote()
+
+    def promote(self) -> None:
+        """The same for a standby that runs."""
         self._control("-w", "promote")
+
+
+def name_standbys(primary: Server, names: str) -> None:
+    """Say for which standbys the commits of a server wait; "" for none."""
+    host = str(primary.folder)
+    databases.command(host, f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+    databases.command(host, "SELECT pg_reload_conf()")
+
+
+def wait_for_standby(primary: Server) -> None:
+    """Let commits of a server wait for the disk of its standby, which runs."""
+    name_standbys(primary, "*")
+    host, psycopg = str(primary.folder), import_module("psycopg")  # an extra
+    with psycopg.connect(host=host, user="pushjuju", dbname="postgres", autocommit=True) as link:
+        asked = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+        comes(lambda: link.execute(asked).fetchone())
 
 
 def lead_to(place: Path, server: Server) -> None:
@@ -192,4 +204,37 @@ async def test_a_standby_that_lacks_commits_runs_no_hook_twice(
             finally:
                 second.stop()
                 alone.start()
+                lead_to(place, alone)  # whose database is deleted
+
+
+async def test_a_synchronous_standby_goes_on_and_has_each_result_that_a_machine_forgot(
+    new_world: NewWorld,
+    alone: Server,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """Process and server die right after a machine has deleted a result."""
+    place, died = tmp_path / "place", tmp_path / "died"
+    lead_to(place, alone)
+    died.write_text("".join(f"acknowledged {name}\n" for name in ("charm local:tally-0", *DEPLOY_HOOKS[:-2])))
+    with databases.database(str(place)) as url:
+        world = new_world(store=url)
+        with Standby.of(alone, alone.folder / "standby") as second:
+            second.start()
+            wait_for_standby(alone)
+            world.deploy()
+            assert world.drive("--die-file", str(died), "--steps", "acknowledged").killed
+            assert "config-changed 1" in world.machine().ended()
+            alone.stop()
+            lead_to(place, second)
+            second.promote()
+            try:
+                world.drive("--lease", "1").check()
+                with pytest.raises(StoreError):  # the connection of the test was lost, too
+                    world.logs()
+                world.at_rest(world.machine(), *DEPLOY_HOOKS)
+                assert not world.machines()[0].lost
+            finally:
+                second.stop()
+                alone.start()
+                name_standbys(alone, "")
                 lead_to(place, alone)  # whose database is deleted

@@ -82,16 +82,11 @@ def _ready(folder: Path) -> bool:
 def _started(address: str, *, durable: bool) -> tuple[Path, int]:
     """Start a server with an empty cluster; return its folder, and an open end of its pipe."""
     programs, options = _programs(), "" if durable else FORGETFUL
-    place = MEMORY if MEMORY.is_dir() and not durable else None
-    folder = Path(tempfile.mkdtemp(prefix="pushjuju-postgres-", dir=place))
+    folder = new_folder(MEMORY if MEMORY.is_dir() and not durable else None)
     os.mkfifo(folder / "users")
-    as_owner: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True}
-    if not os.geteuid():  # PostgreSQL refuses root
-        name = _owner()
-        shutil.chown(folder, name)
-        as_owner |= {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
+    kept: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True, **as_owner()}
     made = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=pushjuju"]
-    done = subprocess.run([programs / "initdb", *made, "-D", folder / "data"], check=False, **as_owner)
+    done = subprocess.run([programs / "initdb", *made, "-D", folder / "data"], check=False, **kept)
     if done.returncode:
         shutil.rmtree(folder)
         raise NoServerError(f"initdb failed: {done.stderr.strip()}")
@@ -100,9 +95,7 @@ def _started(address: str, *, durable: bool) -> tuple[Path, int]:
         with (folder / "data" / "pg_hba.conf").open("a") as rules:
             rules.write("host all all samenet trust\n")
     users = os.open(folder / "users", os.O_RDWR)
-    subprocess.run(
-        ["setsid", "sh", "-c", KEEPER, "keeper", programs, folder, options], check=True, **as_owner
-    )
+    subprocess.run(["setsid", "sh", "-c", KEEPER, "keeper", programs, folder, options], check=True, **kept)
     comes(lambda: _ready(folder), f"see {folder}/log")
     return folder, users
 
@@ -113,6 +106,22 @@ def _programs() -> Path:
     if not found:
         raise NoServerError("PostgreSQL is missing; Debian's package is postgresql")
     return found[-1].parent
+
+
+def new_folder(place: Path | None = None) -> Path:
+    """Return a new folder in which a server may write."""
+    folder = Path(tempfile.mkdtemp(prefix="pushjuju-postgres-", dir=place))
+    if not os.geteuid():
+        shutil.chown(folder, _owner())
+    return folder
+
+
+def as_owner() -> dict[str, Any]:
+    """Return the options with which a program runs as the owner of the servers: PostgreSQL refuses root."""
+    if os.geteuid():
+        return {}
+    name = _owner()
+    return {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
 
 
 def _owner() -> str:

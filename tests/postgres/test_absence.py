@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -41,10 +39,10 @@ class Server:
         """Stop the server as a crash would, without a checkpoint."""
         self._control("-m", "immediate", "stop")
 
-    def start(self) -> None:
-        """Start the server again, and wait until it answers."""
+    def start(self, **environment: str) -> None:
+        """Start the server again, with more variables, and wait until it answers."""
         options = f"-k {self.folder} -c listen_addresses="
-        self._control("-w", "-l", str(self.folder / "log2"), "-o", options, "start")
+        self._control("-w", "-l", str(self.folder / "log2"), "-o", options, "start", **environment)
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
@@ -56,14 +54,11 @@ class Server:
         finally:
             os.kill(pid, signal.SIGCONT)
 
-    def _control(self, *words: str) -> None:
-        name = server._owner()
-        root = not os.geteuid()
-        owner: dict[str, Any] = {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
+    def _control(self, *words: str, **environment: str) -> None:
         subprocess.run(
             [server._programs() / "pg_ctl", "-D", self.folder / "data", "-s", *words],
             check=True, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            **(owner if root else {}),
+            env={**os.environ, **environment}, **server.as_owner(),
         )  # fmt: skip
 
 

@@ -24,10 +24,10 @@ RESOURCES = {"site": {"type": "file", "filename": "site.tgz"}, "image": {"type":
 
 
 @pytest.fixture
-def shop(runtime: TestController, packs: Charms) -> TestController:
+def shop(house: TestController, packs: Charms) -> TestController:
     """The application `web` with resources in the model `shop`."""
-    runtime.active("web", packed=packs.make("web", peers=None, resources=RESOURCES))
-    return runtime
+    house.active("web", packed=packs.make("web", peers=None, resources=RESOURCES))
+    return house
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ async def test_each_table_says_what_its_command_says(world: ApiWorld, two: TwoMo
         controller = await document(browser, "/ui/controller")
         assert [user["user-name"] for user in controller["users"]] == ["admin", "kim"]
         shown = (await browser.get("/ui/controller"))[1]
-        assert controller["store"]["kind"] == "file"
+        assert controller["store"]["kind"] in ("file", "PostgreSQL")
         assert controller["store"]["bytes"] > 0
         assert all(f"<h2>{name}</h2>" in shown for name in ("Clouds", "Work", "Store and versions"))
         offered = await document(browser, "/ui/m/admin/prod/offers")

@@ -96,7 +96,7 @@ async def test_a_line_that_another_process_writes_reaches_who_follows(
     async with reading(served, logged.model, "?backlog=1") as socket:
         assert await socket.receive_str(timeout=10) == "{}\n"
         assert (await socket.receive_json(timeout=10))["msg"] == "failed"
-        other = replace(logged.ctx, store=Store.open(logged.ctx.store.path))
+        other = replace(logged.ctx, store=Store.open(logged.ctx.store.place))
         with other.write(logged.model) as tx:
             logs.append(tx, "unit-web-0", "INFO", "m", "new", now=logged.clock.now())
         other.store.close()

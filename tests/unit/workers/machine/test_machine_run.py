@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from pushjuju.core.errors import StoreBusy, StoreError
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
@@ -11,6 +14,7 @@ from pushjuju.services.entities.basis import leadership, logs
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings
+from pushjuju.workers import live
 from tests.unit.workers.machine.test_machine_worker import HERE, _fresh_box, _in
 from tests.world.charms import SETUP
 from tests.world.controller import TestController
@@ -268,6 +272,28 @@ async def test_live_calls_are_answered(runtime: TestController) -> None:
     await worker(work, "1")
     text = b"ERROR cannot write leadership settings: cannot write settings: not the leader\n"
     assert runtime.played_machines["1"].answers == [(1, b"", text)]
+
+
+async def test_a_live_call_waits_while_the_store_cannot_be_used(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hook is not at fault, so the hook must not fail."""
+    work = PlayedRuntime(runtime)
+    runtime.deploy()
+    _fresh_box(runtime).will("leader-elected", ok(live=[("leader-set", ["a=1"])]))
+    away = iter([StoreBusy("the server restarts"), StoreError("the disk is full")])
+
+    def leader_set(*call: Any) -> None:
+        for error in away:
+            raise error
+        live._leader_set(*call)
+
+    monkeypatch.setitem(live._TOOLS, "leader-set", leader_set)
+    monkeypatch.setattr(live, "AGAIN_S", 0.0)
+    assert not (await worker(work)).failed
+    assert runtime.played().answers == [(0, b"", b"")]
+    assert runtime.read(lambda tx: leadership.settings(tx, "web")) == {"a": "1"}
+    assert next(away, None) is None
 
 
 async def test_reboot_of_a_hook(runtime: TestController) -> None:
