@@ -18,6 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.model import model_access
 from pushjuju.services.requests.user import passwords as requests
+from pushjuju.services.requests.user import tokens
 from pushjuju.services.views.listings import users as listing
 from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
@@ -206,6 +207,12 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
         model_access=access,
         last_connection=login.last_connection,
     )
+
+
+def follow(ctx: Context, token: str) -> LoggedIn | None:
+    """Return the user of a link that a superuser has made for the user; None when it does not work."""
+    name = tokens.follow_link(ctx, token)
+    return enter(ctx, name) if name else None
 
 
 def controller_access(ctx: Context, user: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from pushjuju.services.entities.basis.context import Context
@@ -14,9 +15,13 @@ from pushjuju.uniter.wanted import wanted
 __all__ = ["Decision", "Replayed", "decision_text", "explained", "of_overview", "replayed"]
 
 
-def explained(ctx: Context, model: str, names: Sequence[str]) -> Sequence[Reason]:
-    """Return the reasons for the state of some entities; without names, of all units and machines."""
-    return explain.explain(ctx, model, wanted, names)
+def explained(ctx: Context, model: str, names: Sequence[str], most: int = sys.maxsize) -> Sequence[Reason]:
+    """Return the reasons for the state of some entities; without names, of all units and machines.
+
+    Args:
+        most: Of an application, the reasons of so many units that are not idle.
+    """
+    return explain.explain(ctx, model, wanted, names, most=most)
 
 
 def of_overview(ctx: Context, model: str, units: Sequence[str]) -> Sequence[Reason]:

@@ -67,6 +67,7 @@ BY_CHOICE: dict[tuple[str, str], str] = {
     ("dashboard", "no-browser"): "the browser opens by default",
     ("dashboard", "no-drive"): "what becomes due is done while the dashboard is open",
     ("dashboard", "listen"): "several dashboards on one computer, tunnels",
+    ("dashboard", "link"): "Juju's dashboard has no links that log in",
     ("dashboard", "as"): "shows the pages with the rights of another user",
     ("dashboard", "read-only"): "lets no page change anything",
     ("status", "formats"): "pictures too: svg, dot and mermaid",

@@ -164,7 +164,11 @@ def shape(status: str, x: float, y: float, size: float = SHAPE) -> str:
     """Return the shape of a status with its left upper corner at a point."""
     look = look_of(status)
     scale = f" scale({size / 16:g})" if size != SHAPE else ""
-    return f'<path class="i {look}" transform="translate({x:.1f} {y:.1f}){scale}" d="{SHAPES[look]}"/>'
+    return f'<path class="i {look}" transform="{_moved(x, y)}{scale}" d="{SHAPES[look]}"/>'
+
+
+def _moved(x: float, y: float) -> str:
+    return f"translate({_short(x)} {_short(y)})"
 
 
 def legend(looks: Sequence[tuple[Look, str]], x: float, y: float) -> Iterator[str]:
@@ -197,7 +201,13 @@ def _panel(box: Box) -> str:
 
 def rectangle(box: Box) -> str:
     """Return the attributes of a box."""
-    return f'x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
+    x, y, wide, high = (_short(value) for value in (box.x, box.y, box.width, box.height))
+    return f'x="{x}" y="{y}" width="{wide}" height="{high}"'
+
+
+def _short(pixels: float) -> str:
+    """Return a number with one digit after the point, or none when that digit is 0."""
+    return f"{pixels:.1f}".removesuffix(".0")
 
 
 def _lines(layout: Layout) -> Iterator[str]:
@@ -223,15 +233,17 @@ def _relations(link: Link) -> str:
 
 
 def _path(line: LinePlace) -> str:
-    (x, y), rest = line.points[0], line.points[1:]
-    words = [f"M{x:.1f} {y:.1f}"]
+    """Return the curve of a line in whole pixels; each part counts from the end of the part before."""
+    points = [(round(x), round(y)) for x, y in line.points]
+    (x, y), rest = points[0], points[1:]
+    words = [f"M{x} {y}"]
     for at in range(0, len(rest), 3):
-        one, two, end = rest[at : at + 3]
-        if one[1] == two[1] == end[1] == y:
-            words.append(f"H{end[0]:.1f}")
+        part = rest[at : at + 3]
+        if all(point[1] == y for point in part):
+            words.append(f"h{part[-1][0] - x}")
         else:
-            words.append(f"C{one[0]:.1f} {one[1]:.1f} {two[0]:.1f} {two[1]:.1f} {end[0]:.1f} {end[1]:.1f}")
-        y = end[1]
+            words.append("c" + " ".join(f"{right - x} {down - y}" for right, down in part))
+        x, y = part[-1]
     return "".join(words)
 
 
@@ -249,21 +261,23 @@ def _numbers(lines: Iterable[LinePlace]) -> Iterator[str]:
 
 
 def _card(place: CardPlace, number: int, address: Address | None) -> str:
-    card, box = place.card, place.box
+    """Return a card: what is on the card is placed from its corner, so cards of one size are alike."""
+    card, at = place.card, place.box
+    box = Box(0, 0, at.width, at.height)
     label, room = escaped(_label(card)), box.width - 2 * PAD
     name = escaped(cut_middle(plain(card.name), name_room(card, box.width), NAME_SIZE, bold=True))
     second = escaped(cut_end(_second_line(card), room, TEXT_SIZE))
     to = address(card.kind, card.name) if address else ""
-    about = f'class="{card.kind} {look_of(card.status)}" id="c{number}"'
+    about = f'class="{card.kind} {look_of(card.status)}" id="c{number}" transform="{_moved(at.x, at.y)}"'
     start, end = open_group(to, about, label)
     parts = [
         start,
         *_frame(card, box),
-        shape(card.status, box.x + PAD, box.y + 9),
-        f'<text class="n" x="{box.x + PAD + SHAPE + 8:.1f}" y="{box.y + 22:.1f}">{name}</text>',
+        shape(card.status, PAD, 9),
+        f'<text class="n" x="{PAD + SHAPE + 8:g}" y="22">{name}</text>',
         *_marks(card, box),
-        f'<text class="q" x="{box.x + PAD:.1f}" y="{box.y + 41:.1f}">{second}</text>',
-        *(part for chip in place.chips for part in _chip(chip)),
+        f'<text class="q" x="{PAD:g}" y="41">{second}</text>',
+        *(part for chip in place.chips for part in _chip(chip, at)),
         *_bar(card, box),
         end,
     ]
@@ -299,34 +313,32 @@ def _frame(card: Card, box: Box) -> Iterator[str]:
 
 def _marks(card: Card, box: Box) -> Iterator[str]:
     """Yield the number of units, and two linked rings when the units have a peer relation."""
-    right = box.x + box.width - PAD
+    right = box.width - PAD
     if told := units_text(card):
-        yield f'<text class="q" text-anchor="end" x="{right:.1f}" y="{box.y + 22:.1f}">{told}</text>'
+        yield f'<text class="q" text-anchor="end" x="{_short(right)}" y="22">{told}</text>'
         right -= 8 * len(told) + 4
     if card.peers:
         yield (
-            f'<path class="e" d="M{right - 14:.1f} {box.y + 18:.1f}a3.5 3.5 0 1 1 7 0a3.5 3.5 0 1 1-7 0'
+            f'<path class="e" d="M{_short(right - 14)} 18a3.5 3.5 0 1 1 7 0a3.5 3.5 0 1 1-7 0'
             f'm5 0a3.5 3.5 0 1 1 7 0a3.5 3.5 0 1 1-7 0"/>'
         )
 
 
-def _chip(chip: ChipPlace) -> Iterator[str]:
-    box = chip.box
+def _chip(chip: ChipPlace, card: Box) -> Iterator[str]:
+    box = Box(chip.box.x - card.x, chip.box.y - card.y, chip.box.width, chip.box.height)
     if chip.status:
         yield f'<rect class="e" {rectangle(box)} rx="8.5"/>'
         yield shape(chip.status, box.x + 6, box.y + 4, 9)
     shown = cut_middle(chip.text, box.width - 24, CHIP_SIZE)
-    yield f'<text class="q s" x="{box.x + 19:.1f}" y="{box.y + 12.5:.1f}">{escaped(shown)}</text>'
+    yield f'<text class="q s" x="{_short(box.x + 19)}" y="{_short(box.y + 12.5)}">{escaped(shown)}</text>'
 
 
 def _bar(card: Card, box: Box) -> Iterator[str]:
     """Yield the bar at the lower edge: a segment for each status of units."""
     total = sum(number for _, number in card.counts)
-    x, room = box.x + 7, box.width - 14
+    x, room = 7.0, box.width - 14
     for status, number in card.counts if card.units else ():
         part = room * number / total
-        yield (
-            f'<rect class="f {look_of(status)}" x="{x:.1f}" y="{box.y + box.height - 4.5:.1f}"'
-            f' width="{max(part - 1, 1):.1f}" height="3"/>'
-        )
+        where = rectangle(Box(x, box.height - 4.5, max(part - 1, 1), 3))
+        yield f'<rect class="f {look_of(status)}" {where}/>'
         x += part

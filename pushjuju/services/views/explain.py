@@ -6,6 +6,7 @@ the reasons in the work queue.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -24,15 +25,19 @@ from pushjuju.services.entities.machine.machine_work import Hands
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle.forced_ends import forced_subject
 from pushjuju.services.views.explain_basis import (
+    UNDECIDED,
+    UPDATE_STATUS,
     Decide,
     Reason,
     Seen,
-    Trouble,
     Wanted,
+    decided,
     ends_of,
+    held_up,
     own_trouble,
     read,
     trouble,
+    with_crowd,
 )
 from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Operation, Unit
@@ -40,8 +45,7 @@ from pushjuju.store.rows.storage_records import Backing, BackingAttachment, Stor
 from pushjuju.store.tx import ModelTx
 
 _QUIET = ("idle", "at rest")
-_UNDECIDED = "not decided yet"
-_UPDATE_STATUS = "the next update-status"
+_FEW = 5  # entities that are read one by one
 _USUAL = {  # loop of a model -> what it does at its usual times
     "charms": "newer charms are looked up",
     "cleanup": "old logs and histories are deleted",
@@ -53,7 +57,13 @@ _USUAL = {  # loop of a model -> what it does at its usual times
 
 
 def explain(
-    ctx: Context, model: str, decide: Decide, names: Sequence[str] = (), *, busy: bool = False
+    ctx: Context,
+    model: str,
+    decide: Decide,
+    names: Sequence[str] = (),
+    *,
+    busy: bool = False,
+    most: int = sys.maxsize,
 ) -> list[Reason]:
     """Return why units, machines and loops of a model are in their state, in natural order.
 
@@ -62,13 +72,17 @@ def explain(
         names: Names of units and applications, or ids of machines and storage; empty for all units, machines
             and loops.
         busy: True for the reasons of the names, of all that is worked on or failed, and of the loops.
+        most: Of an application, so many units that are not idle have their reasons, by decisions of this
+            moment; of the other units, the last decisions are counted.
     """
     with ctx.read(model) as tx:
         seen = read(ctx, tx, decide)
         if not (names or busy):
-            return _everything(tx, seen)
+            return _everything(tx, with_crowd(tx, seen))
         named = dict.fromkeys([*names, *(seen.busy() if busy else ())])
-        found = [reason for name in named for reason in _named(tx, seen, name)]
+        if len(named) > _FEW or not seen.applications.keys().isdisjoint(named):
+            seen = with_crowd(tx, seen)
+        found = [reason for name in named for reason in _named(tx, seen, name, most)]
         return [*found, *(_loop(seen, item) for item in seen.loops if busy)]
 
 
@@ -79,13 +93,13 @@ def _everything(tx: ModelTx, seen: Seen) -> list[Reason]:
     return found + [_loop(seen, item) for item in seen.loops]
 
 
-def _named(tx: ModelTx, seen: Seen, name: str) -> list[Reason]:
+def _named(tx: ModelTx, seen: Seen, name: str, most: int) -> list[Reason]:
     """Return the reason of one entity, with the forced ends of the entity."""
     subject = name
     if name in seen.units:
         found = _unit(tx, seen, seen.units[name])
     elif name in seen.applications:
-        found = _application(tx, seen, seen.applications[name])
+        found = _application(tx, seen, seen.applications[name], most)
     elif name in seen.machines:
         found, subject = _machine(tx, seen, name), f"machine {name}"
     elif name in seen.storage:
@@ -100,67 +114,38 @@ def _named(tx: ModelTx, seen: Seen, name: str) -> list[Reason]:
 # --- units ------------------------------------------------------------------------------------------------
 
 
-def _unit(tx: ModelTx, seen: Seen, unit: Unit) -> Reason:
-    running = _running(tx, unit.machine)
+def _unit(tx: ModelTx, seen: Seen, unit: Unit, *, briefly: bool = False) -> Reason:
+    """Return the reason of a unit.
+
+    Args:
+        briefly: True to run no statement for this unit: the last decision counts, and some commands that
+            help are left out.
+    """
+    running = seen.running(tx, unit.machine)
     mine = next((row for row in running if row.unit == unit.name), None)
     item = seen.items.get(unit.machine or "")
     silent = trouble(tx, seen, unit.machine)
     stuck = silent or own_trouble(tx, seen, unit)
     # When work is due or the machine is in trouble, the last decision may be out of date, unless it runs.
-    anew = mine is None and (stuck is not None or seen.is_due(item))
+    anew = not briefly and mine is None and (stuck is not None or seen.is_due(item))
     wanted = seen.decide(tx, unit, anew)
-    found = _decided(seen, unit, wanted)
+    found = decided(seen, unit, wanted)
+    if briefly and mine is None and item is not None and (seen.is_due(item) or item.attempts):
+        found = replace(found, doing="waiting", reason="its machine has work to do")
     if wanted is None and unit.machine is not None and stuck is None:
         why = _machine(tx, seen, unit.machine).reason or "its machine is not there yet"
         found = replace(found, reason=why)
     by = seen.hands_of(item, retried=bool(unit.retry_due))
     found = _attended(found, by)
     if stuck is not None:
-        found = _stuck(found, wanted, mine if silent else None, stuck, item)
+        found = held_up(found, wanted, mine if silent else None, stuck, item)
     elif anew and found.unattended and wanted is not None and wanted.answer == "run":
         found = replace(found, doing="waiting", reason=f"to {found.doing}: {found.reason}")
     shown = mine or next((row for row in running if found.doing.startswith("run ")), None)
     if shown is not None and stuck is None:
         found = replace(found, running=_title(shown), since=shown.prepared)
         found = replace(found, held_by=by.working if by else "")
-    return replace(found, next=tuple(_unit_next(tx, seen, unit, found, wanted)))
-
-
-def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
-    """Return the decision of a unit, and when the unit decides again."""
-    if wanted is None:
-        return Reason(subject=unit.name, doing=_UNDECIDED, reason="")
-    why = wanted.reason
-    if wanted.answer == "idle" and unit.update_status_due and not unit.retry_due:
-        is_due = unit.update_status_due <= seen.now
-        why = "update-status is due" if is_due else f"{why} until {_UPDATE_STATUS}"
-    due = [moment for moment in (unit.retry_due, unit.update_status_due) if moment]
-    return Reason(
-        subject=unit.name,
-        doing=wanted.text,
-        reason=f"{why} ({wanted.badge})" if wanted.badge else why,
-        due=min(due) if due else None,
-        attempts=unit.retry_count if unit.retry_due else 0,
-    )
-
-
-def _stuck(
-    found: Reason, wanted: Wanted | None, mine: Operation | None, stuck: Trouble, item: WorkItem | None
-) -> Reason:
-    """Return the next work of a unit on an unusable machine, the obstacle, and the time of the next try."""
-    what = found.reason
-    if mine is not None:
-        what = f"{mine.name} was started there, and its result is unknown"
-    elif wanted is not None and wanted.answer == "run":
-        what = f"to {found.doing}: {found.reason}"
-    return replace(
-        found,
-        doing="waiting" if mine is not None or (wanted and wanted.answer == "run") else found.doing,
-        reason="; ".join(text for text in (what, stuck.why) if text),
-        since=stuck.since,
-        due=item.due if item is not None else None,
-        attempts=item.attempts if item is not None else 0,
-    )
+    return replace(found, next=tuple(_unit_next(tx, seen, unit, found, None if briefly else wanted)))
 
 
 def _attended(found: Reason, by: Hands | None) -> Reason:
@@ -170,17 +155,13 @@ def _attended(found: Reason, by: Hands | None) -> Reason:
     return replace(found, attended_by="" if by.working else by.waiting, unattended=by.none)
 
 
-def _running(tx: ModelTx, machine: str | None) -> list[Operation]:
-    return tx.list(Operation, "operation_open", machine=machine) if machine is not None else []
-
-
 def _title(row: Operation) -> str:
     return f"{row.name} of {row.unit}" if row.unit else f"{row.name} on machine {row.machine}"
 
 
 def _unit_next(tx: ModelTx, seen: Seen, unit: Unit, found: Reason, wanted: Wanted | None) -> Iterable[str]:
     """Yield the commands that help a unit."""
-    agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
+    agent = seen.status(tx, StatusKind.AGENT, unit.name)
     if SeriesStatus(unit.series).frozen:
         yield f"upgrade-machine {unit.machine} complete    when its base is upgraded"
     elif agent is not None and agent.status == Agent.ERROR:
@@ -188,7 +169,7 @@ def _unit_next(tx: ModelTx, seen: Seen, unit: Unit, found: Reason, wanted: Wante
         yield f"debug-log --replay --include {unit.name}    shows what it printed"
         yield f"resolved {unit.name}    tries it again at once"
         yield f"resolved {unit.name} --no-retry    goes on without it"
-    elif found.doing == _UNDECIDED and unit.machine is not None:
+    elif found.doing == UNDECIDED and unit.machine is not None:
         yield f"explain {unit.machine}    tells why its machine is not there yet"
     elif wanted is not None and wanted.waits_for == "storage":
         for name in _attached(tx, unit):
@@ -210,13 +191,14 @@ def _attached(tx: ModelTx, unit: Unit) -> list[str]:
 # --- applications -----------------------------------------------------------------------------------------
 
 
-def _application(tx: ModelTx, seen: Seen, application: Application) -> Reason:
-    units = [unit for unit in seen.units.values() if unit.application == application.name]
-    reasons = [_unit(tx, seen, unit) for unit in sorted(units, key=lambda unit: unit.number)]
+def _application(tx: ModelTx, seen: Seen, application: Application, most: int) -> Reason:
+    reasons = _of_units(tx, seen, application.name, most)
     counts: dict[str, int] = {}
     for reason in reasons:
         counts[reason.doing] = counts.get(reason.doing, 0) + 1
     busy = [f"{reason.subject}: {reason.reason}" for reason in reasons if reason.doing not in _QUIET]
+    if (left := len(busy) - most) > 0:
+        busy[most:] = [f"{left} more units" if left > 1 else "1 more unit"]
     dues = [reason.due for reason in reasons if reason.due]
     doing = ", ".join(f"{count} {what}" for what, count in counts.items()) or "no units"
     return Reason(
@@ -228,6 +210,16 @@ def _application(tx: ModelTx, seen: Seen, application: Application) -> Reason:
         leader=leadership.holder(tx, application.name) or "",
         next=tuple(_application_next(seen, application, reasons)),
     )
+
+
+def _of_units(tx: ModelTx, seen: Seen, application: str, most: int) -> list[Reason]:
+    """Return the reasons of an application's units; after some that are not idle, the rest are brief."""
+    found, left = [], most
+    units = [unit for unit in seen.units.values() if unit.application == application]
+    for unit in sorted(units, key=lambda unit: unit.number):
+        found.append(_unit(tx, seen, unit, briefly=left <= 0))
+        left -= found[-1].doing not in _QUIET
+    return found
 
 
 def _application_next(seen: Seen, application: Application, reasons: Sequence[Reason]) -> Iterable[str]:
@@ -251,8 +243,8 @@ def _machine(tx: ModelTx, seen: Seen, name: str) -> Reason:
     found = _worked(seen, subject, item) if item else Reason(subject=subject, doing="at rest", reason="")
     if machine is None:
         return found
-    running = _running(tx, name)
-    status = statuses.get_status(tx, StatusKind.INSTANCE, name)
+    running = seen.running(tx, name)
+    status = seen.status(tx, StatusKind.INSTANCE, name)
     found = _resting(seen, machine, found)
     if not found.reason and not machine.instance_id:
         found = replace(found, reason="it is not started yet")
@@ -277,7 +269,7 @@ def _resting(seen: Seen, machine: Machine, found: Reason) -> Reason:
     if retried:
         return replace(found, reason=f"a hook of {retried[0]} is tried again then")
     if any(unit.update_status_due and unit.update_status_due == found.due for unit in on_it):
-        return replace(found, doing="at rest", reason=f"nothing to do until {_UPDATE_STATUS}")
+        return replace(found, doing="at rest", reason=f"nothing to do until {UPDATE_STATUS}")
     return found
 
 

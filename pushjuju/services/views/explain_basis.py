@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from pushjuju.core.status import Agent, InstanceStatus, StatusKind
+from pushjuju.core.clock import from_iso
+from pushjuju.core.status import Agent, InstanceStatus, StatusInfo, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
@@ -13,10 +16,14 @@ from pushjuju.services.entities.machine.machine_work import UNUSABLE, Hands, han
 from pushjuju.services.entities.machine.machines import STOPPED, stopped
 from pushjuju.services.entities.model import models, pools
 from pushjuju.services.lifecycle.forced_ends import ends_ahead, forced_subject
+from pushjuju.store.engine import Row
 from pushjuju.store.queue import WorkItem
-from pushjuju.store.rows.records import Application, Cleanup, Machine, Unit
+from pushjuju.store.rows.records import Application, Cleanup, Machine, Operation, Unit
 from pushjuju.store.rows.storage_records import StorageInstance
 from pushjuju.store.tx import ModelTx
+
+UNDECIDED = "not decided yet"
+UPDATE_STATUS = "the next update-status"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +79,29 @@ Decide = Callable[[ModelTx, Unit, bool], Wanted | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Crowd:
+    """What is read of a whole model at once, so that the number of entities changes no number of statements.
+
+    Attributes:
+        rows: Rows of statuses: kind -> entity -> row.
+        running: Machine -> its operations that run.
+    """
+
+    rows: Mapping[StatusKind, Mapping[str, Row]]
+    running: Mapping[str, Sequence[Operation]]
+
+    def status(self, kind: StatusKind, entity: str) -> StatusInfo | None:
+        """Return the present status of an entity, or None."""
+        row = self.rows[kind].get(entity)
+        if row is None:
+            return None
+        since = from_iso(row["since"]) if row["since"] else None
+        return StatusInfo(
+            status=row["status"], message=row["message"], data=json.loads(row["data"]), since=since
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """The facts of a model at one moment.
 
@@ -81,6 +111,7 @@ class Seen:
         loops: The rows of the model's loops in the work queue.
         hands: Returns the process that works on a row of the queue.
         is_elsewhere: True when only processes of another host work the model.
+        crowd: Statuses and running operations of the whole model, or None when few entities are explained.
     """
 
     now: datetime
@@ -95,6 +126,21 @@ class Seen:
     hands: Callable[[WorkItem], Hands]
     is_elsewhere: bool
     decide: Decide
+    crowd: Crowd | None = None
+
+    def status(self, tx: ModelTx, kind: StatusKind, entity: str) -> StatusInfo | None:
+        """Return the present status of a unit's agent or of an instance, or None."""
+        if self.crowd is None:
+            return statuses.get_status(tx, kind, entity)
+        return self.crowd.status(kind, entity)
+
+    def running(self, tx: ModelTx, machine: str | None) -> Sequence[Operation]:
+        """Return the operations that run under a machine's lock, the oldest first."""
+        if machine is None:
+            return ()
+        if self.crowd is None:
+            return tx.list(Operation, "operation_open", machine=machine)
+        return self.crowd.running.get(machine, ())
 
     def is_due(self, item: WorkItem | None) -> bool:
         """Return True when a row of the queue is due now."""
@@ -128,6 +174,19 @@ class Trouble:
 
     why: str
     since: datetime | None
+
+
+def with_crowd(tx: ModelTx, seen: Seen) -> Seen:
+    """Return the facts with the statuses and operations of the whole model, for many entities."""
+    running: dict[str, list[Operation]] = {}
+    for row in sorted(tx.list(Operation, "operations_under_way"), key=lambda row: row.prepared):
+        if row.state == "prepared":
+            running.setdefault(row.machine, []).append(row)
+    kinds = StatusKind.AGENT, StatusKind.INSTANCE
+    rows = {
+        kind: {row["entity"]: row for row in tx.rows("statuses_of_kind", kind=str(kind))} for kind in kinds
+    }
+    return replace(seen, crowd=Crowd(rows=rows, running=running))
 
 
 def read(ctx: Context, tx: ModelTx, decide: Decide) -> Seen:
@@ -171,7 +230,7 @@ def ends_of(seen: Seen, subject: str) -> list[Cleanup]:
 def trouble(tx: ModelTx, seen: Seen, name: str | None) -> Trouble | None:
     """Return why a machine cannot be worked, or None when no reason is known."""
     machine = seen.machines.get(name or "")
-    status = statuses.get_status(tx, StatusKind.INSTANCE, machine.id) if machine else None
+    status = seen.status(tx, StatusKind.INSTANCE, machine.id) if machine else None
     if machine is None or status is None:
         return None
     why = str(status.data.get(UNUSABLE) or status.message)
@@ -185,7 +244,44 @@ def trouble(tx: ModelTx, seen: Seen, name: str | None) -> Trouble | None:
 def own_trouble(tx: ModelTx, seen: Seen, unit: Unit) -> Trouble | None:
     """Return why a unit is not worked while other units of its machine are, or None."""
     item = seen.items.get(unit.machine or "")
-    agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
+    agent = seen.status(tx, StatusKind.AGENT, unit.name)
     if item is None or not item.failed or agent is None or agent.status != Agent.FAILED:
         return None
     return Trouble(why=agent.message, since=agent.since)
+
+
+def decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
+    """Return the decision of a unit, and when the unit decides again."""
+    if wanted is None:
+        return Reason(subject=unit.name, doing=UNDECIDED, reason="")
+    why = wanted.reason
+    if wanted.answer == "idle" and unit.update_status_due and not unit.retry_due:
+        is_due = unit.update_status_due <= seen.now
+        why = "update-status is due" if is_due else f"{why} until {UPDATE_STATUS}"
+    due = [moment for moment in (unit.retry_due, unit.update_status_due) if moment]
+    return Reason(
+        subject=unit.name,
+        doing=wanted.text,
+        reason=f"{why} ({wanted.badge})" if wanted.badge else why,
+        due=min(due) if due else None,
+        attempts=unit.retry_count if unit.retry_due else 0,
+    )
+
+
+def held_up(
+    found: Reason, wanted: Wanted | None, mine: Operation | None, stuck: Trouble, item: WorkItem | None
+) -> Reason:
+    """Return the next work of a unit on an unusable machine, the obstacle, and the time of the next try."""
+    what = found.reason
+    if mine is not None:
+        what = f"{mine.name} was started there, and its result is unknown"
+    elif wanted is not None and wanted.answer == "run":
+        what = f"to {found.doing}: {found.reason}"
+    return replace(
+        found,
+        doing="waiting" if mine is not None or (wanted and wanted.answer == "run") else found.doing,
+        reason="; ".join(text for text in (what, stuck.why) if text),
+        since=stuck.since,
+        due=item.due if item is not None else None,
+        attempts=item.attempts if item is not None else 0,
+    )

@@ -84,8 +84,15 @@ def newest(ctx: Context, model: str, most: int, but: str = "") -> list[HookRun]:
     with ctx.read(model) as tx:
         rows = tx.rows("operations_under_way") + tx.rows("operations_newest", most=most, but=but)
     found = [_run(row) for row in rows if row["unit"] and row["name"] != but]
-    found.sort(key=lambda run: (run.started, natural_key(run.unit), run.operation))
+    found.sort(key=_order)
     return found[-most:]
+
+
+def of_application(ctx: Context, model: str, application: str, most: int) -> list[HookRun]:
+    """Return the newest runs of an application's units, oldest first."""
+    with ctx.read(model) as tx:
+        rows = tx.rows("operations_of_application", application=application, most=most)
+    return sorted(map(_run, rows), key=_order)
 
 
 def of_timeline(
@@ -118,7 +125,7 @@ def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
             (name, hook) for name in dict.fromkeys(names) for hook in dict.fromkeys(wanted.hooks or [""])
         ]
         found = [run for name, hook in asked for run in _of_unit(tx, name, hook, wanted)]
-    found.sort(key=lambda run: (run.started, natural_key(run.unit), run.operation))
+    found.sort(key=_order)
     return found[-wanted.most :] if wanted.most else found
 
 
@@ -161,6 +168,10 @@ def _run(row: Row) -> HookRun:
         took_s=_seconds(result, over - begun if over else None),
         changes=result.get("changes", {}),
     )
+
+
+def _order(run: HookRun) -> tuple[object, ...]:
+    return run.started, natural_key(run.unit), run.operation
 
 
 def _within(seconds: float | None, begun: datetime, over: datetime | None) -> datetime:

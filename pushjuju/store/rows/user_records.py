@@ -19,6 +19,21 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token that stands for a user.
+
+    Attributes:
+        digest: SHA-256 of the token.
+        until: When the token is over, or None when it stays.
+    """
+
+    digest: str
+    purpose: str
+    person: str
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserLogin:
     """How a user logs in over the network.
 

@@ -84,3 +84,18 @@ SELECT * FROM user_login ORDER BY name
 
 -- name: user_login_delete
 DELETE FROM user_login WHERE name = :name
+
+-- name: token_get
+SELECT * FROM token WHERE digest = :digest AND purpose = :purpose
+
+-- name: token_delete
+DELETE FROM token WHERE digest = :digest
+
+-- name: token_delete_old
+DELETE FROM token WHERE until < :now
+
+-- name: token_delete_of
+DELETE FROM token WHERE purpose = :purpose AND person = :person
+
+-- name: token_delete_person
+DELETE FROM token WHERE person = :person

@@ -8,6 +8,9 @@ SELECT * FROM status WHERE model = :model
 -- name: status_of_kind
 SELECT entity, status, message FROM status WHERE model = :model AND kind = :kind
 
+-- name: statuses_of_kind
+SELECT * FROM status WHERE model = :model AND kind = :kind
+
 -- name: units_in_error
 -- Units in error are few and have an index of their own.
 SELECT * FROM status WHERE model = :model AND kind = 'juju-unit' AND status = 'error' ORDER BY entity

@@ -18,6 +18,7 @@ from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
 
 _RUNS, _LINES = 50, 100
+_REASONS = 20  # units of an application that are not idle
 
 
 def application(visit: Visit) -> Content:
@@ -33,7 +34,7 @@ def application(visit: Visit) -> Content:
         "units": rows,
         "trusted": application_documents.about(visit.ctx, visit.model.uuid, name).trusted,
         **_about(visit, name),
-        "runs": _runs(visit, [row.name for row in rows]),
+        "runs": hook_runs.of_application(visit.ctx, visit.model.uuid, name, _RUNS)[::-1],
         "details": details.of_application(visit, name),
     }
 
@@ -97,7 +98,7 @@ def machine(visit: Visit) -> Content:
 
 def _about(visit: Visit, name: str) -> dict[str, Any]:
     """Return why an entity is in its state, and the commands that help."""
-    reasons = deciding.explained(visit.ctx, visit.model.uuid, (name,))
+    reasons = deciding.explained(visit.ctx, visit.model.uuid, (name,), _REASONS)
     steps = [line.partition("    ") for reason in reasons for line in reason.next]
     return {
         "reasons": reasons,

@@ -18,6 +18,7 @@ from pushjuju.web.pages.site import Site
 from pushjuju.web.pool import Pool
 
 _END_S = 2.0
+_THREADS = 2  # each keeps a store and what its pages needed; the interpreter runs one at a time
 
 
 def address_of(controller: str) -> str:
@@ -54,7 +55,7 @@ class Loopback:
         uuid = str(ctx.controller.settings().get("uuid", ""))
         self._ctx = ctx
         self._host, self._port = host or address_of(uuid), port
-        self._pool = Pool(_opener(ctx))
+        self._pool = Pool(_opener(ctx), threads=_THREADS)
         self._api = Api(ctx, self._pool, work)
         self._site = Site(self._api, lambda: (self._host,), secure=False, read_only=read_only)
         self._runner: web.AppRunner | None = None

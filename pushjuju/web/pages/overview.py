@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from pushjuju.core.clock import to_iso
+from pushjuju.core.status import Agent
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.model import model_access, models
 from pushjuju.services.pictures import folding, graph, machine_tree, machines_svg, svg
@@ -72,12 +73,13 @@ def model(visit: Visit) -> Content:
     """Return the first page of a model: what is not well, the picture, and the applications."""
     document = status.document(visit.ctx, visit.model)
     shown = folding.fold(topology.read_graph(visit, document))
-    odd = _odd(unit_rows(document))
+    rows = list(unit_rows(document))
+    odd = _odd(rows)
     every = deciding.of_overview(visit.ctx, visit.model.uuid, odd[:_MOST_EXPLAINED])
-    reasons = _not_well(document, every)
+    reasons = _not_well(rows, every)
     values = {
         "status": document["model"]["model-status"],
-        "counts": _counts(document),
+        "counts": _counts(rows),
         "reasons": reasons[:_MOST_REASONS],
         "more": len(reasons) - _MOST_REASONS + max(len(odd) - _MOST_EXPLAINED, 0),
         "unattended": any(reason.unattended for reason in every),
@@ -89,12 +91,12 @@ def model(visit: Visit) -> Content:
     return Content(title=visit.model.name, command=command, values=values, document=lambda: document)
 
 
-def _not_well(document: Mapping[str, Any], reasons: Iterable[Reason]) -> list[tuple[Reason, UnitRow | None]]:
+def _not_well(rows: Iterable[UnitRow], reasons: Iterable[Reason]) -> list[tuple[Reason, UnitRow | None]]:
     """Return the explanations of units that are not well, the worst first, and of all that runs or failed."""
-    rows = {row.name: row for row in unit_rows(document)}
+    by_name = {row.name: row for row in rows}
     found = [
         (reason, row)
-        for reason, row in ((reason, rows.get(reason.subject)) for reason in reasons)
+        for reason, row in ((reason, by_name.get(reason.subject)) for reason in reasons)
         if reason.attempts or reason.running or (row and _odd([row]))
     ]
     return sorted(found, key=lambda pair: rank(pair[1].status["current"] if pair[1] else ""))
@@ -105,9 +107,9 @@ def _odd(rows: Iterable[UnitRow]) -> list[str]:
     return [row.name for row in rows if look_of(row.status["current"]) not in _WELL]
 
 
-def _counts(document: Mapping[str, Any]) -> list[tuple[str, int]]:
+def _counts(rows: Iterable[UnitRow]) -> list[tuple[str, int]]:
     """Return (status, number of units), the worst first."""
-    counts = Counter(row.status["current"] for row in unit_rows(document))
+    counts = Counter(row.status["current"] for row in rows)
     return sorted(counts.items(), key=lambda pair: (rank(pair[0]), pair[0]))
 
 
@@ -135,10 +137,11 @@ def _row(name: str, unit: Mapping[str, Any], principal: str, machine: str) -> Un
 
 
 def units(visit: Visit) -> Content:
-    """Return the page of all units, those that are not well first, with the reasons of these."""
+    """Return the page of all units, what is not well first, with the reasons of that and of busy units."""
     document = status.document(visit.ctx, visit.model)
     found = tables.table(visit.query, unit_rows(document), lambda row: row.name, _UNIT_ORDERS)
-    every = deciding.of_overview(visit.ctx, visit.model.uuid, _odd(found.rows)[:_MOST_EXPLAINED])
+    names = [row.name for row in found.rows if _odd([row]) or row.agent["current"] != Agent.IDLE]
+    every = deciding.explained(visit.ctx, visit.model.uuid, names[:_MOST_EXPLAINED]) if names else ()
     values = {"table": found, "reasons": {reason.subject: reason.reason for reason in every}}
     return Content(title="Units", command=visit.command("status"), values=values, document=lambda: document)
 

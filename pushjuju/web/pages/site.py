@@ -211,9 +211,12 @@ class Site:
 
     async def _follow_link(self, request: web.Request) -> web.Response:
         """Log in with the token of a link; a page goes on, as a redirect would have no strict cookie."""
-        entered = self.sessions.follow(request.query.get("token", ""))
+        token = request.query.get("token", "")
+        entered = self.sessions.follow(token) or await self._api.pool.run(
+            lambda ctx: login.follow(ctx, token)
+        )
         if entered is None:
-            text = "This link has been used, or is older than two minutes. Run `pushjuju dashboard` again."
+            text = "This link has been used, or is too old. `pushjuju dashboard` makes another."
             return self._failed(request, 403, text)
         answer = self._html("enter.html", {"title": "Dashboard", "user": "", "to": ROOT})
         self._begin(answer, entered)

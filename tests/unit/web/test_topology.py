@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Callable
 from html import unescape
@@ -11,7 +12,7 @@ import pytest
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis import users as access
-from pushjuju.services.pictures import formats
+from pushjuju.services.pictures import folding, formats, graph
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.views import relation_rows
 from pushjuju.services.views.status import document as status
@@ -39,7 +40,7 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Show:
 
 def links(page: str) -> list[str]:
     """Return the addresses of the cards."""
-    return [unescape(found) for found in re.findall(r'<a href="([^"]*)" class="\w+ \w+" id="c\d+">', page)]
+    return [unescape(found) for found in re.findall(r'<a href="([^"]*)" class="\w+ \w+" id="c\d+" ', page)]
 
 
 async def page_of(browser: Browser, query: str = "") -> str:
@@ -166,3 +167,15 @@ async def test_a_consumed_card_leads_to_a_model_that_the_user_may_read(
     for user, reads in (("admin", True), ("bob", False)):
         async with browsing(served, user) as browser:
             assert ("/ui/m/admin/logs/" in links(await page_of(browser))) is reads
+
+
+async def test_many_applications_without_groups_are_sent_as_a_small_page(
+    served: ApiWorld, show: Show
+) -> None:
+    show(found := random_model(500, hubs=4))
+    groups = folding.fold(graph.of_status(*found)).cards
+    query = "&".join(f"open={name.partition(' ')[0]}" for name in groups)
+    async with browsing(served, "admin") as browser:
+        page = await page_of(browser, f"?{query}")
+        assert len([link for link in links(page) if "/a/" in link]) >= 500
+        assert len(gzip.compress(page.encode())) < 40_000

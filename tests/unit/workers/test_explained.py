@@ -290,3 +290,37 @@ async def test_the_overview_names_what_is_retried_or_failed_and_that_nobody_work
     assert {"web/1", "web/2", "machine 2"} <= set(found)
     assert "web/0" not in found
     assert any(reason.unattended for reason in found.values())
+
+
+@pytest.mark.parametrize("due", [False, True])
+def test_an_application_of_many_units_is_explained_by_as_many_statements(tmp_path: Path, due: bool) -> None:
+    counts = []
+    for units in (60, 150):
+        made = TestController.build(tmp_path / f"of {units}", Charms(tmp_path / "charms"))
+        populate(made, units)
+        if due:
+            options = ConfigOptions(application="web", values={"title": "x"})
+            settings.set_config(made.ctx, made.model, options)
+        with counted(made.ctx.store) as statements:
+            (found,) = deciding.explained(made.ctx, made.model, ["web"], 20)
+        counts.append(len(statements))
+        assert found.subject == "web"
+        made.ctx.close()
+    assert counts[0] == counts[1] < 600
+
+
+async def test_an_application_gives_the_reasons_of_some_units_and_counts_the_others(
+    runtime: TestController,
+) -> None:
+    work = PlayedRuntime(runtime)
+    runtime.deploy(count=4)
+    await drive(runtime, work)
+    for number in range(4):
+        work.unreachable[str(number)] = SILENT
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
+    await drive(runtime, work)
+    (every,) = told(runtime, "web")
+    (some,) = deciding.explained(runtime.ctx, runtime.model, ["web"], 3)
+    assert [every.reason.count(f"web/{number}: ") for number in range(4)] == [1, 1, 1, 1]
+    assert some.reason == "; ".join([*every.reason.split("; web/3")[:1], "1 more unit"])
+    assert some.next == every.next

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import api as serving
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
+from pushjuju.services.requests.user import tokens
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +28,7 @@ class DashboardFlags:
     listen: str = flags.text("listen", "Listen at another address of this computer: ADDRESS, or ADDRESS:PORT")
     read_only: bool = flags.switch("read-only", "Let no page change anything")
     no_drive: bool = flags.switch("no-drive", "Leave what becomes due to other processes and commands")
+    link: str = flags.text("link", "Print a link that logs this user in once, at the API of the controller")
     user: str = flags.text("as", "The user whose rights the pages have; by default your own", dest="user")
 
 
@@ -37,8 +44,9 @@ class DashboardFlags:
     "becomes due, unless --no-drive or --read-only is given. Only this computer reaches the pages; the\n"
     "printed link logs in once, within two minutes. The command ends with Ctrl-C.\n\n"
     "For other computers, `pushjuju api` serves the same pages at https://HOST:PORT/ui/, where\n"
-    "users log in with their passwords.",
-    examples="    pushjuju dashboard\n    pushjuju dashboard --no-browser --port 8080\n",
+    "users log in with their passwords, or once with the link that --link USER prints.",
+    examples="    pushjuju dashboard\n    pushjuju dashboard --no-browser --port 8080\n"
+    "    pushjuju dashboard --link alice\n",
     see_also=("status", "timeline", "api"),
 )
 def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
@@ -46,6 +54,9 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
     if asked.browser and asked.no_browser:
         raise UsageError("cannot mix --browser and --no-browser")
     ctx = session.open_controller(cli, asked.controller)
+    if asked.link:
+        _link(cli, ctx, asked.link)
+        return
     user, is_default = asked.user or ctx.user, "port" not in cli.given
     served = serving.dashboard()
     places = served.places(asked.listen, asked.port, any_port=is_default)
@@ -53,3 +64,13 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
     made = served(cli, ctx, user=user, places=places, read_only=asked.read_only, drives=drives)
     cli.on_interrupt = "Stopped."
     made.serve(browser=not asked.no_browser)
+
+
+def _link(cli: Cli, ctx: Context, user: str) -> None:
+    """Print a link for another user; nothing is served."""
+    if others := sorted(cli.given - {"link", "controller"}):
+        raise UsageError(f"cannot mix --link and --{others[0].replace('_', '-')}")
+    cli.console.stdout.write(f"{tokens.make_link(ctx, user)}\n")
+    cli.console.info(
+        f"The link logs {user} in once, within {tokens.LINK_MINUTES} minutes, where `pushjuju api` runs."
+    )

@@ -49,6 +49,7 @@ _NAMED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "storage_directive": (("application", "application"),),
     "storage_pool": (("storage-pool", "name"),),
     "subnet": (("subnet", "cidr"),),
+    "token": (("user", "person"),),
     "user_login": (("user", "name"),),
 }
 """Table -> the kinds of what its rows are about, each with the parameters that have the name."""

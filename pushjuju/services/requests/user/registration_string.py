@@ -42,7 +42,7 @@ def invite(ctx: Context, name: str) -> Invitation:
 
 def with_key(ctx: Context, name: str, key: bytes) -> Invitation:
     """Return the registration string for a user's secret key, with the addresses of this controller."""
-    return encoded(name, key, _addresses(ctx), ctx.controller.name)
+    return encoded(name, key, addresses(ctx), ctx.controller.name)
 
 
 def encoded(name: str, key: bytes, addresses: Sequence[str], controller: str) -> Invitation:
@@ -67,7 +67,8 @@ def note_addresses(ctx: Context, listening: Sequence[tuple[str, int]]) -> None:
     replace_text(_file(ctx), json.dumps(shown))
 
 
-def _addresses(ctx: Context) -> list[str]:
+def addresses(ctx: Context) -> list[str]:
+    """Return the addresses at which the API was served last, as HOST:PORT."""
     return [str(item) for item in json.loads(_file(ctx).read_text())] if _file(ctx).is_file() else []
 
 

@@ -65,6 +65,7 @@ def remove(ctx: Context, name: str) -> None:
             )
         tx.run("access_forget_person", person=name)
         tx.run("user_login_delete", name=name)
+        tx.run("token_delete_person", person=name)
         tx.run("person_delete", name=name)
     _forget_credentials(ctx, name)
 

@@ -94,22 +94,28 @@ function point(place) {
   }
 }
 
+/** Return the middle and the box of a card, in pixels of the picture. @param {SVGGraphicsElement} card */
+function place(card) {
+  const box = card.getBBox(), moved = card.transform.baseVal.consolidate()?.matrix;
+  const x = box.x + (moved?.e ?? 0), y = box.y + (moved?.f ?? 0);
+  return { x, y, right: x + box.width, below: y + box.height, middle: [x + box.width / 2, y + box.height / 2] };
+}
+
 /** Bring a card with the focus into view. @param {SVGGraphicsElement} card */
 function reveal(card) {
   const svg = picture();
   if (!svg || !(view || large)) return;
-  const size = measure(svg), now = shown(size), tall = now.w * size.ratio, box = card.getBBox();
-  const inside = box.x >= now.x && box.y >= now.y && box.x + box.width <= now.x + now.w && box.y + box.height <= now.y + tall;
-  if (!inside) go({ x: box.x + box.width / 2 - now.w / 2, y: box.y + box.height / 2 - tall / 2, w: now.w });
+  const size = measure(svg), now = shown(size), tall = now.w * size.ratio, at = place(card);
+  const inside = at.x >= now.x && at.y >= now.y && at.right <= now.x + now.w && at.below <= now.y + tall;
+  if (!inside) go({ x: at.middle[0] - now.w / 2, y: at.middle[1] - tall / 2, w: now.w });
 }
 
 /** Focus the nearest card in a direction. @param {SVGGraphicsElement} from @param {[number, number]} way */
 function step(from, [right, down]) {
-  const middle = (/** @type {SVGGraphicsElement} */ card) => { const box = card.getBBox(); return [box.x + box.width / 2, box.y + box.height / 2]; };
-  const [x, y] = middle(from);
+  const [x, y] = place(from).middle;
   let best = null, least = Infinity;
   for (const card of /** @type {NodeListOf<SVGAElement>} */ (picture()?.querySelectorAll(":scope > a") ?? [])) {
-    const [otherX, otherY] = middle(card);
+    const [otherX, otherY] = place(card).middle;
     const along = (otherX - x) * right + (otherY - y) * down, across = Math.abs((otherX - x) * down + (otherY - y) * right);
     if (along > 1 && along + 2 * across < least) { best = card; least = along + 2 * across; }
   }

@@ -372,3 +372,14 @@ def test_a_record_is_small_and_whole(runtime: TestController) -> None:
 def test_the_words_of_the_format_never_change() -> None:
     """Records that are kept already could not be read with other words."""
     assert hashlib.sha256(_WORDS).hexdigest() == WORDS_OF_FORMAT_1
+
+
+def test_the_newest_runs_of_an_application_are_those_of_its_units(runtime: TestController) -> None:
+    runtime.deploy("shop", 3)
+    runtime.settle()
+    units = ["shop/0", "shop/1", "shop/2"]
+    whole = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted(units=units))
+    for most in (4, 1000):
+        found = hook_runs.of_application(runtime.ctx, runtime.model, "shop", most)
+        assert [run.started for run in found] == [run.started for run in whole[-most:]]
+        assert {run.operation for run in found} <= {run.operation for run in whole}

@@ -195,6 +195,22 @@ def test_the_dashboard_listens_where_it_is_told_but_only_on_this_computer(folder
     assert "pushjuju api --listen 0.0.0.0:80" in said
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--link", "admin"), "was never served, so no link leads there"),
+        (("--link", "admin", "--read-only"), "cannot mix --link and --read-only"),
+    ],
+)
+def test_a_link_for_a_user_needs_a_server_and_no_other_flag(
+    folder: Path, words: tuple[str, ...], said: str
+) -> None:
+    with started(folder, "dashboard", *words) as process:
+        _, told = process.communicate(timeout=60)
+    assert process.returncode in (1, 2)
+    assert said in told
+
+
 @pytest.mark.parametrize("flag", ["", "--no-drive", "--read-only"])
 def test_what_becomes_due_is_done_while_the_dashboard_is_open(
     tmp_path: Path, packs: Charms, flag: str

@@ -90,3 +90,17 @@ def test_promtool_accepts_the_text(runtime: TestController, run: Run) -> None:
         [tool, "check", "metrics"], input=ok(run("metrics")), capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_tokens_are_made_and_ended(runtime: TestController, run: Run) -> None:
+    made = {ok(run("metrics", "token")).strip() for _ in range(2)}
+    assert [len(token) for token in made] == [43, 43]
+    shown = ok(run("audit"))
+    assert not any(token in shown for token in made)
+    assert "2 tokens ended." in run("metrics", "token", "--revoke").err
+    assert "0 tokens ended." in run("metrics", "token", "--revoke").err
+
+
+@pytest.mark.parametrize("words", [("tokens",), ("token", "--per-unit"), ("token", "-o", "x"), ("--revoke",)])
+def test_words_and_flags_of_tokens_that_do_not_fit(run: Run, words: tuple[str, ...]) -> None:
+    assert run("metrics", *words).status == 2

@@ -1,0 +1,77 @@
+"""The requests of `dashboard --link` and `metrics token`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pushjuju.core.errors import NotFound, NotPermitted, NotValid
+from pushjuju.services.entities.basis import tokens, users
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.tokens import Purpose
+from pushjuju.services.requests.user import registration_string
+from pushjuju.store.tx import Tx
+
+LINK_MINUTES = 10
+_LOCAL = ("127.0.0.1:", "[::1]:")
+
+
+def make_link(ctx: Context, name: str) -> str:
+    """Return the address of a page of this controller's API server that logs a browser in once.
+
+    Raises:
+        NotPermitted: The caller is no superuser.
+        NotFound: There is no such user, or the API was never served.
+        NotValid: The user may not log in.
+    """
+    known = registration_string.addresses(ctx)
+    if not known:
+        raise NotFound(
+            "the API of this controller was never served, so no link leads there", hint="pushjuju api"
+        )
+    host = next((item for item in known if not item.startswith(_LOCAL)), known[0])
+    with ctx.change_controller() as tx:
+        _require_superuser(ctx, tx)
+        users.require(tx, name)
+        if not users.is_enabled(tx, name):
+            raise NotValid(f'user "{name}" is disabled', hint=f"pushjuju enable-user {name}")
+        now = ctx.clock.now()
+        until = now + timedelta(minutes=LINK_MINUTES)
+        token = tokens.make(tx, Purpose.LINK, name, now=now, until=until)
+    return f"https://{host}/ui/enter?token={token}"
+
+
+def follow_link(ctx: Context, token: str) -> str:
+    """Return the user of a link, which works no more; empty when the link is wrong, used or too old."""
+    with ctx.store.read() as tx:  # wrong links write nothing
+        if not (found := tokens.holder(tx, Purpose.LINK, token, now=ctx.clock.now())):
+            return ""
+    with ctx.store.write() as tx:
+        return found if tokens.use_up(tx, token) else ""
+
+
+def make_metrics_token(ctx: Context) -> str:
+    """Return a new token with which a program reads the metrics, with the rights of the caller.
+
+    Raises:
+        NotPermitted: The caller is no superuser.
+    """
+    with ctx.change_controller() as tx:
+        _require_superuser(ctx, tx)
+        return tokens.make(tx, Purpose.METRICS, ctx.user, now=ctx.clock.now())
+
+
+def revoke_metrics_tokens(ctx: Context) -> int:
+    """End all tokens of the caller that read metrics; return how many there were."""
+    with ctx.change_controller() as tx:
+        return tx.run("token_delete_of", purpose=Purpose.METRICS, person=ctx.user)
+
+
+def metrics_reader(ctx: Context, token: str) -> str:
+    """Return the user of a token that reads metrics; empty when the token is wrong."""
+    with ctx.store.read() as tx:
+        return tokens.holder(tx, Purpose.METRICS, token, now=ctx.clock.now())
+
+
+def _require_superuser(ctx: Context, tx: Tx) -> None:
+    if users.effective_level(tx, ctx.user, users.Kind.CONTROLLER) != "superuser":
+        raise NotPermitted(f'user "{ctx.user}" is no superuser of the controller')
