@@ -23,6 +23,7 @@ PYTHON = VENV / "bin" / "python"
 PUSHJUJU = VENV / "bin" / "pushjuju"
 CHARM = "./contrib/charms/hello-page"
 TEST_PACKAGES = (
+    "bash-completion",
     "cloud-init",
     "faketime",
     "fish",
