@@ -31,6 +31,7 @@ TEST_PACKAGES = (
     "groff-base",
     "iproute2",
     "libxml2-utils",
+    "lintian",
     "man-db",
     "mmdebstrap",
     "tmux",
