@@ -128,7 +128,7 @@ def _newer(package: Path, folder: Path) -> Path:
 def test_the_packages_install_run_and_leave_nothing_behind(
     local_cloud: LocalCloud, shared: Memory, tmp_path: Path
 ) -> None:
-    """The Debian package with apt, also a newer one and none; the wheel with pipx."""
+    """The Debian package with apt, also a newer one and none; the wheel with pipx and uv."""
     for build in (["contrib/deb.py", tmp_path], ["-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]):
         subprocess.run([sys.executable, *build], cwd=TUTORIAL.parents[1], check=True, capture_output=True)
     (package,), (wheel,) = tmp_path.glob("*.deb"), tmp_path.glob("*.whl")
@@ -159,8 +159,13 @@ def test_the_packages_install_run_and_leave_nothing_behind(
         bare.run("apt-get", "purge", "-q", "-y", "pushjuju")
         assert sorted(bare.run(*files).splitlines()) == before
         bare.run(*install, "pipx")
+        programs = f"{bare.home}/.local/bin"
         bare.run("pipx", "install", f"/opt/{wheel.name}")
-        assert "web" in bare.run(f"{bare.home}/.local/bin/pushjuju", "status")
+        assert "web" in bare.run(f"{programs}/pushjuju", "status")
+        bare.run("pipx", "uninstall", "pushjuju")
+        bare.run("pipx", "install", "uv")
+        bare.run(f"{programs}/uv", "tool", "install", f"/opt/{wheel.name}")
+        assert "web" in bare.run(f"{programs}/pushjuju", "status")
 
 
 def test_a_user_with_sudo_gets_all_that_demo_and_tests_need(local_cloud: LocalCloud, shared: Memory) -> None:
