@@ -1,6 +1,6 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs demo dist deb clean lock lowest audit statements unordered test-postgres chaos-postgres
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs demo dist deb image clean lock lowest audit statements unordered test-postgres chaos-postgres
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd and not browser
 WORKERS ?= $(shell nproc)
@@ -117,6 +117,10 @@ dist: setup  ## Build the wheel and the sdist
 
 deb: setup  ## Build the Debian package for this release and processor
 	$(BIN)/python contrib/deb.py
+
+image:  ## Build the container image, and try it without rights to write (docker)
+	docker build --tag pushjuju --file contrib/image/Dockerfile .
+	docker run --rm --read-only --tmpfs /tmp pushjuju version
 
 clean:  ## Delete .venv and caches; the state of controllers stays
 	python3 contrib/dev.py clean

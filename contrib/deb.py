@@ -44,11 +44,17 @@ fi
 if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 """,
 }
-# Tags of lintian that the environment has on purpose: wheels bring their libraries as PyPI has them.
+# Tags of lintian that the package has on purpose
 OVERRIDES = """\
+# the environment has its own Python command, and wheels bring their libraries as PyPI has them
 pushjuju: dir-or-file-in-opt
 pushjuju: embedded-library
+pushjuju: package-contains-timestamped-gzip
+pushjuju: script-not-executable
 pushjuju: unstripped-binary-or-object
+pushjuju: unusual-interpreter
+# the administrator enables the units, not the package; their links in /etc must go with the package
+pushjuju: maintainer-script-calls-systemctl
 """
 CHANGELOG = """\
 pushjuju ({version}) unstable; urgency=medium
@@ -110,12 +116,20 @@ def add_environment(tree: Path, folder: Path) -> None:
             script.unlink()
     for path in [home / "bin" / "pushjuju", home / "pyvenv.cfg"]:
         path.write_text(path.read_text().replace(str(home), f"/{HOME}"))
-    for record in home.glob("lib/*/site-packages/*.dist-info/RECORD"):
-        lines = record.read_text().splitlines(keepends=True)
-        kept = (line for line in lines if not line.startswith("../") and "direct_url.json" not in line)
-        record.write_text("".join(kept))  # without what is moved, changed or removed here
-    for origin in home.glob("lib/*/site-packages/*.dist-info/direct_url.json"):
+    (packages,) = home.glob("lib/*/site-packages")
+    for origin in packages.glob("*.dist-info/direct_url.json"):
         origin.unlink()  # the path of the wheel on this computer
+    for tests in [*packages.glob("*/test"), *packages.glob("*/tests")]:
+        shutil.rmtree(tests)  # of libraries; nobody runs them there
+    for record in packages.glob("*.dist-info/RECORD"):
+        lines = record.read_text().splitlines(keepends=True)
+        kept = (line for line in lines if is_kept(packages, line.rsplit(",", 2)[0].strip('"')))
+        record.write_text("".join(kept))
+
+
+def is_kept(packages: Path, name: str) -> bool:
+    """Return True for a recorded file that is still in the package as pip has recorded the file."""
+    return not name.startswith("../") and (packages / name).exists()
 
 
 def add_files(tree: Path) -> None:
@@ -170,7 +184,8 @@ def settle(tree: Path) -> None:
     """Give each file the mode and time that do not depend on this computer."""
     for path in [tree, *tree.rglob("*")]:
         if not path.is_symlink():
-            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+            runs = path.stat().st_mode & 0o100 and ".so" not in path.suffixes
+            path.chmod(0o755 if path.is_dir() or runs else 0o644)
         os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
 
 

@@ -23,6 +23,7 @@ PYTHON = VENV / "bin" / "python"
 PUSHJUJU = VENV / "bin" / "pushjuju"
 CHARM = "./contrib/charms/hello-page"
 TEST_PACKAGES = (
+    "bash-completion",
     "cloud-init",
     "faketime",
     "fish",
@@ -30,6 +31,7 @@ TEST_PACKAGES = (
     "groff-base",
     "iproute2",
     "libxml2-utils",
+    "lintian",
     "man-db",
     "mmdebstrap",
     "tmux",

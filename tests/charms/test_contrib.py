@@ -26,6 +26,7 @@ from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.testing.machines import LocalCloud
 from tests.charms.client import HELLO, REPOSITORY, Client, watched_charm
 from tests.charms_tools.packing import cache_dir, made_once, pip
+from tests.world import how_to
 
 pytestmark = pytest.mark.machine
 
@@ -280,6 +281,62 @@ def test_doctor_gives_a_user_a_line_that_cron_runs(host: Host) -> None:
     assert host.run("crontab -u pushjuju -l") == ""
     assert line.endswith("--quiet update-status")
     assert "nothing runs it regularly" in host.run(asked)
+
+
+def test_the_page_about_services(host: Host) -> None:
+    """Another controller, made, run and driven by the lines of the page; cron is not waited for."""
+    _forget_controller(host)
+    key = shlex.quote(host.cloud.key.read_text())
+    host.run(f"cp -r /root/contrib /srv/; mkdir -p ~/.ssh; (umask 077; echo {key} > ~/.ssh/id_ed25519)")
+    installed = "the machine has no network: the fixture installs packages that were downloaded"
+    scheduled = "test_doctor_gives_a_user_a_line_that_cron_runs makes the line, and takes it out"
+
+    def run(line: str) -> tuple[int, str]:
+        if "juju-exec" in line:
+            host.until(host.rests)
+            return 0, host.there(line)
+        done = host.try_run(f"shopt -s expand_aliases; cd /srv; alias pj='{PJ}'\n{line}\n")
+        return done.rc, done.stdout + done.stderr
+
+    how_to.play(
+        "run-as-a-service.md",
+        run,
+        left_out={
+            "sudo python3 -m venv /opt/pushjuju": installed,
+            "sudo /opt/pushjuju/bin/pip install .": installed,
+            **{line: scheduled for line in how_to.commands("run-as-a-service.md") if "crontab" in line},
+            "pushjuju doctor": "named in a sentence",
+            "pushjuju doctor --schedule": scheduled,
+        },
+        put={
+            "bob@10.0.0.7": f"ubuntu@{host.driven.host}",
+            "hello-page": "hello-page web",
+            "apt-get -y upgrade": "apt-get --version",
+            "HOST": host.run("hostname").strip(),
+        },
+    )
+    host.run("rm /etc/cron.d/pushjuju; systemctl disable --now pushjuju-update-status.timer")
+
+
+def test_the_unit_of_the_service_is_a_template(host: Host) -> None:
+    """The lines with `sudo` of the page about several hosts; the others are for PostgreSQL."""
+    page = "grow-to-several-hosts.md"
+    others = [line for line in how_to.commands(page) if "sudo" not in line]
+    why = "tests/postgres/test_how_to.py plays this line"
+
+    def run(line: str) -> tuple[int, str]:
+        return 0, host.run(f"cd /root; {line}")
+
+    how_to.play(page, run, left_out=dict.fromkeys(others, why))
+    both = "pushjuju-controller@1 pushjuju-controller@2"
+    host.until(lambda: host.run(f"{PJ} controller processes").count("waiting") == 2)
+    host.run(f"systemctl disable --now {both}; rm /etc/systemd/system/pushjuju-controller@.service")
+
+
+def _forget_controller(host: Host) -> None:
+    """Give the driven machine back, and delete the controller."""
+    host.run("systemctl disable --now pushjuju-controller")
+    host.run(f"{PJ} destroy-controller lab --no-prompt --destroy-all-models")
 
 
 def test_the_example_plugin(client: Client, host: Host, tmp_path: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.charms.client import HELLO, Client
+from tests.world import how_to
 from tests.world.libjuju import Model
 
 pytestmark = [
@@ -26,7 +30,11 @@ def serving(client: Client) -> str:
     """Serve a controller with the model `town`; return HOST:PORT."""
     client.run("bootstrap", "local", "here", "--add-model", "town", "--model-default", "mode=")
     client.run("change-user-password", "--no-prompt", stdin=f"{PASSWORD}\n")
-    process = client.start("controller", "run", "--api", "127.0.0.1:0")
+    return listening(client.start("controller", "run", "--api", "127.0.0.1:0"))
+
+
+def listening(process: subprocess.Popen[str]) -> str:
+    """Return HOST:PORT of a server, once it listens."""
     assert process.stderr is not None
     for line in process.stderr:
         if found := re.search(r"The API listens at (\S+);", line):
@@ -47,6 +55,52 @@ async def connected(client: Client, endpoint: str) -> AsyncIterator[Any]:
         yield model
     finally:
         await model.disconnect()
+
+
+async def test_the_page_about_the_api(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands, then its program of python-libjuju, whose charm is packed here."""
+    client.run("bootstrap", "local", "here", "--add-model", "web", "--model-default", "mode=")
+    shell = how_to.Shell(tmp_path / "home", **client.environ)
+    endpoint = ""
+
+    def run(line: str) -> tuple[int, str]:
+        nonlocal endpoint
+        if line.startswith("pushjuju change-user-password"):
+            return shell(line, stdin=f"{PASSWORD}\n{PASSWORD}\n")
+        if "client-config" in line:  # as the page says, the server is restarted after `renew-ca`
+            endpoint = listening(client.start("controller", "run", "--api", "127.0.0.1:0"))
+            return shell(line.replace("192.0.2.7", endpoint))
+        if "192.0.2.7" not in line:
+            return shell(line)
+        process = client.start(*line.replace("192.0.2.7", "127.0.0.1:0").split()[1:])
+        assert listening(process)
+        process.terminate()
+        return 0, ""
+
+    named = "named in a sentence"
+    how_to.play(
+        "serve-the-api.md",
+        run,
+        left_out={
+            "pushjuju api": named,
+            "pip install 'pushjuju[api]'": "the tests have the extra",
+            "juju register": named,
+            "juju login": named,
+            "juju add-machine ssh:bob@192.0.2.9": "tests/charms/test_manual_api.py sends what it sends",
+            "pushjuju add-machine ssh:...": named,
+        },
+    )
+    monkeypatch.setenv("JUJU_DATA", str(tmp_path / "home" / "juju-home"))
+    monkeypatch.chdir(tmp_path)
+    shell(f"cd {tmp_path}; pushjuju pack {HELLO} && mv *.charm web.charm")
+    page = how_to.block("serve-the-api.md", "python").replace("idle()", f"idle(**{WAIT})")
+    names: dict[str, Any] = {}
+    await eval(compile(page, "page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    await names["model"].disconnect()
+    assert set(client.agents("hello-page").values()) == {("active", "idle")}
+    assert len(client.units("hello-page")) == 2
 
 
 async def test_a_model_of_real_machines(client: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from pushjuju.testing.ssh import new_key
 from tests.charms.client import HELLO, Client
 from tests.charms.test_firewall import connects
 from tests.charms_tools.packing import ops_charm
+from tests.world import how_to
 
 pytestmark = pytest.mark.machine
 
@@ -137,6 +139,23 @@ def test_an_ops_charm_on_a_given_machine(client: Client, server: Server) -> None
     client.run("add-machine", f"ssh:bob@{server.host}", "--private-key", server.key)
     client.run("destroy-model", "shop", "--no-prompt")
     _until_clean(client, server)
+
+
+def test_the_page_about_the_machines_of_another_tool(client: Client, server: Server, tmp_path: Path) -> None:
+    """The first file adds the machine; the others name the same one, which stays as it is."""
+    client.run("bootstrap", "manual", "lab", "--add-model", "shop")
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh/config").write_text(
+        f"Host web\n  HostName {server.host}\n  User bob\n  IdentityFile {server.key}\n"
+    )
+    (tmp_path / "inventory.ini").write_text(f"[web]\nweb ansible_host={server.host} ansible_user=bob\n")
+    (tmp_path / "hosts.ini").write_text("[web]\nweb1\nweb3 ansible_port=0\nweb2 ansible_user='kim\n")
+    instance = {"attributes": {"public_ip": server.host}}
+    resource = {"mode": "managed", "type": "aws_instance", "name": "web", "instances": [instance]}
+    (tmp_path / "terraform.tfstate").write_text(json.dumps({"version": 4, "resources": [resource]}))
+    broken = "pushjuju add-machine --from hosts.ini"
+    how_to.play("take-in-a-fleet.md", how_to.Shell(tmp_path, **client.environ), ends={broken: 1})
+    assert [item["instance-id"] for item in client.status()["machines"].values()] == [f"manual:{server.host}"]
 
 
 def test_a_machine_of_a_cloud_image(client: Client, image: Server) -> None:

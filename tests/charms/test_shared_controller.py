@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.charms.client import HELLO, REPOSITORY, Client
+from tests.charms.client import HELLO, Client
 from tests.waiting import comes
+from tests.world import how_to
 
 pytestmark = pytest.mark.machine
-PAGE = REPOSITORY / "docs" / "how-to" / "share-a-controller.md"
 PASSWORD = "a-password-of-kim"
 
 
@@ -39,12 +39,6 @@ def new_key(person: Client) -> str:
     return key.with_suffix(".pub").read_text().strip()
 
 
-def lines() -> Iterator[list[str]]:
-    """Yield the words of each command line in the blocks of the page, without the comment."""
-    for found in re.finditer(r"^    pushjuju ([^#\n]*)", PAGE.read_text(), re.MULTILINE):
-        yield found[1].split()
-
-
 def serve(host: Client, words: list[str]) -> None:
     process = host.start(*("127.0.0.1:0" if word == "192.0.2.7" else word for word in words))
     assert process.stderr is not None
@@ -54,22 +48,37 @@ def serve(host: Client, words: list[str]) -> None:
 def test_the_page_about_sharing_works_line_by_line(client: Client, kim: Client) -> None:
     client.run("bootstrap", "local", "here", "--add-model", "web")
     invitation = ""
-    for words in lines():
+
+    def run(line: str) -> tuple[int, str]:
+        nonlocal invitation
+        words = line.split()[1:]
         match words[0]:
             case "controller":
                 serve(client, words)
-            case "add-user":
-                (invitation,) = re.findall(r"pushjuju register (\S+)", client.run(*words))
+                return 0, ""
+            case "add-user" | "change-user-password":
+                done = client.try_run(*words)
+                (invitation,) = re.findall(r"pushjuju register (\S+)", done.stdout + done.stderr)
             case "grant":
-                client.run(*words)
+                done = client.try_run(*words)
             case "register":
-                kim.run("register", invitation, stdin=f"team\n{PASSWORD}\n{PASSWORD}\n")
+                done = kim.try_run("register", invitation, stdin=f"team\n{PASSWORD}\n{PASSWORD}\n")
             case "login":
-                kim.run("login", "--no-prompt", stdin=f"{PASSWORD}\n")
-            case "unregister":
-                pass  # at the end of the test
+                done = kim.try_run("login", "--no-prompt", stdin=f"{PASSWORD}\n")
             case _:
-                kim.run(*words)
+                done = kim.try_run(*words)
+        return done.rc, done.stdout + done.stderr
+
+    named = ["pushjuju api", "pushjuju controller run --api"]
+    how_to.play(
+        "share-a-controller.md",
+        run,
+        left_out={
+            **dict.fromkeys(named, "named in a sentence; the second is run with an address"),
+            "pip install 'pushjuju[api]'": "the tests have the extra",
+            "pushjuju unregister team": "ends what the test goes on with; tests/unit/client unregisters",
+        },
+    )
     kim.run("deploy", HELLO, "front")
     comes(lambda: kim.units("front")["front/0"]["workload-status"]["current"] == "active", "not active")
     comes(lambda: client.status()["applications"] == kim.status()["applications"], "they differ")

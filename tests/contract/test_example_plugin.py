@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,9 @@ from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.provider_contract import MODEL, ProviderContract
+from tests.world import how_to
 
+PAGE = "write-a-provider.md"
 SOURCE = Path(__file__).parents[2] / "contrib" / "plugins" / "pushjuju-pool"
 
 
@@ -126,3 +129,21 @@ def test_the_plugin_is_listed(host: PluginHost, tmp_path: Path) -> None:
             model=ModelInfo(uuid=MODEL, name="test", controller_uuid="c"),
             services=Services(data_dir=tmp_path),
         )
+
+
+@pytest.mark.machine
+def test_the_page_about_providers(site: Path, tmp_path: Path) -> None:
+    """Its test file holds the plugin to the contract; the entry point on the page is that of the plugin."""
+    (tmp_path / "test_pool.py").write_text(how_to.block(PAGE, "python"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
+    shell = how_to.Shell(tmp_path / "home", **os.environ, PYTHONPATH=str(site))
+
+    def run(line: str) -> tuple[int, str]:
+        if not line.startswith("pip install"):
+            return shell(line)
+        tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_pool.py"]
+        return shell(f"cd {tmp_path}; {shlex.join(tests)}")
+
+    shown = how_to.play(PAGE, run)
+    assert "\npool " in shown["pushjuju plugins"]
+    assert how_to.block(PAGE, "toml") in (SOURCE / "pyproject.toml").read_text()

@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
+from contrib import notes
+
 ROOT = Path(__file__).parents[2]
+ON_RUNNERS = {"grep", "echo", "docker", "gh"}  # programs of GitHub's images
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -62,11 +65,31 @@ def test_workflows_run_targets_and_programs_that_are_there() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     commands = [line for step in steps() for line in step.get("run", "").splitlines()]
     for command in commands:
-        program, *words = command.split()
+        program, *words = command.split("#")[0].split()
         if program == "make":
             assert set(words) <= targets
-        else:
-            assert program == "grep" or (ROOT / program).stat().st_mode & 0o100
+        elif program not in ON_RUNNERS and not program.startswith("tag="):
+            assert (ROOT / program).stat().st_mode & 0o100
+        files = [word for word in words if word.startswith(("contrib/", "docs/"))]
+        assert [name for name in files if not (ROOT / name).exists()] == []
+
+
+def test_each_file_of_a_release_is_built_before_it_is_attested_and_published() -> None:
+    found = jobs(ROOT / ".github" / "workflows" / "release.yml")
+    built = [line for job in found.values() for step in job["steps"] for line in step.get("run", "").split()]
+    assert {"dist", "deb", "image"} <= {*built}
+    assert found["release"]["needs"] == ["deb", "image"]
+    assert {found[name]["needs"] for name in ("deb", "image")} == {"build"}
+    assert found["publish"]["needs"] == "release"
+    attested = [step["with"] for step in found["release"]["steps"] if "attest" in step.get("uses", "")]
+    assert [next(iter(words)) for words in attested] == ["subject-path", "subject-name"]
+
+
+def test_the_notes_of_a_release_are_its_part_of_the_changes() -> None:
+    text = "# Changes\n\n## 1.10.0\n\nNew.\n\n### More\n\n- a\n\n## 1.1.0 (2026)\n\nOld.\n"
+    assert notes.notes("1.10.0", text) == "New.\n\n### More\n\n- a"
+    assert notes.notes("1.1.0", text) == "Old."
+    assert notes.notes("1.1", text) == ""
 
 
 def test_the_release_reads_the_version_where_it_is() -> None:

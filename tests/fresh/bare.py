@@ -24,7 +24,7 @@ from pushjuju.plugins.providers.local.bases import host_apt_options
 REPOSITORY = Path(__file__).parents[2]
 _PACKAGES = ("python3", "git", "ca-certificates", "sudo")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_CARRIED = re.compile(r"PIP_|SSL_CERT_|REQUESTS_CA_|CURL_CA_|(https?|ftp|all|no)_proxy$", re.IGNORECASE)
+_CARRIED = re.compile(r"PIP_|UV_|SSL_CERT_|REQUESTS_CA_|CURL_CA_|(https?|ftp|all|no)_proxy$", re.IGNORECASE)
 _CONFIGURATION = ("etc/apt", "usr/share/keyrings", "etc/ssl/certs", "usr/local/share/ca-certificates")
 # Keeps memory for files, in a namespace of mounts of its own, until its input ends.
 _MEMORY = """

@@ -6,6 +6,7 @@ Nothing that the host of these tests happens to have can stand in for what the c
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -114,31 +115,57 @@ def _recorded_and_missing(package: Path, tree: Path) -> list[str]:
     return [name for name in names if not (record.parents[1] / name).exists()]
 
 
+def _newer(package: Path, folder: Path) -> Path:
+    """Return the same package with a higher version, packed in haste."""
+    tree, made = folder / "newer", folder / "pushjuju-newer.deb"
+    subprocess.run(["dpkg-deb", "-R", package, tree], check=True)
+    control = tree / "DEBIAN" / "control"
+    control.write_text(re.sub(r"(?m)^Version: .*$", "Version: 9.0", control.read_text()))
+    subprocess.run(["dpkg-deb", "-Zgzip", "-z1", "--build", tree, made], check=True, capture_output=True)
+    return made
+
+
 def test_the_packages_install_run_and_leave_nothing_behind(
     local_cloud: LocalCloud, shared: Memory, tmp_path: Path
 ) -> None:
-    """The Debian package with apt, the wheel with pipx."""
+    """The Debian package with apt, also a newer one and none; the wheel with pipx and uv."""
     for build in (["contrib/deb.py", tmp_path], ["-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]):
         subprocess.run([sys.executable, *build], cwd=TUTORIAL.parents[1], check=True, capture_output=True)
     (package,), (wheel,) = tmp_path.glob("*.deb"), tmp_path.glob("*.whl")
     assert _recorded_and_missing(package, tmp_path / "tree") == []
+    if shutil.which("lintian"):
+        lintian = ["lintian", "--allow-root", "--fail-on", "error", package]
+        done = subprocess.run(lintian, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+    newer = _newer(package, tmp_path)
     install = ("apt-get", "install", "-q", "-y", "--no-install-recommends")
     with _bare(local_cloud, shared, "root", "packages") as bare:
-        for file in (package, wheel):
+        for file in (package, newer, wheel):
             shutil.copy(file, bare.seen(Path("/opt")))
         files = ("find", "/opt", "/usr", "/etc", "/lib", "/var", "-xdev", "-path", "*pushjuju*")
-        before = bare.run(*files)
+        before = sorted(bare.run(*files).splitlines())
         bare.run("apt-get", "update", "-q")
         bare.run(*install, f"/opt/{package.name}")
         for program in ("pushjuju", "/opt/pushjuju/bin/pushjuju"):
             assert bare.run(program, "version").strip()
         bare.run("pushjuju", "bootstrap", "manual", "home", "--add-model", "web")
         assert "web" in bare.run("pushjuju", "status")
+        installed = sorted(bare.run(*files).splitlines())
+        bare.run(*install, f"/opt/{newer.name}")
+        assert "9.0" in bare.run("dpkg-query", "-W", "pushjuju")
+        assert sorted(bare.run(*files).splitlines()) == installed
+        assert "web" in bare.run("pushjuju", "status")
+        bare.run("apt-get", "remove", "-q", "-y", "pushjuju")
         bare.run("apt-get", "purge", "-q", "-y", "pushjuju")
-        assert bare.run(*files) == before
+        assert sorted(bare.run(*files).splitlines()) == before
         bare.run(*install, "pipx")
+        programs = f"{bare.home}/.local/bin"
         bare.run("pipx", "install", f"/opt/{wheel.name}")
-        assert "web" in bare.run(f"{bare.home}/.local/bin/pushjuju", "status")
+        assert "web" in bare.run(f"{programs}/pushjuju", "status")
+        bare.run("pipx", "uninstall", "pushjuju")
+        bare.run("pipx", "install", "uv")
+        bare.run(f"{programs}/uv", "tool", "install", f"/opt/{wheel.name}")
+        assert "web" in bare.run(f"{programs}/pushjuju", "status")
 
 
 def test_a_user_with_sudo_gets_all_that_demo_and_tests_need(local_cloud: LocalCloud, shared: Memory) -> None:

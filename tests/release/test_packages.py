@@ -25,10 +25,24 @@ def _built(folder: Path, umask: str, seed: str) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
-    first = _built(tmp_path / "a" / "dist", "022", "1")
-    assert len(first) == 2
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "dist"
+    assert len(_built(folder, "022", "1")) == 2
+    return folder
+
+
+def test_two_builds_give_the_same_bytes(dist: Path, tmp_path: Path) -> None:
+    first = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in dist.iterdir()}
     assert _built(tmp_path / "b" / "dist", "077", "2") == first
+
+
+def test_the_index_takes_the_packages_and_the_wheel_holds_nothing_else(dist: Path) -> None:
+    (wheel,) = dist.glob("*.whl")
+    assert wheel.stat().st_size < 2_500_000
+    for command in (["twine", "check", "--strict", *dist.iterdir()], ["check_wheel_contents", wheel]):
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_lock_of_the_debian_package_and_the_image_has_the_libraries_of_all_extras() -> None:

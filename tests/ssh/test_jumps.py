@@ -21,6 +21,7 @@ from pushjuju.store.datadir import DataDir
 from pushjuju.store.tx import Tx
 from pushjuju.workers.reach import reach
 from tests.ssh.conftest import Machine, Sshd, new_sshd, until
+from tests.world import how_to
 from tests.world.commandline import call
 
 ACCEPTED = "Accepted publickey"
@@ -195,6 +196,27 @@ def test_ssh_and_scp_go_through_the_models_jump_host(
     with lab.store.read() as tx:
         known = lab.controller.known_hosts(shop(tx))
     assert f"[127.0.0.1]:{gate.port}" in known.read_text()  # whom we met there is remembered, by us alone
+
+
+@pytest.mark.skipif(not shutil.which("ssh"), reason="OpenSSH's client is not installed")
+def test_the_page_about_jump_hosts(run: Run, lab: Context, gate: Sshd, inner: Sshd) -> None:
+    """After each command of the page, the machine is reached through the jump hosts of the command."""
+    line = lab.controller.public_key.read_text()
+    (inner.home / "authorized_keys").write_text(f"{(inner.home / 'authorized_keys').read_text()}\n{line}")
+    used: list[tuple[int, int]] = []
+
+    def typed(line: str) -> tuple[int, str]:
+        before = logins(gate), logins(inner)
+        code, said = run(*line.split()[1:])
+        if not code:
+            code, said = run("ssh", "root@0", "true")
+        used.append((logins(gate) - before[0], logins(inner) - before[1]))
+        return code, said
+
+    first, second = (f"root@127.0.0.1:{daemon.port}" for daemon in (gate, inner))
+    put = {"kim@bastion.example.com": first, "kim@bastion:2222,inner": f"{first},{second}"}
+    how_to.play("go-through-a-jump-host.md", typed, put=put)
+    assert used == [(1, 0), (1, 1)]
 
 
 async def test_the_controller_goes_through_it_too(

@@ -59,11 +59,11 @@ class PlayedHome:
         self.played_machines: dict[str, PlayedMachine] = _Machines(self)
         self.gone: list[PlayedMachine] = []
 
-    def __call__(self, *argv: str) -> Ended:
+    def __call__(self, *argv: str, stdin: str = "") -> Ended:
         """Run a command line."""
         self.clock.advance(STEP_S)
         with self._played():
-            return call(self.folder, *argv, env=self.env)
+            return call(self.folder, *argv, stdin=stdin, env=self.env)
 
     @contextmanager
     def _played(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,12 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.requests.user import users
 from pushjuju.services.views import hook_tools
+from tests.world import how_to
 from tests.world.charms import Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController
 
+PAGE = "complete-in-the-shell.md"
 SHELLS = ("bash", "zsh", "fish")
 # Each of these costs more than a TAB may.
 HEAVY = (
@@ -398,25 +401,28 @@ _START = {
     "zsh": ("zsh -f", "autoload -Uz compinit; compinit -u; setopt NO_LIST_AMBIGUOUS"),
     "fish": ("fish --no-config --private", "function fish_prompt; echo '$ '; end"),
 }
-_SOURCE = {"fish": "pushjuju completion fish | source"}
+# how new shells find the files of the how-to page
+_NEW = {
+    "bash": ("bash --norc --noprofile", ". /usr/share/bash-completion/bash_completion"),
+    "zsh": ("zsh -f", "fpath+=~/.zfunc; autoload -Uz compinit; compinit -u"),
+    "fish": ("fish --private", "function fish_prompt; echo '$ '; end"),
+}
 
 
 class Terminal:
     """A shell in a terminal, driven through tmux."""
 
-    def __init__(self, shell: str, env: dict[str, str], folder: Path) -> None:
+    def __init__(self, start: str, setup: str, env: dict[str, str], folder: Path) -> None:
         self._socket = folder / "tmux"
         binary = folder / "bin" / "pushjuju"
-        binary.parent.mkdir()
+        binary.parent.mkdir(exist_ok=True)
         binary.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m pushjuju.cli "$@"\n')
         binary.chmod(0o755)
-        start, setup = _START[shell]
         path = f"{binary.parent}:/usr/bin:/bin"
         self._env = {**env, "PATH": path, "TERM": "xterm", "LC_ALL": "C.UTF-8", "PS1": "$ "}
         words = ["new-session", "-d", "-x", "120", "-y", "40", "-c", str(folder), start]
         self._tmux("-f", "/dev/null", *words)
-        self.type(f"{setup}\n")
-        self.type(f"{_SOURCE.get(shell, f'source <(pushjuju completion {shell})')}; clear; echo ready\n")
+        self.type(f"{setup}; clear; echo ready\n")
         self.until("ready\n")
 
     def _tmux(self, *words: str) -> str:
@@ -454,17 +460,40 @@ class Terminal:
         self._tmux("kill-server")
 
 
-@pytest.fixture(params=SHELLS)
-def terminal(request: pytest.FixtureRequest, env: dict[str, str], tmp_path: Path) -> Iterator[Terminal]:
-    for program in (request.param, "tmux"):
-        if not shutil.which(program):
-            pytest.skip(f"{program} is not installed: apt-get install {program}")
-    made = Terminal(request.param, {**env, "HOME": str(tmp_path)}, tmp_path)
+@contextmanager
+def terminal(start: str, setup: str, env: dict[str, str], folder: Path) -> Iterator[Terminal]:
+    made = Terminal(start, setup, {**env, "HOME": str(folder)}, folder)
     yield made
     made.close()
 
 
-def test_a_real_shell_completes(terminal: Terminal) -> None:
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_real_shell_completes(shell: str, env: dict[str, str], tmp_path: Path) -> None:
+    """The lines of the how-to page, for one shell and for all new ones."""
+    for program in (shell, "tmux"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed: apt-get install {program}")
+    typed = how_to.Shell(tmp_path, **env)
+    start, setup = _START[shell]
+
+    def run(line: str) -> tuple[int, str]:
+        if "source" not in line:
+            return typed(line)
+        with terminal(start, f"{setup}; {line}", env, tmp_path) as sourced:
+            check_completion(sourced)
+        return 0, ""
+
+    others = {line: f"is not of {shell}" for line in how_to.commands(PAGE) if " completion " in line}
+    left_out = {line: why for line, why in others.items() if f"completion {shell}" not in line}
+    shown = how_to.play("complete-in-the-shell.md", run, left_out=left_out)
+    assert "web/1" in shown['pushjuju __complete zsh remove-unit ""']
+    if shell != "bash" or Path("/usr/share/bash-completion").exists():
+        with terminal(*_NEW[shell], env, tmp_path) as new:
+            check_completion(new)
+
+
+def check_completion(terminal: Terminal) -> None:
+    """Check what a shell completes."""
     terminal.type("pushjuju show-appl\t")
     terminal.until("pushjuju show-application")
     terminal.type("we\t")
