@@ -14,8 +14,7 @@ _FIRST_AFTER, _NEXT_AFTER = 200_000, 20_000
 
 def main() -> None:
     """Answer shell completion, or run the command line of this process; then exit."""
-    gc.set_threshold(_FIRST_AFTER)
-    gc.callbacks.append(_after_imports)
+    collect_seldom()
     _whole_streams()
     if sys.argv[1:2] == [ASKED]:
         from pushjuju.cli.complete import completing  # imported here: completion needs nothing else
@@ -24,6 +23,12 @@ def main() -> None:
     from pushjuju.cli import lazy_imports  # imported here: completion does not wait for this import
 
     lazy_imports.import_lazily("pushjuju.cli.app.main").main()
+
+
+def collect_seldom() -> None:
+    """Let Python look for garbage after the imports, and then more seldom than by itself."""
+    gc.set_threshold(_FIRST_AFTER)
+    gc.callbacks.append(_after_imports)
 
 
 def _after_imports(phase: str, _info: dict[str, int]) -> None:

@@ -20,6 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from pushjuju.cli import entry
 from pushjuju.services.requests.controller.new_controllers import Database
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from tests.bench.figures import ROOT
@@ -99,6 +100,7 @@ def measured(machines: int, rounds: int) -> dict[str, list[dict[str, float]]]:
 
 def main() -> None:
     """Run it from the command line."""
+    entry.collect_seldom()  # as in every process of the program
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--machines", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=2)

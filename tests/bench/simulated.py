@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.cli import entry
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import jump_hosts
@@ -223,6 +224,7 @@ def _profiled(name: str, wanted: str) -> Iterator[None]:
 
 def main() -> None:
     """Run it from the command line."""
+    entry.collect_seldom()  # as in every process of the program
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--machines", type=int, default=1000)
     parser.add_argument("--profile", default="", help="phase to show a profile of, on stderr")
