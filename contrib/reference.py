@@ -259,8 +259,8 @@ def _metrics() -> str:
     return (
         "# Metrics\n\nWhat `pushjuju metrics` and `/metrics` of the API write "
         "([monitor a controller](../how-to/monitor.md)). A histogram has the names `_bucket`, `_sum` and "
-        "`_count` behind its own. The label `model` is OWNER/NAME; hooks of relations and storage are counted"
-        " by their kind, such as `relation-changed`.\n\n"
+        "`_count` behind its own, a summary the last two. The label `model` is OWNER/NAME; hooks of "
+        "relations and storage are counted by their kind, such as `relation-changed`.\n\n"
         f"| metric | type | labels | |\n|---|---|---|---|\n{_lines(rows)}"
     )
 

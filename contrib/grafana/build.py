@@ -37,6 +37,12 @@ class Panel(NamedTuple):
     unit: str = "short"
 
 
+def _mean(title: str, metric: str, legend: str) -> Panel:
+    """Return a panel with the mean of a summary, for each process."""
+    query = " / ".join(f"rate({metric}_{part}[$__rate_interval])" for part in ("sum", "count"))
+    return Panel(title, "timeseries", query, legend, "s")
+
+
 ROWS: dict[str, tuple[Panel, ...]] = {
     "What is not well": (
         Panel(
@@ -152,6 +158,18 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             "{{instance}}",
         ),
         Panel(
+            "Keys taken over, by what told of the end of their process",
+            "timeseries",
+            "increase(pushjuju_takeovers_total[$__rate_interval])",
+            "{{instance}}: {{by}}",
+        ),
+        Panel(
+            "Contacts in which a machine knew a later lease",
+            "timeseries",
+            "increase(pushjuju_overtaken_total[$__rate_interval])",
+            "{{instance}}",
+        ),
+        Panel(
             "Clocks of hosts against the store's",
             "timeseries",
             "pushjuju_clock_offset_seconds",
@@ -174,6 +192,62 @@ ROWS: dict[str, tuple[Panel, ...]] = {
     ),
     "Controller": (
         Panel("Store", "timeseries", _once("pushjuju_store_bytes"), "store", "bytes"),
+        _mean("Wait for the lock of a model", "pushjuju_lock_wait_seconds", "{{instance}} {{model}}"),
+        _mean("Time with the lock of a model", "pushjuju_lock_held_seconds", "{{instance}} {{model}}"),
+        _mean("Commits reach the disk of the server", "pushjuju_store_flush_seconds", "{{instance}}"),
+        Panel(
+            "Commits wait for a standby server",
+            "timeseries",
+            _once("pushjuju_store_standby_synchronous", "min"),
+            "synchronous",
+        ),
+        Panel(
+            "Round trips to the store for each hook",
+            "timeseries",
+            "sum(rate(pushjuju_store_round_trips_total[$__rate_interval])) / "
+            f"sum({_rate('pushjuju_hooks_total')})",
+            "round trips",
+        ),
+        Panel(
+            "Part of the time that processes wait for the server of the store",
+            "timeseries",
+            "rate(pushjuju_store_seconds_total[$__rate_interval])",
+            "{{instance}}",
+            "percentunit",
+        ),
+        Panel(
+            "Statements",
+            "timeseries",
+            "rate(pushjuju_store_statements_total[$__rate_interval])",
+            "{{instance}}: {{kind}}",
+            "ops",
+        ),
+        Panel(
+            "Answers from the cache of rows",
+            "timeseries",
+            "rate(pushjuju_cache_reads_total[$__rate_interval])",
+            "{{instance}}: {{result}}",
+            "ops",
+        ),
+        Panel(
+            "Changes of other processes in the cache",
+            "timeseries",
+            "rate(pushjuju_cache_changes_total[$__rate_interval])",
+            "{{instance}}",
+            "ops",
+        ),
+        Panel(
+            "The cache was dropped",
+            "timeseries",
+            "increase(pushjuju_cache_dropped_total[$__rate_interval])",
+            "{{instance}}: {{reason}}",
+        ),
+        Panel(
+            "Charms and resources from the cache of the host",
+            "timeseries",
+            "increase(pushjuju_blob_reads_total[$__rate_interval])",
+            "{{instance}}: {{result}}",
+        ),
         Panel("Write-ahead log", "timeseries", _once("pushjuju_store_wal_bytes"), "log", "bytes"),
         Panel(
             "Secrets that expire within a week",

@@ -196,6 +196,8 @@ class Memo:
         values: Decoded values of texts that were read from the store or written to it; always valid.
         trail: The statements since tracking began, each with the rows that it reads; None without tracking,
             or after a statement that cannot be cached.
+        counts: Questions (asked), those for which a statement ran (ran), notes of other processes that were
+            applied (heard), and how often everything was dropped (others, rollback).
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -214,6 +216,7 @@ class Memo:
         self._others = -1
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
+        self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback"), 0)
 
     def begin(self, others: int) -> None:
         """Drop the answers that other processes have changed, as the first step of a transaction.
@@ -226,19 +229,21 @@ class Memo:
         self._others = others
         self._learn(self._journal.taken() if self._journal is not None else None)
 
-    def _learn(self, notes: Iterable[Note] | None) -> None:
+    def _learn(self, notes: Collection[Note] | None) -> None:
         """Note what others have written; None for everything."""
         if notes is None:
-            self.clear()
+            self.clear("others")
             return
+        self.counts["heard"] += len(notes)
         for statement, place in notes:
             if statement:
                 self._changed(self.effects(statement), place)
             elif place is not None:
                 self._appeared(place[0], place if len(place) > 1 else None)
 
-    def clear(self) -> None:
+    def clear(self, why: str = "rollback") -> None:
         """Drop every answer, after a rollback or after unknown changes of rows."""
+        self.counts[why] += 1
         self._answers.clear()
         self._conclusions.clear()
         self._derived.clear()
@@ -259,7 +264,9 @@ class Memo:
             return make(self._connection.execute(statement, params), *record)
         key = (make, statement, record, *params.items())
         entry: Entry | None = self._answers.get(key)
+        self.counts["asked"] += 1
         if entry is None or not self._holds(entry[0], effects.cells, entry[2]):
+            self.counts["ran"] += 1
             answer = make(self._connection.execute(statement, params), *record)
             entry = (self._now, effects, effects.place(params), answer)
             if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
@@ -286,11 +293,7 @@ class Memo:
         for table, columns in cells:
             if touched.get(table, 0) <= moment:
                 continue
-            if (
-                place is not None
-                and self._loose.get(table, 0) <= moment
-                and self._rows.get(place, 0) <= moment
-            ):
+            if place is not None and self._loose.get(table, 0) <= moment >= self._rows.get(place, 0):
                 continue  # the writes were to other rows
             for column in columns:
                 if written.get(column, 0) > moment:

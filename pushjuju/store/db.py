@@ -21,7 +21,7 @@ from pushjuju.store.statements import queries
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
-    from pushjuju.store.engine import Engine, Group
+    from pushjuju.store.engine import Engine, Figure, Group
 
 
 class Store:
@@ -98,6 +98,18 @@ class Store:
     def lives(self, owner: str) -> bool | None:
         """Return whether a process lives that owns keys; None when that is not known."""
         return self.engine.lives(owner)
+
+    def figures(self) -> Iterator[Figure]:
+        """Yield what this process has done with the store since it began, as values of metrics."""
+        yield from self.engine.figures()
+        if self._memo is None:
+            return
+        counts = self._memo.counts
+        yield "cache_reads_total", ("hit",), counts["asked"] - counts["ran"], ""
+        yield "cache_reads_total", ("miss",), counts["ran"], ""
+        yield "cache_changes_total", (), counts["heard"], ""
+        for why in ("others", "rollback"):
+            yield "cache_dropped_total", (why,), counts[why], ""
 
     def version(self) -> tuple[int, int]:
         """Return a value that every write of any process changes; reading it is cheap and reads no row."""

@@ -61,6 +61,9 @@ class Connection(Protocol):
         ...
 
 
+Figure = tuple[str, tuple[str, ...], float, str]  # a metric without prefix: name, labels, value, suffix
+
+
 class OpenStore(Protocol):
     """The methods of a store that a group uses."""
 
@@ -230,6 +233,14 @@ class Engine(Protocol):
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes on the disk: `store`, and `store_wal` for writes not in the tables yet."""
+        ...
+
+    def figures(self) -> Iterable[Figure]:
+        """Return what this process has done with the database since it began, as values of metrics."""
+        ...
+
+    def standby(self) -> bool | None:
+        """Return whether commits wait for a standby server; None without standbys, and for a file."""
         ...
 
     def throw_away(self) -> None:

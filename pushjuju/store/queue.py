@@ -41,6 +41,7 @@ class Claim:
     Attributes:
         lease: Number of the claim; later claims of the key have higher numbers (see `LeasedStore`).
         previous, former: Number and dead owner ("" for none) of the claim before.
+        ended: True when the lease of the former owner had ended.
     """
 
     key: str
@@ -52,6 +53,7 @@ class Claim:
     previous: int = 0
     due: str = ""
     former: str = ""
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,11 +224,7 @@ class SqliteWorkQueue:
         touch(tx, key, due, reason)
 
     def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
-        """Claim the key that has been due longest, if any is free.
-
-        Args:
-            busy: Keys that this process still works, with or without a lease.
-        """
+        """Claim the key that has been due longest, if any is free; `busy` is that of `claim_some`."""
         found = self.claim_some(prefix, now, 1, busy=busy)
         return found[0] if found else None
 
@@ -353,6 +351,7 @@ class SqliteWorkQueue:
             previous=row["lease"],
             due=row["due"],
             former=row["owner"] or "",
+            ended=row["leased_until"] is not None and from_iso(row["leased_until"]) <= now,
         )
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:

@@ -22,7 +22,7 @@ from pushjuju.store.processes import lives_here
 from pushjuju.store.schema import check_ours, migrate, require_here, schema_version
 
 if TYPE_CHECKING:
-    from pushjuju.store.engine import OpenStore
+    from pushjuju.store.engine import Figure, OpenStore
     from pushjuju.store.journal import Journal
 
 PAGES_KIB = 65536  # of memory for pages of the file, in a process that caches rows
@@ -229,6 +229,12 @@ class SqliteEngine:
     def tables(self) -> Iterable[str]:
         asked = "SELECT sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL"
         return [row[0] for row in self.connection.execute(asked)]
+
+    def figures(self) -> Iterable[Figure]:
+        return ()
+
+    def standby(self) -> None:
+        return None
 
     def throw_away(self) -> None:
         self.connection.execute("PRAGMA synchronous = OFF")

@@ -289,6 +289,8 @@ class Driver:
 
     def _count(self, model: str, outcome: Outcome) -> None:
         """Count the contacts with a machine."""
+        if self.counts is not None:
+            self.counts.overtaken += outcome.overtaken
         for contact in outcome.contacts:
             with self.ctx.store.write(model, later=True) as tx:
                 tally.count_contact(

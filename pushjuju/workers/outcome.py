@@ -40,6 +40,7 @@ class Outcome:
         problems: The failures of the work.
         routine: True when the worker is due only for the next update-status.
         contacts: The contacts with the machine.
+        overtaken: True when the machine knew a later lease.
     """
 
     due: datetime | None = None
@@ -48,6 +49,7 @@ class Outcome:
     problems: tuple[Problem, ...] = ()
     routine: bool = False
     contacts: tuple[Contact, ...] = field(default=(), compare=False)
+    overtaken: bool = False
 
     @property
     def failed(self) -> bool:

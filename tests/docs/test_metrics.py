@@ -23,7 +23,8 @@ PLACES = {
     "dashboard": build.TARGET.read_text().replace('\\"', '"'),
     "how-to": (ROOT / "docs/how-to/monitor.md").read_text(),
 }
-OF_A_PROCESS = {name for name in FAMILIES if name.startswith(("http_", "claim", "leases_", "clock_"))} | {
+OF_A_PROCESS = {name for name, item in FAMILIES.items() if "only with --metrics" in item.help} | {
+    *(name for name in FAMILIES if name.startswith("http_")),
     "build_info",
     "metrics_generated_timestamp_seconds",
 }
@@ -32,7 +33,11 @@ OF_A_PROCESS = {name for name in FAMILIES if name.startswith(("http_", "claim", 
 def family(name: str) -> str:
     """Return the name of the metric to which a series belongs."""
     base = re.sub("_(bucket|sum|count)$", "", name.removeprefix(PREFIX))
-    return base if base in FAMILIES and FAMILIES[base].kind == "histogram" else name.removeprefix(PREFIX)
+    return (
+        base
+        if base in FAMILIES and FAMILIES[base].kind in ("histogram", "summary")
+        else name.removeprefix(PREFIX)
+    )
 
 
 @pytest.mark.parametrize("place", PLACES)

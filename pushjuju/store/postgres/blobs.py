@@ -25,6 +25,7 @@ from pushjuju.store.postgres.faults import explain_error
 from pushjuju.store.postgres.pipeline import Failed
 
 CACHE_BYTES = 10 << 30  # the least recently used blobs beyond this size leave the cache of a host
+READS = {"hit": 0, "miss": 0}  # how often a blob was in the cache of the host, for metrics of the process
 _IN_USE_S = 3600.0  # a blob that was used later than this stays in the cache
 _PUT = "INSERT INTO blob_chunk (sha256, n, data) VALUES (%s, %s, %b) ON CONFLICT DO NOTHING"
 _UNFINISHED = """SELECT DISTINCT sha256 FROM blob_chunk
@@ -53,6 +54,7 @@ class DatabaseBlobs(Blobs):
 
     def path(self, sha256: str) -> Path:
         found = self.find(sha256)
+        READS["miss" if found is None else "hit"] += 1
         return found if found is not None else self._fetched(sha256)
 
     def _fetched(self, sha256: str) -> Path:

@@ -23,10 +23,11 @@ from pushjuju.core.errors import StoreAway, StoreDamaged, StoreError, StoreTooNe
 from pushjuju.store.files import waits
 from pushjuju.store.files.waits import Patience
 from pushjuju.store.journal import MOST_NEWS, Journal
-from pushjuju.store.postgres import address, durability, schema, sessions, wakes
+from pushjuju.store.postgres import address, blobs, durability, schema, sessions, wakes
 from pushjuju.store.postgres.absence import Attempts
 from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import explain_error, is_of_the_store
+from pushjuju.store.postgres.figures import Figures
 from pushjuju.store.postgres.flushes import FlushGroup
 from pushjuju.store.postgres.locks import Locks
 from pushjuju.store.postgres.pipeline import Failed, Pipeline
@@ -35,7 +36,7 @@ from pushjuju.store.schema import TABLES
 from pushjuju.store.statements import queries
 
 if TYPE_CHECKING:
-    from pushjuju.store.engine import OpenStore
+    from pushjuju.store.engine import Figure, OpenStore
 
 _FIRST_STEPS = {True: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", False: "BEGIN"}
 # What others have written since the last look. Transactions that were open then have numbers from :since on.
@@ -99,6 +100,7 @@ class PostgresEngine:
         self._locks = Locks(self.connection)
         self._woke = -wakes.LEAST_S
         self._presence = Presence()
+        self._figures = Figures()
 
     @classmethod
     def open(cls, url: str, *, create: bool = False, waits: bool = False) -> PostgresEngine:
@@ -131,6 +133,7 @@ class PostgresEngine:
         return self._begun()
 
     def _begun(self, *, recent: bool = False) -> int:
+        began = time.monotonic()
         self.journal.begin()
         self.connection.on_wait = None if self._reads else self._tell_wait
         self.is_open = True  # also when BEGIN fails: `rollback` then closes a connection that is lost
@@ -146,6 +149,8 @@ class PostgresEngine:
         except StoreTooNew:
             self.rollback()
             raise
+        if not self._reads:
+            self._figures.locked(self._model, began)
         return self._others
 
     def _is_whole(self, model: str) -> bool:
@@ -185,23 +190,24 @@ class PostgresEngine:
             waits.tell(self.path, holder)
 
     def commit(self) -> None:
-        if not self._reads:
-            self._tell_others()
-            self._wake_others()
+        if self._reads:
+            if not self._is_unsent():
+                self.connection.execute("COMMIT")
+                self.connection.send()  # a reader has nothing to lose
+        else:
+            self._commit()
+        self.is_open = False
+
+    def _commit(self) -> None:
+        self._tell_others()
+        self._wake_others()
         if self._later:  # the server works while this process goes on; `flush` hears of a failure
             self.is_durable = False
             self.connection.end("COMMIT", self._note_undone)
-            self.is_open = False
-            return
-        if self._reads and self._is_unsent():
-            self.is_open = False
-            return
-        self.connection.execute("COMMIT")
-        if self._reads:  # has nothing to lose
-            self.connection.send()
         else:
+            self.connection.execute("COMMIT")
             self.connection.catch_up()
-        self.is_open = False
+        self._figures.freed(self._model)
 
     def _tell_others(self) -> None:
         """Write the notes of this transaction; a process that caches nothing has none."""
@@ -253,10 +259,12 @@ class PostgresEngine:
         self.is_durable, was_lost, self._was_lost = True, self._was_lost, False
         if was_lost or self._link.closed:
             raise StoreAway(f"the store {self._place.shown} stopped before the last writes were on its disk")
+        began = time.monotonic()
         try:
             for statement in _FLUSH:
                 self.connection.execute(statement)
             self.connection.catch_up()
+            self._figures.flushed(began)
         except Failed as error:
             self._give_up()
             raise explain_error(error, self._place.shown) from error
@@ -356,6 +364,14 @@ class PostgresEngine:
 
     def tables(self) -> Iterable[str]:
         return schema.in_sqlite()
+
+    def figures(self) -> Iterable[Figure]:
+        yield from self._figures.values(self.connection)
+        for kind, number in blobs.READS.items():
+            yield "blob_reads_total", (kind,), number, ""
+
+    def standby(self) -> bool | None:
+        return durability.standby(self.connection)
 
     def throw_away(self) -> None:
         raise StoreError("a store in PostgreSQL is never a copy")  # `plan` copies it to a file first

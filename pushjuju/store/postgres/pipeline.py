@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import select
-from collections import deque
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
@@ -25,6 +26,7 @@ _MOST_PENDING = 100  # answers; more could fill the buffers of both sides, which
 _SOON_MS = TOLD_AFTER_S * 1000
 _OK = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 _INT8, _BYTEA = 20, 17  # types of PostgreSQL
+_KINDS = {"SELECT": "read", "WITH": "read", "INSERT": "write", "UPDATE": "write", "DELETE": "write"}
 _PARAMETER = re.compile(r"(?<!:):([a-z_0-9]+)")
 
 
@@ -168,13 +170,14 @@ class Answer:
 class _Statement:
     """A statement that the server knows under a name."""
 
-    __slots__ = ("is_marked", "name", "parameters", "ready", "statement")
+    __slots__ = ("is_marked", "kind", "name", "parameters", "ready", "statement")
 
     def __init__(self, name: bytes, statement: str, parameters: Sequence[str], *, is_marked: bool) -> None:
         self.name = name
         self.statement = statement
         self.parameters = parameters
         self.is_marked = is_marked
+        self.kind = _KINDS.get(statement.split(None, 1)[0], "other")
         self.ready = False  # True when the server has confirmed the preparation
 
 
@@ -194,6 +197,8 @@ class Pipeline:
         first: A statement to send before the next statement, if there is a next statement.
         trips: How often the connection has waited for the server.
         sent: The number of statements.
+        kinds: How many of them read, write, or begin and end transactions (other).
+        waited: For how many seconds the connection has waited for the server.
         met_mark: Becomes True when one of the statements to notice has been sent.
         on_wait: Called once when the server has sent nothing for a second.
 
@@ -209,6 +214,8 @@ class Pipeline:
         self.first = ""
         self.trips = 0
         self.sent = 0
+        self.kinds: Counter[str] = Counter()
+        self.waited = 0.0
         self.use(connection)
 
     def use(self, connection: pq.abc.PGconn) -> None:
@@ -234,6 +241,7 @@ class Pipeline:
             raise self._lost() from error
         self._pending.append(answer)
         self.sent += 1
+        self.kinds[prepared.kind] += 1
         if prepared.is_marked:
             self.met_mark = True
         if len(self._pending) > _MOST_PENDING:
@@ -288,6 +296,13 @@ class Pipeline:
         if not self._pending:
             return
         self.trips += 1
+        began = time.monotonic()
+        try:
+            self._catch_up()
+        finally:
+            self.waited += time.monotonic() - began
+
+    def _catch_up(self) -> None:
         failed: Failed | None = None
         try:
             if not isinstance(self._pending[-1], _Mark):

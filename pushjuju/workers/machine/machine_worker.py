@@ -98,7 +98,7 @@ class MachineWorker:
             raise
         except Overtaken as overtaken:
             await self._let_go()
-            return self._catch_up(overtaken)
+            return replace(self._catch_up(overtaken), overtaken=True)
         except StoreAway:  # the driver goes on when the store is back
             await self._let_go()
             raise

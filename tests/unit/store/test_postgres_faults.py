@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -111,6 +112,65 @@ def test_a_server_that_returns_as_a_standby_is_told_of_and_the_store_is_used_aga
         name(store)
     monkeypatch.setattr(sessions, "_LINE", usual)
     assert name(store) == MODEL.name
+
+
+# --- figures for metrics ---------------------------------------------------------------------------------
+
+
+def figures(store: Store) -> dict[tuple[str, ...], float]:
+    """Return the values of the metrics of a store, by name, suffix and labels."""
+    return {(name + suffix, *labels): value for name, labels, value, suffix in store.figures()}
+
+
+def test_the_metrics_of_a_process_tell_of_locks_flushes_statements_and_answers(
+    store: Store, postgres_url: str
+) -> None:
+    before = figures(store)
+    with closing(Store.open(postgres_url)) as other:
+
+        def write() -> None:
+            with store.write(MODEL.uuid) as tx:
+                tx.run("model_config_set", model=MODEL.uuid, key="k", value="v")
+
+        waiting = threading.Thread(target=write)
+        with other.write(MODEL.uuid):
+            waiting.start()
+            comes(lambda: other.engine.connection.execute(_WAITERS).fetchone()[0])
+            begun = time.monotonic()
+            comes(lambda: time.monotonic() - begun > 0.3)
+        waiting.join(20)
+    name(store)
+    found = figures(store)
+    assert found["lock_wait_seconds_count", MODEL.uuid] == found["lock_held_seconds_count", MODEL.uuid] == 1
+    assert found["lock_wait_seconds_sum", MODEL.uuid] >= 0.3
+    assert 0 < found["lock_held_seconds_sum", MODEL.uuid] < found["lock_wait_seconds_sum", MODEL.uuid]
+    assert found["store_seconds_total",] - before["store_seconds_total",] >= 0.3
+    assert found["store_round_trips_total",] - before["store_round_trips_total",] == 4
+    assert found["store_statements_total", "write"] - before["store_statements_total", "write"] == 2
+    assert found["store_flush_seconds_count",] == 0
+    with store.group().part(MODEL.uuid) as tx:
+        tx.run("model_config_set", model=MODEL.uuid, key="k", value="w")
+    store.group().flush()
+    assert figures(store)["store_flush_seconds_count",] == 1
+    assert figures(store)["store_flush_seconds_sum",] > 0
+
+
+_WAITERS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+
+
+def test_the_cache_counts_its_answers_and_the_changes_of_others(store: Store, postgres_url: str) -> None:
+    store.remember()
+    with closing(Store.open(postgres_url)) as other:
+        other.remember()
+        names = [name(store), name(store)]
+        with other.write(MODEL.uuid) as tx:
+            tx.run("model_config_set", model=MODEL.uuid, key="k", value="v")
+        names.append(name(store))
+    found = figures(store)
+    assert set(names) == {MODEL.name}
+    assert (found["cache_reads_total", "miss"], found["cache_reads_total", "hit"]) == (1, 2)
+    assert found["cache_changes_total",] == 1
+    assert found["cache_dropped_total", "others"] == 1  # at its first look, a process knows nothing
 
 
 # --- transactions that stay open --------------------------------------------------------------------------
@@ -245,7 +305,9 @@ def test_settings_with_which_a_server_loses_commits_are_named(
         "fsync is off",
         "full_page_writes is off",
     ]
+    assert store.engine.standby() is None
     with psycopg.connect(postgres_url, replication="true", autocommit=True):
         comes(lambda: run("SELECT 1 FROM pg_stat_replication"))
         last = store.engine.doubts()[-1]
+        assert store.engine.standby() is False
     assert "has no synchronous standby" in last

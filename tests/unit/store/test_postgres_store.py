@@ -37,6 +37,7 @@ from pushjuju.store.queue import LEASE_S, SqliteWorkQueue, machine_key, model_of
 from pushjuju.store.rows.records import Machine, RemoteApplication
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.workers import waking
+from tests.postgres import databases
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes, stays, until
 from tests.world.charms import UBUNTU, Charms
@@ -702,6 +703,22 @@ def test_migrations_after_the_first_store_run_there_too(url: str) -> None:
     with closing(Store.open(url)) as store:
         store.check()
     assert version(url) == schema.newest()
+
+
+def test_pages_of_rows_that_hooks_change_have_room_in_new_and_older_stores(
+    url: str, postgres_host: str
+) -> None:
+    Store.open(url, create=True).close()
+    with databases.database(postgres_host) as older:
+        make_earlier(older)
+        Store.open(older).close()
+        for place in (url, older):
+            with psycopg.connect(place) as link:
+                asked = (
+                    "SELECT relname FROM pg_class WHERE 'fillfactor=70' = ANY(reloptions) ORDER BY relname"
+                )
+                found = [row[0] for row in link.execute(asked)]
+            assert found == ["machine", "status", "unit", "work"]
 
 
 def make_earlier(url: str) -> None:

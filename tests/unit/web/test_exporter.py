@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +16,7 @@ import pytest
 from pushjuju.core.errors import NotValid
 from pushjuju.services.views.metrics import exposition
 from pushjuju.store.processes import process_owner
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import LEASE_S, SqliteWorkQueue
 from pushjuju.web.exporter import exporting
 from pushjuju.web.server import Address
 from pushjuju.workers.counts import Counts
@@ -30,8 +31,9 @@ async def test_a_process_serves_its_own_metrics_without_a_login(runtime: TestCon
     made = driver(runtime)
     made.counts = counts
     await made.settle()
+    own = partial(counts.of_process, made.ctx)
     async with (
-        exporting(runtime.ctx, Address("127.0.0.1", 0), counts.samples) as (host, port),
+        exporting(runtime.ctx, Address("127.0.0.1", 0), own) as (host, port),
         aiohttp.ClientSession(f"http://{host}:{port}") as session,
     ):
         answer = await session.get("/metrics")
@@ -52,6 +54,9 @@ async def test_a_process_serves_its_own_metrics_without_a_login(runtime: TestCon
     assert f"pushjuju_claim_latency_seconds_count {claims}" in lines
     assert {"pushjuju_claimed_keys 0", "pushjuju_leases_lost_total 0"} <= set(lines)
     assert 'pushjuju_claims_total{kind="takeover"} 0' in lines
+    (hits,) = [line for line in lines if line.startswith('pushjuju_cache_reads_total{result="hit"}')]
+    assert int(hits.split()[1]) > 10
+    assert 'pushjuju_cache_dropped_total{reason="rollback"} 0' in lines
 
 
 async def test_a_key_that_a_dead_process_held_counts_as_a_takeover(runtime: TestController) -> None:
@@ -65,8 +70,25 @@ async def test_a_key_that_a_dead_process_held_counts_as_a_takeover(runtime: Test
     assert claims
     found = {(item.family, item.labels): item.value for item in counts.samples() if not item.suffix}
     assert found["claims_total", ("takeover",)] == 1
+    assert found["takeovers_total", ("presence",)] == 1
+    assert found["takeovers_total", ("lease",)] == 0
     waits = {item.suffix: item.value for item in counts.samples() if item.family == "claim_latency_seconds"}
     assert waits["_sum"] >= 7
+
+
+async def test_a_key_whose_lease_has_ended_counts_as_taken_over_by_the_lease(
+    runtime: TestController,
+) -> None:
+    runtime.deploy()
+    made = driver(runtime)
+    made.counts = counts = Counts()
+    elsewhere = SqliteWorkQueue(runtime.ctx.store, "elsewhere.example:1:1")
+    assert elsewhere.claim_some(runtime.model, runtime.clock.now(), 1)
+    runtime.clock.advance(LEASE_S + 1)
+    await made.settle()
+    found = {(item.family, item.labels): item.value for item in counts.samples() if not item.suffix}
+    assert found["takeovers_total", ("lease",)] == 1
+    assert found["takeovers_total", ("presence",)] == 0
 
 
 def test_controller_run_says_where_its_metrics_are(runtime: TestController, tmp_path: Path) -> None:

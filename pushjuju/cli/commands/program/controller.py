@@ -182,7 +182,9 @@ def _beside(
     if counted is not None and asked.metrics:
         beside.append(serve_api.exporting(cli, ctx, asked.metrics, counted))
     if counted is not None and asked.metrics_file:
-        beside.append(metrics_file.kept(ctx, asked.metrics_file, counted.samples, cli.console.warn))
+        beside.append(
+            metrics_file.kept(ctx, asked.metrics_file, lambda: counted.of_process(ctx), cli.console.warn)
+        )
     return beside
 
 

@@ -32,7 +32,7 @@ def text(
         per_unit: True to have also the status of each unit.
         open_metrics: True for OpenMetrics in place of the text format.
     """
-    found = lines([*read(ctx, per_unit=per_unit), *more], open_metrics=open_metrics)
+    found = lines(read(ctx, more, per_unit=per_unit), open_metrics=open_metrics)
     return "".join(f"{line}\n" for line in found) + ("# EOF\n" if open_metrics else "")
 
 

@@ -77,9 +77,60 @@ FAMILIES: dict[str, Family] = {
     "claim_latency_seconds": Family("histogram", "", "How long keys were due before; only with --metrics."),
     "claimed_keys": Family("gauge", "", "Keys that the process works on; only with --metrics."),
     "leases_lost_total": Family("counter", "", "Keys that another process took over; only with --metrics."),
+    "takeovers_total": Family(
+        "counter",
+        "by",
+        "Keys that the process took over; by: presence of a process that died, or the end of a lease; "
+        "only with --metrics.",
+    ),
+    "overtaken_total": Family(
+        "counter", "", "Contacts in which a machine knew a later lease than the process; only with --metrics."
+    ),
     "clock_offset_seconds": Family(
         "gauge", "", "How far the host's clock is ahead of the store's; only with --metrics."
     ),
     "store_bytes": Family("gauge", "", "The size of the store: its file, or its tables in PostgreSQL."),
     "store_wal_bytes": Family("gauge", "", "The size of the store's write-ahead log."),
+    "store_standby_synchronous": Family(
+        "gauge", "", "1 when commits wait for a standby server of PostgreSQL; absent without standbys."
+    ),
+    "lock_wait_seconds": Family(
+        "summary",
+        "model",
+        "How long transactions waited for the lock of their model, or of the whole store (no name), in "
+        "PostgreSQL; only with --metrics.",
+    ),
+    "lock_held_seconds": Family(
+        "summary", "model", "How long they held the lock, in PostgreSQL; only with --metrics."
+    ),
+    "store_flush_seconds": Family(
+        "summary", "", "How long the disk of the server took for commits; only with --metrics."
+    ),
+    "store_round_trips_total": Family(
+        "counter", "", "How often the process waited for the server of the store; only with --metrics."
+    ),
+    "store_seconds_total": Family(
+        "counter", "", "How long the process waited for the server in all; only with --metrics."
+    ),
+    "store_statements_total": Family(
+        "counter", "kind", "Statements in PostgreSQL; kind: read, write or other; only with --metrics."
+    ),
+    "blob_reads_total": Family(
+        "counter",
+        "result",
+        "Reads of charms and resources of a store in PostgreSQL; result: hit or miss of the host's cache; "
+        "only with --metrics.",
+    ),
+    "cache_reads_total": Family(
+        "counter", "result", "Questions to the cache of rows; result: hit or miss; only with --metrics."
+    ),
+    "cache_changes_total": Family(
+        "counter", "", "Changes of other processes that were applied to the cache; only with --metrics."
+    ),
+    "cache_dropped_total": Family(
+        "counter",
+        "reason",
+        "How often the cache was dropped; reason: others (changes that are not known), or rollback; "
+        "only with --metrics.",
+    ),
 }

@@ -46,10 +46,11 @@ class Sample(NamedTuple):
     bound: str = ""
 
 
-def read(ctx: Context, *, per_unit: bool = False) -> list[Sample]:
+def read(ctx: Context, more: Iterable[Sample] = (), *, per_unit: bool = False) -> list[Sample]:
     """Return the samples of all metrics of a controller.
 
     Args:
+        more: Metrics of this process, with the UUIDs of models.
         per_unit: True to have also the status of each unit.
     """
     now = ctx.clock.now()
@@ -57,6 +58,8 @@ def read(ctx: Context, *, per_unit: bool = False) -> list[Sample]:
         Sample("build_info", (__version__, JUJU_VERSION, platform.python_version()), 1),
         Sample("metrics_generated_timestamp_seconds", (), now.timestamp()),
     ]
+    if (waits := ctx.store.engine.standby()) is not None:
+        found.append(Sample("store_standby_synchronous", (), waits))
     with ctx.store.read() as tx:
         found += [Sample(f"{name}_bytes", (), size) for name, size in ctx.store.engine.sizes().items()]
         names = {row["uuid"]: f"{row['owner']}/{row['name']}" for row in tx.rows("model_list")}
@@ -73,6 +76,8 @@ def read(ctx: Context, *, per_unit: bool = False) -> list[Sample]:
         soon = tx.rows("metrics_secrets", until=to_iso(now + _SOON))
     found += _certificates(ctx.controller.root / "api" / "server.pem")
     found += [Sample("secrets_expiring", (row["model"],), row["revisions"]) for row in soon]
+    found += more
+    names[""] = ""  # the whole store
     return [_named(sample, names) for sample in found if not _is_of_unknown_model(sample, names)]
 
 
