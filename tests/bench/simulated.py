@@ -68,14 +68,16 @@ class Phase:
 
 
 class Simulation:
-    """A model of stacks on played machines."""
+    """A model of stacks on played machines; `first`: as for `WireCloud`."""
 
-    def __init__(self, root: Path, size: int, world: TestController | None = None) -> None:
+    def __init__(
+        self, root: Path, size: int, world: TestController | None = None, first: int | None = None
+    ) -> None:
         self.world = world = world or TestController.build(root, Charms(root / "charms"))
         self.charms = world.charms
         if isinstance(world.ctx.store.place, Path):
             world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
-        self.cloud = WireCloud()
+        self.cloud = WireCloud(first)
         self.size = size
         self.phases: list[Phase] = []
 
