@@ -1,8 +1,8 @@
 """Processes with a model each on one store: `python -m tests.bench.shared_store --machines 100`.
 
-Prints JSON: hooks a second while the processes deploy, each on its played machines, and the processor time of
-a hook.
-PostgreSQL waits for its disk as a server in use does, SQLite too.
+With `--one-model` all processes work one model. Prints JSON: hooks a second while the processes deploy, each
+on its played machines, and the processor time of a hook. PostgreSQL waits for its disk as a server in use
+does, SQLite too.
 """
 
 from __future__ import annotations
@@ -29,28 +29,41 @@ from tests.postgres import databases, server
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 
+FAR = 1_000_000  # between the numbers of the machines that two processes start
 CASES = (("file", 1), ("file", 2), ("PostgreSQL", 1), ("PostgreSQL", 2), ("PostgreSQL", 4))
 
 
 @contextmanager
-def controller(kind: str, processes: int, host: str) -> Iterator[Path]:
-    """Yield the folder of a new controller with a model for each process: `shop0`, `shop1`, ..."""
+def controller(kind: str, models: int, host: str) -> Iterator[Path]:
+    """Yield the folder of a new controller with models: `shop0`, `shop1`, ..."""
     root = Path(tempfile.mkdtemp(prefix="pushjuju-shared-"))
     try:
         with databases.database(host) as url:
             database = Database(url=url, insecure=True) if kind != "file" else None
             with closing(TestController.build(root, Charms(root / "charms"), database).ctx) as ctx:
-                for number in range(processes):
+                for number in range(models):
                     add_model(ctx, AddModelOptions(name=f"shop{number}"))
             yield root
     finally:
         shutil.rmtree(root)
 
 
-def deploying(root: Path, processes: int, machines: int) -> dict[str, float]:
+def deploying(root: Path, processes: int, machines: int, *, one_model: bool) -> dict[str, float]:
     """Let processes deploy at the same time; return what they did together."""
-    argv = [sys.executable, "-m", "tests.bench.shared_store", "--machines", str(machines)]
-    words = [[*argv, "--root", str(root), "--model", f"shop{number}"] for number in range(processes)]
+    argv = [
+        sys.executable,
+        "-m",
+        "tests.bench.shared_store",
+        "--machines",
+        str(machines),
+        "--root",
+        str(root),
+    ]
+    if one_model:
+        asked(root, "shop0", machines)
+        words = [[*argv, "--model", "shop0", "--first", str(number * FAR)] for number in range(processes)]
+    else:
+        words = [[*argv, "--model", f"shop{number}"] for number in range(processes)]
     pipes: dict[str, Any] = {"cwd": ROOT, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     running = [subprocess.Popen(each, **pipes) for each in words]
     for process in running:
@@ -72,26 +85,38 @@ def said(stream: IO[str] | None) -> str:
     return stream.readline()
 
 
-def deploy(root: Path, model: str, machines: int) -> None:
-    """Ask for the model of a process, wait for the others, deploy, and tell the figures."""
-    world = TestController.at(root, Charms(root / f"charms-{model}"), model)
-    made = Simulation(root, machines, world)
+def asked(root: Path, model: str, machines: int) -> None:
+    """Ask for everything in a model; nothing runs."""
+    made = Simulation(root, machines, TestController.at(root, Charms(root / "charms-asked"), model))
     with closing(made.world.ctx):
         made.deploy()
+
+
+def deploy(root: Path, model: str, machines: int, first: int | None) -> None:
+    """Ask for the model of a process, wait for the others, deploy, and tell the figures.
+
+    Args:
+        first: The number of the first machine of this process, when the model has been asked for already.
+    """
+    world = TestController.at(root, Charms(root / f"charms-{model}"), model)
+    made = Simulation(root, machines, world, first)
+    with closing(made.world.ctx):
+        if first is None:
+            made.deploy()
         print("ready", flush=True)
         assert sys.stdin.readline() == "begin\n"
         print(json.dumps(asdict(made.measure("deploy to idle"))), flush=True)
 
 
-def measured(machines: int, rounds: int) -> dict[str, list[dict[str, float]]]:
+def measured(machines: int, rounds: int, *, one_model: bool) -> dict[str, list[dict[str, float]]]:
     """Return the figures of each case, the cases by turns."""
     found: dict[str, list[dict[str, float]]] = {}
     run = Path(tempfile.mkdtemp(prefix="pushjuju-shared-"))
     try:
         with server.running(run, durable=True) as host:
             for kind, processes in CASES * rounds:
-                with controller(kind, processes, host) as root:
-                    figures = deploying(root, processes, machines)
+                with controller(kind, 1 if one_model else processes, host) as root:
+                    figures = deploying(root, processes, machines, one_model=one_model)
                 found.setdefault(f"{kind}, processes: {processes}", []).append(figures)
     finally:
         shutil.rmtree(run)
@@ -104,13 +129,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--machines", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--one-model", action="store_true", help="all processes work one model")
+    parser.add_argument("--first", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--root", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--model", default="", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.root:
-        deploy(asked.root, asked.model, asked.machines)
+    wanted = parser.parse_args()
+    if wanted.root:
+        deploy(wanted.root, wanted.model, wanted.machines, wanted.first)
     else:
-        print(json.dumps(measured(asked.machines, asked.rounds), indent=1))
+        found = measured(wanted.machines, wanted.rounds, one_model=wanted.one_model)
+        print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

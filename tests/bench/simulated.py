@@ -1,5 +1,6 @@
 """One controller, many played machines: `python -m tests.bench.simulated --machines 1000`.
 
+`--postgres` has the store in a PostgreSQL that waits for its disk, `--models` parts the machines.
 Prints JSON. A process of its own, so that its processor time and memory are the controller's and no test's.
 """
 
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,14 @@ from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.cli import entry
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import jump_hosts
+from pushjuju.services.entities.model import jump_hosts, models
 from pushjuju.services.requests.application import new_application, settings, update_status
 from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.controller.new_controllers import Database
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.relation import integrate
-from pushjuju.store.rows.records import Unit
+from tests.postgres import databases, server
 from tests.world import wire
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
@@ -69,15 +72,30 @@ class Phase:
 
 
 class Simulation:
-    """A model of stacks on played machines."""
+    """Models of stacks on played machines.
 
-    def __init__(self, root: Path, size: int, world: TestController | None = None) -> None:
+    Args:
+        size: The number of machines, of all models together.
+        first: The same as for `WireCloud`.
+        models: How many models share the machines.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        size: int,
+        world: TestController | None = None,
+        first: int | None = None,
+        models: int = 1,
+    ) -> None:
         self.world = world = world or TestController.build(root, Charms(root / "charms"))
         self.charms = world.charms
         if isinstance(world.ctx.store.place, Path):
             world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
-        self.cloud = WireCloud()
+        self.cloud = WireCloud(first)
         self.size = size
+        self.worlds = [world, *(self._another(f"more{number}") for number in range(1, models))]
+        self.prefix = world.model if models == 1 else ""
         self.phases: list[Phase] = []
 
     def packed(self, name: str) -> PackedCharm:
@@ -85,11 +103,20 @@ class Simulation:
         peers = PEERS if name == "db" else None
         return self.charms.make(name, peers=peers, config={"title": {"type": "string"}}, **STACK[name])
 
+    def _another(self, name: str) -> TestController:
+        """Add a model."""
+        add_model(self.world.ctx, AddModelOptions(name=name))
+        model = models.resolve(self.world.ctx, name)
+        return TestController(self.world.ctx, self.world.clock, self.charms, model)
+
     def deploy(self) -> None:
         """Ask for all machines, applications and relations; nothing runs yet."""
-        world = self.world
-        for first in range(0, self.size, SPREAD):
-            hosts = range(first, min(first + SPREAD, self.size))
+        for world in self.worlds:
+            self._deploy(world, self.size // len(self.worlds))
+
+    def _deploy(self, world: TestController, size: int) -> None:
+        for first in range(0, size, SPREAD):
+            hosts = range(first, min(first + SPREAD, size))
             world.write(lambda tx, hosts=hosts: [self._machine(tx) for _ in hosts])
             places = [Placement(PlacementKind.MACHINE, str(host)) for host in hosts]
             for name in STACK:
@@ -131,7 +158,7 @@ class Simulation:
             prepare()
             return False
 
-        settled = await wire.driver(self.world.ctx, self.world.model, self.cloud).settle(at_rest)
+        settled = await wire.driver(self.world.ctx, self.prefix, self.cloud).settle(at_rest)
         assert not settled.problems, settled.problems[:5]
         return self.phases[-1]
 
@@ -149,11 +176,13 @@ class Simulation:
     def touch_all(self) -> None:
         """Let every lane look again; nothing has changed."""
         self.world.clock.now()
-        self.world.write(jump_hosts.changed)
+        for world in self.worlds:
+            world.write(jump_hosts.changed)
 
     def sweep(self) -> None:
         """Make update-status due for every unit."""
-        update_status.make_due(self.world.ctx, self.world.model)
+        for world in self.worlds:
+            update_status.make_due(world.ctx, world.model)
 
     def change_one(self) -> None:
         """Change a setting of one application."""
@@ -175,15 +204,30 @@ class Simulation:
 
     def units(self) -> int:
         """Return how many units there are."""
-        with self.world.ctx.read(self.world.model) as tx:
-            return len(tx.list(Unit, "unit_list"))
+        return sum(len(world.units()) for world in self.worlds)
 
 
-def run(size: int, profile: str = "") -> dict[str, Any]:
-    """Simulate a model of some size; return its figures."""
+def run(size: int, profile: str = "", *, models: int = 1, postgres: bool = False) -> dict[str, Any]:
+    """Simulate models of some size; return their figures."""
     root = Path(tempfile.mkdtemp(prefix="pushjuju-simulated-"))
     try:
-        made = Simulation(root, size)
+        with ExitStack() as stack:
+            made = Simulation(root, size, _in_database(root, stack) if postgres else None, models=models)
+            return _measured(made, profile)
+    finally:
+        shutil.rmtree(root)
+
+
+def _in_database(root: Path, stack: ExitStack) -> TestController:
+    """Return a controller in a PostgreSQL that waits for its disk as a server in use does."""
+    folder = root / "server"
+    folder.mkdir()
+    url = stack.enter_context(databases.database(stack.enter_context(server.running(folder, durable=True))))
+    return TestController.build(root, Charms(root / "charms"), Database(url=url, insecure=True))
+
+
+def _measured(made: Simulation, profile: str) -> dict[str, Any]:
+    with closing(made.world.ctx):
         made.measure("an empty model")
         base = made.phases.pop().rss
         begin = time.process_time()
@@ -198,14 +242,10 @@ def run(size: int, profile: str = "") -> dict[str, Any]:
             made.serve(
                 {"serving": made.sweep, **{f"{name}, serving": do for name, do in made.passes().items()}}
             )
-        found = {
-            "machines": size, "units": made.units(), "base_rss": base, "asking_cpu": asked,
+        return {
+            "machines": made.size, "units": made.units(), "base_rss": base, "asking_cpu": asked,
             "phases": [asdict(phase) for phase in made.phases],
         }  # fmt: skip
-        made.world.ctx.close()
-        return found
-    finally:
-        shutil.rmtree(root)
 
 
 @contextmanager
@@ -227,9 +267,12 @@ def main() -> None:
     entry.collect_seldom()  # as in every process of the program
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--machines", type=int, default=1000)
+    parser.add_argument("--models", type=int, default=1)
+    parser.add_argument("--postgres", action="store_true", help="have the store in PostgreSQL")
     parser.add_argument("--profile", default="", help="phase to show a profile of, on stderr")
     asked = parser.parse_args()
-    print(json.dumps(run(asked.machines, asked.profile), indent=1))
+    found = run(asked.machines, asked.profile, models=asked.models, postgres=asked.postgres)
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

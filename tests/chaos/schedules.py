@@ -35,6 +35,7 @@ from urllib.parse import urlsplit
 from pushjuju.core.status import Agent
 from pushjuju.services.requests.controller.new_controllers import Database
 from pushjuju.store.datadir import DataDir
+from pushjuju.workers import live
 from pushjuju.workers.machine import contact
 from tests.chaos.storm import FAULTS, Fault, Storm, moments
 from tests.postgres import databases, server
@@ -189,7 +190,8 @@ def storm_of(source: Path, packs: Charms, host: str = "") -> Iterator[Storm]:
             await pause()
 
         try:
-            with mock.patch.object(contact, "asyncio", SimpleNamespace(sleep=nap)):
+            waits = SimpleNamespace(sleep=nap)
+            with mock.patch.object(contact, "asyncio", waits), mock.patch.object(live, "asyncio", waits):
                 yield town
         finally:
             town.calm = True

@@ -58,6 +58,7 @@ class WireMachine:
         loud: Operations that wrote something, or did not begin: the next operation of the plan does not
             begin.
         charms: Units with a charm on the machine, in the order in which the charms arrived.
+    shared: True when other processes play the machine, too: then it does not tell what it has.
     """
 
     number: int
@@ -66,6 +67,7 @@ class WireMachine:
     loud: set[str] = field(default_factory=set)
     blobs: list[str] = field(default_factory=list)
     charms: dict[str, None] = field(default_factory=dict)
+    shared: bool = False
 
     @property
     def address(self) -> str:
@@ -74,10 +76,10 @@ class WireMachine:
 
     def hello(self) -> dict[str, Any]:
         """Return what the machine reports at each contact."""
+        has = {} if self.shared else {"units": [*self.charms], "charms": [*self.charms]}
         return hello(
             f"box-{self.number}", "boot", self.address, self.results, prefix=8, program="",
-            protocol=wire.PROTOCOL, pid=1, parts={}, units=[*self.charms], charms=[*self.charms],
-            blobs=self.blobs,
+            protocol=wire.PROTOCOL, pid=1, parts={}, blobs=self.blobs, **has,
         )  # fmt: skip
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -172,16 +174,35 @@ class WireSession(MachineSession):
         return link
 
 
-class WireCloud:
-    """A provider whose machines start at once."""
+class SharedMachines(dict[str, WireMachine]):
+    """Machines that several processes play: each makes its own of those that another process has started."""
 
-    def __init__(self) -> None:
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+
+    def __missing__(self, name: str) -> WireMachine:
+        made = self[name] = WireMachine(int(name.removeprefix("i-")), self._tally, shared=True)
+        return made
+
+
+class WireCloud:
+    """A provider whose machines start at once.
+
+    Args:
+        first: The number of the first machine, of a process that shares its machines with others; else None.
+    """
+
+    def __init__(self, first: int | None = None) -> None:
         self.tally = Tally()
-        self.played_machines: dict[str, WireMachine] = {}
+        shared = first is not None
+        self.played_machines: dict[str, WireMachine] = SharedMachines(self.tally) if shared else {}
+        self._shared = shared
+        self._next = first or 0
 
     async def start(self, request: StartRequest) -> Started:
         """Make a machine."""
-        played = WireMachine(number=len(self.played_machines), tally=self.tally)
+        played = WireMachine(number=self._next, tally=self.tally, shared=self._shared)
+        self._next += 1
         self.played_machines[f"i-{played.number}"] = played
         instance = Instance(
             id=f"i-{played.number}", status=InstanceStatus.RUNNING, machine_id=request.machine_id

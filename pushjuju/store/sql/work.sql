@@ -43,7 +43,8 @@ WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
 ORDER BY due LIMIT :most
 
 -- name: work_any_due
-SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' LIMIT 1
+-- The order makes PostgreSQL use the index of due times, also when it expects more rows than there are.
+SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' ORDER BY due LIMIT 1
 
 -- name: work_left
 -- Nobody works on a model that has a key due since :late, and no key that is held.

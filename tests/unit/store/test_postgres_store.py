@@ -35,6 +35,7 @@ from pushjuju.store.leases import DeferredStore, LeasedStore
 from pushjuju.store.processes import process_owner
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue, machine_key, model_of, touch
 from pushjuju.store.rows.records import Machine, RemoteApplication
+from pushjuju.store.statements import queries
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.workers import waking
 from tests.postgres import databases
@@ -540,6 +541,22 @@ def test_a_claim_waits_for_the_write_that_checked_the_earlier_lease(due: Open, u
     with pytest.raises(LeaseLost), LeasedStore(store, claim).write(model) as tx:
         note(tx, "second")
     assert noted(store) == "first"
+
+
+def test_a_look_at_the_queue_reads_little_when_the_server_expects_many_due_keys(
+    connect: Open, url: str
+) -> None:
+    store = connect()
+    with store.write() as tx:
+        for number in range(2000):
+            touch(tx, machine_key(MODEL.uuid, str(number)), NOW)
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("ANALYZE pushjuju.work")
+        link.execute("UPDATE pushjuju.work SET due = '2999'")
+    with store.read() as tx:
+        asked = f"EXPLAIN {queries()['work_any_due']}"
+        plan = [row[0] for row in tx._connection.execute(asked, {"prefix": "", "now": NOW}).fetchall()]
+    assert any("work_by_due" in line for line in plan), plan
 
 
 HOLDS = """
