@@ -34,20 +34,29 @@ _FOLLOW_S = 0.5
     flags=(
         *flags.MODEL,
         flags.text("since", "Only runs since a duration (10m) or a time (2025-03-01, 2025-03-01T09:12)"),
+        flags.text("until", "Only runs that began before a duration ago or a time"),
         flags.switch("all", "Show update-status hooks too", dest="routine"),
         flags.switch("follow", "Draw the table again twice a second, until Ctrl-C"),
         flags.switch("utc", "Display timestamps in the UTC timezone"),
         *flags.COLOUR,
     ),
-    details="Without --since the newest 500 runs are shown, else at most 5000. A time of more than 30\n"
-    "seconds in which nothing ran is cut. In the table the height of a block says how much of its time\n"
-    "something ran, and `!` marks a failed run. Perfetto and chrome://tracing open the trace.",
+    details="Without --since and --until the newest 500 runs are shown, else at most 5000. A time of more\n"
+    "than 30 seconds in which nothing ran is cut. In the table the height of a block says how much of its\n"
+    "time something ran, and `!` marks a failed run. Perfetto and chrome://tracing open the trace.",
     examples="    pushjuju timeline --since 10m\n    pushjuju timeline web/0 --format svg -o web.svg\n"
     "    pushjuju timeline --format trace -o trace.json\n",
     see_also=("hooks", "explain", "status"),
 )
 def timeline(
-    cli: Cli, args: tuple[str, ...], *, model: str, since: str, routine: bool, follow: bool, utc: bool
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    since: str,
+    until: str,
+    routine: bool,
+    follow: bool,
+    utc: bool,
 ) -> None:
     """Show the history of runs on an axis of time."""
     for name in args:
@@ -58,7 +67,8 @@ def timeline(
     opened = session.open_model(cli, model)
 
     def once() -> tuple[str, str]:
-        runs = _runs(cli, opened, args, since, routine=routine)
+        start, end = (moment(text, cli.clock.now()) if text else None for text in (since, until))
+        runs = hook_runs.of_timeline(opened.ctx, opened.uuid, args, start, end, routine=routine)
         if not runs and cli.output.form in ("tabular", "svg"):
             return "", "No runs to display."
         return _text(cli, opened, runs, utc=utc), ""
@@ -71,11 +81,6 @@ def timeline(
     else:
         cli.output.text(text)
     return None
-
-
-def _runs(cli: Cli, opened: Session, units: Sequence[str], since: str, *, routine: bool) -> list[HookRun]:
-    start = moment(since, cli.clock.now()) if since else None
-    return hook_runs.of_timeline(opened.ctx, opened.uuid, units, start, routine=routine)
 
 
 def _text(cli: Cli, opened: Session, runs: Sequence[HookRun], *, utc: bool) -> str:
