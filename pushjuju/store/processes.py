@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,9 @@ from pushjuju.core.values import dataclass
 
 if TYPE_CHECKING:
     from pushjuju.store.tx import Tx
+
+TRACE: ContextVar[str] = ContextVar("trace", default="")
+"""The span that asks for what this process makes due, as `traceparent`; empty without traces."""
 
 Lives = Callable[[str], bool | None]
 """Tells of a process whether it lives; None when that is not known."""

@@ -19,7 +19,7 @@ from pushjuju.core.problems import Problem, dumps, loads, sentence
 from pushjuju.core.values import dataclass
 from pushjuju.store.db import Store
 from pushjuju.store.engine import Row
-from pushjuju.store.processes import Lives
+from pushjuju.store.processes import TRACE, Lives
 from pushjuju.store.tx import Tx
 
 LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for others
@@ -42,6 +42,7 @@ class Claim:
         lease: Number of the claim; later claims of the key have higher numbers (see `LeasedStore`).
         previous, former: Number and dead owner ("" for none) of the claim before.
         ended: True when the lease of the former owner had ended.
+        trace: The span that asked for the work, as `traceparent`, or "".
     """
 
     key: str
@@ -54,6 +55,7 @@ class Claim:
     due: str = ""
     former: str = ""
     ended: bool = False
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +157,7 @@ def model_of(key: str) -> str:
 
 def touch(tx: Tx, key: str, due: datetime, reason: str = "") -> None:
     """Make a key due in the caller's transaction; an earlier due time stays."""
-    tx.run("work_touch", key=key, due=due, reason=reason)
+    tx.run("work_touch", key=key, due=due, reason=reason, trace=TRACE.get())
 
 
 def lease_at_least(now: datetime) -> int:
@@ -252,8 +254,7 @@ class SqliteWorkQueue:
         claims: list[Claim] = []
         for begin, wanted in self._shares(prefix, found, most).items():
             with self._store.write(model_of(begin), later=later) as tx:
-                rows = self._next(tx, begin, now, wanted, busy, left)
-                claims += [self._take(tx, row, now) for row in rows]
+                claims += [self._take(tx, row, now) for row in self._next(tx, begin, now, wanted, busy, left)]
         return claims
 
     def _shares(self, prefix: str, found: Sequence[Row], most: int) -> Mapping[str, int]:
@@ -269,8 +270,7 @@ class SqliteWorkQueue:
     def anything_due(self, prefix: str, now: datetime) -> bool:
         """Return True when a key is due that this process could work, whether claimed or not."""
         with self._store.read() as tx:
-            elsewhere = self._elsewhere(tx)
-            if not elsewhere:
+            if not (elsewhere := self._elsewhere(tx)):
                 return tx.row("work_any_due", prefix=prefix, now=now) is not None
             due = tx.rows("work_due", prefix=prefix, now=now, owner="", most=_ALL)
             return any(model_of(row["key"]) not in elsewhere for row in due)
@@ -352,6 +352,7 @@ class SqliteWorkQueue:
             due=row["due"],
             former=row["owner"] or "",
             ended=row["leased_until"] is not None and from_iso(row["leased_until"]) <= now,
+            trace=row["trace"],
         )
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:

@@ -29,7 +29,7 @@ from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.consume import connected
 from pushjuju.store.files.waits import Patience
-from pushjuju.store.processes import process_owner
+from pushjuju.store.processes import TRACE, process_owner
 from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim, SqliteWorkQueue, failed_since, next_lease
 from pushjuju.store.rows.records import Status
 from pushjuju.workers.events import ModelNames, Tell, silent
@@ -260,6 +260,8 @@ class Driver:
             self._broken = self._broken or bug
 
     async def _work(self, claim: Claim) -> None:
+        if claim.trace:
+            TRACE.set(claim.trace)  # in this task: what the work makes due was asked for by the same span
         beat = asyncio.create_task(self._heartbeat(claim, asyncio.current_task()))
         outcome = Outcome(due=self.ctx.clock.now(), attempts=claim.attempts, reason="interrupted")
         try:

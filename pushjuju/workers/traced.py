@@ -19,9 +19,10 @@ from urllib.parse import unquote
 from pushjuju import __version__
 from pushjuju.core.errors import NotValid
 from pushjuju.runner.trust import tool_times
+from pushjuju.store.processes import TRACE
 from pushjuju.workers import otlp, spans
 from pushjuju.workers.events import OBSERVER, Observer
-from pushjuju.workers.spans import Span, Value
+from pushjuju.workers.spans import Place, Span, Value
 
 if TYPE_CHECKING:
     from pushjuju.portable.frames import Op
@@ -69,7 +70,7 @@ class Traces(Observer):
             kind=spans.CLIENT,
             place=spans.place_below(None if serves else command, self._env),
             parent=None if serves else command,
-            link=(self._command.parent or command) if serves else None,
+            link=self._asked_by(serves=serves),
         )
         span.attributes = {
             "server.address": str(machine.ssh.get("host", "")),
@@ -85,6 +86,16 @@ class Traces(Observer):
                 yield
         finally:
             _contact.reset(token)
+
+    def _asked_by(self, *, serves: bool) -> Place | None:
+        """Return the span that asked for the work of a contact, unless the contact is in the same trace.
+
+        In a process that serves, other work is linked to the command that started the process.
+        """
+        asked = spans.read_header(TRACE.get())
+        if serves:
+            return asked or self._command.parent or self._command.place
+        return asked if asked is not None and asked.trace != self._command.place.trace else None
 
     def decision(self, unit: str, act: Callable[[], Turn]) -> Turn:
         """Make a span of a unit's turn; the reason of a turn that failed may have text of a machine."""
@@ -192,12 +203,13 @@ class Traces(Observer):
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Observe the work of a block; afterwards, send the last spans and warn of lost ones."""
-        token = OBSERVER.set(self)
+        token, asks = OBSERVER.set(self), TRACE.set(self._command.place.header)
         try:
             with self._timed(self._command):
                 yield
         finally:
             OBSERVER.reset(token)
+            TRACE.reset(asks)
             self._sender.close()
             if self._sender.lost:
                 self._warn(f"traces: {self._sender.lost} spans are lost: {self._sender.error or 'too many'}")

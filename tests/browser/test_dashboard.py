@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import tarfile
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import hook_runs
+from pushjuju.store.rows.records import Operation
 from pushjuju.web.pages.loopback import Loopback
 from tests.waiting import until
 from tests.world.browser import CHROMIUM, Tab, browser
@@ -392,3 +395,22 @@ async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestCo
     await tab.call("Network.clearBrowserCookies")
     set_status(house, "active")
     await tab.until("document.querySelector('#cut').textContent.includes('session is over')")
+
+
+async def test_bars_of_running_hooks_grow_on_the_timeline(tab: Tab, base: str, house: TestController) -> None:
+    now = house.clock.now()
+    (row,) = house.read(lambda tx: tx.list(Operation, "operation_of_unit", unit="web/0", limit=1))
+    under_way = replace(
+        row, id="under way", state="prepared", outcome="", result={}, prepared=now - timedelta(seconds=2),
+        committed=None,
+    )  # fmt: skip
+    house.write(lambda tx: tx.insert("operation", under_way))
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/timeline")
+    wide = "+document.querySelector('[data-pace]').getAttribute('width')"
+    first = await tab.value(wide)
+    await tab.until(f"{wide} > {first + 1}")
+    most = await tab.value("+document.querySelector('[data-pace]').dataset.most")
+    await tab.value("document.querySelector('[data-pace]').dataset.pace = 1e9; "
+                    "document.querySelector('#picture').append('')")  # fmt: skip
+    await tab.until(f"{wide} == {most} || {wide} < {first}")
+    assert tab.told == []

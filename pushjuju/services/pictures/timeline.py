@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 
 if TYPE_CHECKING:
-    from pushjuju.services.views.hook_runs import HookRun
+    from pushjuju.services.views.hook_runs import HookRun, Hour
 
 LONGEST_REST_S = 30.0
 """A time without any run that is longer is cut to a marked gap."""
@@ -19,6 +20,8 @@ LONGEST_REST_S = 30.0
 FAILED = ("failed", "killed")
 UNDER_WAY = ("running", "planned")
 _REST_SHARE, _SHORTEST_S = 0.03, 0.001
+_ROOM_SHARE, _ROOM_S = 0.05, 10.0  # of the axis, for bars that grow
+_MOST_HOURS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +62,17 @@ class Axis:
         """How many seconds of the axis a cut rest takes."""
         return max(_REST_SHARE * sum(end - start for start, end in self.pieces), _SHORTEST_S)
 
+    @property
+    def seconds(self) -> float:
+        """How many seconds the axis has, with what the cut rests take."""
+        return sum(last - first for first, last in self.pieces) + (len(self.pieces) - 1) * self.rest
+
     def place(self, moment: float) -> float:
         """Return where a moment is on the axis, from 0 to 1."""
         at = max(bisect_right(self.pieces, (moment, float("inf"))) - 1, 0)
         before = sum(end - start for start, end in self.pieces[:at]) + at * self.rest
         start, end = self.pieces[at]
-        whole = sum(last - first for first, last in self.pieces) + (len(self.pieces) - 1) * self.rest
-        return (before + min(max(moment - start, 0.0), end - start)) / whole
+        return (before + min(max(moment - start, 0.0), end - start)) / self.seconds
 
     def rests(self) -> list[tuple[float, float, float]]:
         """Return (from, to, seconds) of each cut rest, with the places on the axis."""
@@ -93,12 +100,15 @@ class Timeline:
         return datetime.fromtimestamp(self.axis.pieces[-1][1], UTC)
 
 
-def of_runs(runs: Sequence[HookRun], machines: Mapping[str, str], now: datetime) -> Timeline:
+def of_runs(
+    runs: Sequence[HookRun], machines: Mapping[str, str], now: datetime, *, grows: bool = False
+) -> Timeline:
     """Return the timeline of some runs, of which there must be one at least.
 
     Args:
         machines: Unit -> its machine; units without one come first.
         now: The end of runs that are under way.
+        grows: True to leave room on the axis, in which a page lets the bars of these runs grow.
     """
     by_unit: dict[str, list[Bar]] = {}
     for run in runs:
@@ -109,7 +119,34 @@ def of_runs(runs: Sequence[HookRun], machines: Mapping[str, str], now: datetime)
         for unit, bars in by_unit.items()
     ]
     rows.sort(key=lambda row: (natural_key(row.machine), natural_key(row.unit)))
-    return Timeline(rows=tuple(rows), axis=_axis(bar for row in rows for bar in row.bars))
+    axis = _axis(bar for row in rows for bar in row.bars)
+    if grows and any(run.result in UNDER_WAY for run in runs):
+        axis = _with_room(axis)
+    return Timeline(rows=tuple(rows), axis=axis)
+
+
+def _with_room(axis: Axis) -> Axis:
+    start, end = axis.pieces[-1]
+    return Axis(pieces=(*axis.pieces[:-1], (start, end + max(_ROOM_S, _ROOM_SHARE * axis.seconds))))
+
+
+def by_hours(found: Sequence[Hour]) -> list[Hour]:
+    """Return counts for a heat line: by hour, or by day when there are many hours; at most the newest 60."""
+    if len(found) <= _MOST_HOURS:
+        return list(found)
+    days: dict[datetime, list[Hour]] = {}
+    for hour in found:
+        days.setdefault(hour.begin.replace(hour=0), []).append(hour)
+    return [
+        replace(
+            hours[0],
+            begin=day,
+            runs=sum(one.runs for one in hours),
+            failed=sum(one.failed for one in hours),
+            hours=24,
+        )
+        for day, hours in days.items()
+    ][-_MOST_HOURS:]
 
 
 def _end(run: HookRun, now: datetime) -> float:

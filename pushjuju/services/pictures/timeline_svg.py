@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from pushjuju.services.pictures.layout import CHIP_SIZE, HEADING, MARGIN, TEXT_SIZE, Box
 from pushjuju.services.pictures.lettering import cut_end, width
 from pushjuju.services.pictures.svg import Address, escaped, heading, many, rectangle, themed
 from pushjuju.services.pictures.timeline import UNDER_WAY, Bar, Row, Timeline
 
+if TYPE_CHECKING:
+    from pushjuju.services.views.hook_runs import Hour
+
 _WIDTH, _ROW, _BAR, _GROUP = 1200.0, 24.0, 16.0, 26.0
 _NARROWEST = 1.5
+_HEAT = 24.0
 _KINDS = {
     "life": ("#8250df", "#a371f7", "begin and end"),
     "config": ("#0969da", "#58a6ff", "config and upgrade"),
@@ -73,6 +78,31 @@ def draw(name: str, found: Timeline, address: Address | None = None) -> str:
     )
 
 
+def heat(found: Sequence[Hour], address: Callable[[Hour], str]) -> str:
+    """Return the SVG of a heat line: a square for each hour or day with runs, the darker the more."""
+    most = max(hour.runs for hour in found)
+    parts = []
+    for at, hour in enumerate(found):
+        box, told = rectangle(Box(at * _HEAT, 0, _HEAT - 2, _HEAT - 2)), _counted(hour)
+        mark = f'<rect class="f error" {rectangle(Box(at * _HEAT, _HEAT - 6, _HEAT - 2, 4))}/>'
+        parts.append(
+            f'<a href="{escaped(address(hour))}"><title>{told}</title>'
+            f'<rect class="f busy" {box} fill-opacity="{0.15 + 0.85 * hour.runs / most:.2f}"/>'
+            f"{mark if hour.failed else ''}</a>"
+        )
+    wide = _HEAT * len(found)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{_HEAT:g}"'
+        f' viewBox="0 0 {wide:g} {_HEAT:g}" role="group" aria-label="Earlier runs">{"".join(parts)}</svg>'
+    )
+
+
+def _counted(hour: Hour) -> str:
+    form = "%Y-%m-%d" if hour.hours > 1 else "%Y-%m-%d %H:00Z"
+    failed = f", {hour.failed} failed" if hour.failed else ""
+    return f"{hour.begin:{form}}: {many(hour.runs, 'run')}{failed}"
+
+
 def style() -> str:
     """Return the rules for timelines, in addition to those of all pictures."""
     light = "".join(f".b-{kind}{{fill:{one}}}" for kind, (one, _, _) in _KINDS.items())
@@ -101,7 +131,10 @@ def _bar(bar: Bar, found: Timeline, at: tuple[float, float], address: Address | 
     run = bar.run
     told = f"{run.unit} {run.hook}: {run.result}, {_moment(bar.start)}, {bar.end - bar.start:.3f} s"
     told += f", {run.message}" if run.message else ""
-    under_way = " u" if run.result in UNDER_WAY else ""
+    under_way, pace = "", ""
+    if run.result in UNDER_WAY:
+        under_way = " u"
+        pace = f' data-pace="{_WIDTH / found.axis.seconds:.3f}" data-most="{left + _WIDTH - x:.1f}"'
     to = address("run", run.operation) if address else ""
     # the Tab key skips the bars: a table beside the picture has the same links
     start, end = (f'<a href="{escaped(to)}" tabindex="-1">', "</a>") if to else ("<g>", "</g>")
@@ -109,7 +142,7 @@ def _bar(bar: Bar, found: Timeline, at: tuple[float, float], address: Address | 
     if bar.failed:
         parts.append(f'<rect class="g" {box}/><rect fill="url(#failed)" {box}/><rect class="x" {box}/>')
     else:
-        parts.append(f'<rect class="b-{kind_of(bar)}{under_way}" {box} rx="2"/>')
+        parts.append(f'<rect class="b-{kind_of(bar)}{under_way}" {box}{pace if address else ""} rx="2"/>')
     if not bar.failed and width(run.hook, CHIP_SIZE) + 8 <= wide:
         shown = escaped(cut_end(run.hook, wide - 6, CHIP_SIZE))
         parts.append(f'<text class="s in" x="{x + 4:.1f}" y="{y + 12:.1f}">{shown}</text>')
@@ -126,7 +159,7 @@ def _axis(found: Timeline, left: float, bottom: float) -> Iterator[str]:
     room = left
     for start, _ in found.axis.pieces:
         x, text = left + _WIDTH * found.axis.place(start), _moment(start)
-        if x >= room:
+        if room <= x <= left + _WIDTH + MARGIN - width(text, CHIP_SIZE):
             yield f'<text class="q s" x="{x:.1f}" y="{top - 4:.1f}">{text}</text>'
             room = x + width(text, CHIP_SIZE) + 8
     text, right = _moment(found.axis.pieces[-1][1]), left + _WIDTH

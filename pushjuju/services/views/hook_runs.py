@@ -20,7 +20,7 @@ from pushjuju.store.engine import Row
 from pushjuju.store.tx import ModelTx
 
 _FOREVER = 2**62
-_ROUTINE, _NEWEST, _MOST = "update-status", 500, 5000
+_ROUTINE, _NEWEST, _MOST, _COUNTED = "update-status", 500, 5000, 20000
 _KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}
 _UNDER_WAY = {"prepared": "running", "planned": "planned"}
 _RESULTS = {"terminated": "killed", "gone": "forgotten"}
@@ -53,6 +53,16 @@ class HookRun:
     committed: datetime | None = None
     took_s: float | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hour:
+    """How many runs ended in an hour, or in several from its beginning, and how many of these failed."""
+
+    begin: datetime
+    runs: int
+    failed: int
+    hours: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +106,13 @@ def of_application(ctx: Context, model: str, application: str, most: int) -> lis
 
 
 def of_timeline(
-    ctx: Context, model: str, units: Sequence[str], since: datetime | None, *, routine: bool
+    ctx: Context,
+    model: str,
+    units: Sequence[str],
+    since: datetime | None,
+    until: datetime | None = None,
+    *,
+    routine: bool,
 ) -> list[HookRun]:
     """Return the runs that a timeline shows: the newest 500, or at most 5,000 since a time.
 
@@ -104,11 +120,23 @@ def of_timeline(
         units: Names of units; empty for all units of the model.
         routine: True to show update-status, too.
     """
-    if not (units or since):
+    if not (units or since or until):
         return newest(ctx, model, _NEWEST, but="" if routine else _ROUTINE)
-    found = history(ctx, model, Wanted(units=units, since=since))
+    found = history(ctx, model, Wanted(units=units, since=since, until=until))
     shown = [run for run in found if routine or run.hook != _ROUTINE]
     return shown[-(_MOST if since else _NEWEST) :]
+
+
+def earlier(ctx: Context, model: str, before: datetime, *, routine: bool) -> list[Hour]:
+    """Return how many of the newest 20,000 runs before a time ended in which hour, the oldest hour first."""
+    with ctx.read(model) as tx:
+        rows = tx.rows(
+            "operations_by_hour", before=to_iso(before), but="" if routine else _ROUTINE, most=_COUNTED
+        )
+    return [
+        Hour(begin=datetime.fromisoformat(f"{row['hour']}:00+00:00"), runs=row["runs"], failed=row["failed"])
+        for row in rows
+    ]
 
 
 def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:

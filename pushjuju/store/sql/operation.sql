@@ -7,6 +7,17 @@ SELECT * FROM operation WHERE id >= :start AND id < :start || 'g' ORDER BY id LI
 SELECT * FROM operation WHERE model = :model AND committed IS NOT NULL AND unit <> '' AND name <> :but
 ORDER BY committed DESC LIMIT :most
 
+-- name: operations_by_hour
+-- The newest that ended before a time, counted by hour; no more are read than :most.
+SELECT substr(committed, 1, 13) AS hour, COUNT(*) AS runs,
+  SUM(CASE WHEN outcome IN ('failed', 'terminated', 'error') THEN 1 ELSE 0 END) AS failed
+FROM (
+  SELECT committed, outcome FROM operation
+  WHERE model = :model AND committed < :before AND unit <> '' AND name <> :but
+  ORDER BY committed DESC LIMIT :most
+) AS earlier
+GROUP BY 1 ORDER BY 1
+
 -- name: operations_under_way
 SELECT * FROM operation WHERE model = :model AND state IN ('prepared', 'planned')
 

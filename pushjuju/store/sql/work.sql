@@ -29,15 +29,16 @@ DELETE FROM sequence WHERE scope = :scope AND name = :name
 DELETE FROM sequence WHERE scope = :scope
 
 -- name: work_touch
-INSERT INTO work (key, due, generation, reason) VALUES (:key, :due, 1, :reason)
+INSERT INTO work (key, due, generation, reason, trace) VALUES (:key, :due, 1, :reason, :trace)
 ON CONFLICT (key) DO UPDATE SET
   due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
   generation = work.generation + 1,
-  reason = :reason
+  reason = :reason,
+  trace = CASE WHEN work.trace = '' THEN :trace ELSE work.trace END
 
 -- name: work_due
 -- Leaves out keys that this process works on, which stay due until the process gives them back.
-SELECT key, due, generation, owner, leased_until, lease, attempts, reason, failed FROM work
+SELECT key, due, generation, owner, leased_until, lease, attempts, reason, failed, trace FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND (owner IS NULL OR owner <> :owner OR leased_until <= :now)
 ORDER BY due LIMIT :most
@@ -90,6 +91,7 @@ UPDATE work SET leased_until = :leased_until WHERE key = :key AND lease = :lease
 UPDATE work SET
   due = CASE WHEN generation = :generation THEN :due ELSE :now END,
   reason = CASE WHEN generation = :generation OR :reason <> '' THEN :reason ELSE reason END,
+  trace = CASE WHEN generation = :generation AND :attempts = 0 THEN '' ELSE trace END,
   owner = NULL, leased_until = NULL, attempts = :attempts, failed = :failed
 WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 

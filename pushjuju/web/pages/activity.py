@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 from typing import Any
 
@@ -36,18 +37,54 @@ def timeline(visit: Visit) -> Content:
     """Return the page of what ran when, newest first in the table."""
     routine, units = visit.query.get("all") == "yes", visit.query.get("units", "").split()
     span = _SPANS.get(visit.query.get("since", ""))
-    since = visit.now - span if span else None
-    runs = hook_runs.of_timeline(visit.ctx, visit.model.uuid, units, since, routine=routine)
+    window = _window(visit)
+    since, until = window or (visit.now - span if span else None, None)
+    runs = hook_runs.of_timeline(visit.ctx, visit.model.uuid, units, since, until, routine=routine)
     machines = hook_runs.machines_of_units(visit.ctx, visit.model.uuid)
     picture = ""
     if runs:
-        found = pictures.of_runs(runs, machines, visit.now)
+        found = pictures.of_runs(runs, machines, visit.now, grows=True)
         picture = svg.of_page(timeline_svg.draw(visit.model.name, found, visit.pages.entity))
     form = {"units": " ".join(units), "since": visit.query["since"] if span else "", "routine": routine}
     words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
-    words += ["--since", str(form["since"])] if span else []
-    values = {"picture": picture, "runs": runs[: -_ROWS - 1 : -1], "form": form, "spans": _SPANS}
+    words += [f"--since {_utc(window[0])} --until {_utc(window[1])}"] if window else []
+    words += ["--since", str(form["since"])] if span and not window else []
+    values: dict[str, Any] = {
+        "picture": picture,
+        "runs": runs[: -_ROWS - 1 : -1],
+        "form": form,
+        "spans": _SPANS,
+    }
+    values |= {"window": window, "heat": "" if units else _heat(visit, runs, routine=routine)}
     return Content(title="Timeline", command=visit.command(" ".join(words)), values=values)
+
+
+def _window(visit: Visit) -> tuple[datetime, datetime] | None:
+    """Return the times `from` and `to` of the address, or None when they are no times, or not there."""
+    try:
+        begin, end = (datetime.fromisoformat(visit.query[name]) for name in ("from", "to"))
+        return begin.replace(tzinfo=begin.tzinfo or UTC), end.replace(tzinfo=end.tzinfo or UTC)
+    except (KeyError, ValueError):
+        return None
+
+
+def _utc(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _heat(visit: Visit, runs: Sequence[hook_runs.HookRun], *, routine: bool) -> str:
+    """Return the heat line of the runs before those of the page; empty when there are none."""
+    before = min((run.started for run in runs), default=visit.now)
+    counted = hook_runs.earlier(visit.ctx, visit.model.uuid, before, routine=routine)
+    if not (found := pictures.by_hours(counted)):
+        return ""
+    kept = {"all": "yes"} if routine else {}
+
+    def address(hour: hook_runs.Hour) -> str:
+        end = hour.begin + timedelta(hours=hour.hours)
+        return visit.pages.page("timeline", **{"from": _utc(hour.begin), "to": _utc(end)}, **kept)
+
+    return timeline_svg.heat(found, address)
 
 
 def run(visit: Visit) -> Content:

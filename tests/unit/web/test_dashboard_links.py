@@ -111,6 +111,10 @@ def test_a_link_prefers_an_address_that_others_reach(house: TestController) -> N
 async def test_the_audit_log_names_the_user_of_a_link_and_not_the_link(served: ApiWorld) -> None:
     served.add_user("kim")
     token = link(served).partition("token=")[2]
-    line = audit_lines.lines(served.ctx, audit_lines.Wanted())[-1]
-    assert line["changed"] == ["user kim"]
-    assert token not in str(line)
+    async with browsing(served) as browser:
+        await follow(browser, f"/ui/enter?token={token}")
+    made, used = audit_lines.lines(served.ctx, audit_lines.Wanted())[-2:]
+    assert (made["changed"], made["user"]) == (["user kim"], "admin")
+    assert (used["user"], used["door"], used["command"]) == ("kim", "dashboard", "enter")
+    assert used["verified"]
+    assert token not in str([made, used])

@@ -195,6 +195,21 @@ async def test_work_that_nobody_does_is_told_on_every_page(world: ApiWorld, two:
             assert "no process does it" in (await browser.get(BASE + page))[1], page
 
 
+async def test_the_timeline_leads_to_earlier_hours(world: ApiWorld, two: TwoModels) -> None:
+    async with browsing(world, "admin") as browser:
+        _, newest = await browser.get(f"{BASE}timeline")
+        two.shop.clock.advance(3 * 3600)
+        _, later = await browser.get(f"{BASE}timeline?since=1h")
+        (address,) = re.findall(r'<a href="([^"]*from=[^"]*)">', later)
+        status, earlier = await browser.get(unescape(address))
+        _, odd = await browser.get(f"{BASE}timeline?from=never&to=%00")
+    assert "from=" not in newest
+    assert (status, "install" in earlier, "from=" in earlier) == (200, True, False)
+    begin, end = re.findall(r"20\d\d-\d\d-\d\dT\d\d:00:00Z", earlier.partition("<footer>")[2])
+    assert f"timeline -m home:admin/shop --since {begin} --until {end}" in earlier
+    assert "install" in odd
+
+
 async def test_the_timeline_shows_some_units_since_some_time(world: ApiWorld, two: TwoModels) -> None:
     async with browsing(world, "admin") as browser:
         _, every = await browser.get(f"{BASE}timeline")

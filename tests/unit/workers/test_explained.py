@@ -135,7 +135,11 @@ async def test_a_unit_at_rest_does_not_hide_that_its_machine_is_silent(runtime: 
     runtime.write(lambda tx: tx.run("machine_see_again", id="0"))
     runtime.write(
         lambda tx: tx.run(
-            "work_touch", key=machine_key(runtime.model, "0"), due=to_iso(runtime.clock.now()), reason="look"
+            "work_touch",
+            key=machine_key(runtime.model, "0"),
+            due=to_iso(runtime.clock.now()),
+            reason="look",
+            trace="",
         )
     )
     await drive(runtime, work)

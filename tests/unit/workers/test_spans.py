@@ -241,6 +241,41 @@ def test_work_in_the_background_belongs_to_the_command_and_each_contact_begins_a
     assert {span["traceId"] for span in collector.spans if "hook" in span["name"]} <= traces
 
 
+def linked(span: dict[str, Any]) -> list[str]:
+    return [link["spanId"] for link in span["links"]]
+
+
+def test_later_work_of_another_process_is_linked_to_the_command_that_asked_for_it(
+    home: PlayedHome, collector: SpanReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "ensure", lambda *_: None)
+    monkeypatch.setattr(serving, "LINGER_S", 0.0)
+    home.env = collector.env
+    deploy(home, "-n", "2", "--no-wait")
+    ran(home, "controller", "run", "--until-idle")
+    (asking,), contacts = collector.named("pushjuju deploy"), collector.named("contact")
+    assert len(contacts) > 1  # both units, and the hooks of the one that sees the other
+    assert {*map(tuple, map(linked, contacts))} == {(asking["spanId"],)}
+    collector.bodies.clear()
+    ran(home, "config", "web", "title=other", "--no-wait")
+    (asking,) = collector.named("pushjuju config")
+    home.env = {}
+    ran(home, "status")
+    home.env = collector.env
+    ran(home, "update-status")
+    (working,), contacts = collector.named("pushjuju update-status"), collector.named("contact")
+    assert contacts
+    assert {contact["parentSpanId"] for contact in contacts} == {working["spanId"]}
+    assert {*map(tuple, map(linked, contacts))} == {(asking["spanId"],)}
+
+
+def test_work_that_is_done_is_linked_to_nothing_later(home: PlayedHome, collector: SpanReceiver) -> None:
+    home.env = collector.env
+    deploy(home)
+    ran(home, "config", "web", "title=other")
+    assert not any(map(linked, collector.spans))
+
+
 def test_nothing_of_a_trace_is_sent_to_a_machine(home: PlayedHome, collector: SpanReceiver) -> None:
     frames: list[Mapping[str, Any]] = []
     home.env = {**collector.env, "TRACEPARENT": HEADER}

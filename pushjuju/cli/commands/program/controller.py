@@ -144,6 +144,9 @@ def _act(cli: Cli, word: str, asked: ControllerFlags, names: Sequence[str]) -> N
 
 def _run(cli: Cli, asked: ControllerFlags) -> None:
     asked.check()
+    for flag in ("api", "metrics", "metrics_file"):
+        if flag in cli.given and not getattr(asked, flag):
+            raise UsageError(f'--{flag.replace("_", "-")} needs a value, not ""')
     if asked.lanes < 1:
         raise UsageError("--lanes is at least 1")
     if (asked.cert or asked.key or asked.web_cli or asked.hosts or asked.no_dashboard) and not asked.api:

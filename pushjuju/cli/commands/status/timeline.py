@@ -13,6 +13,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal import screen
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.core.values import dataclass
 from pushjuju.portable import output
 from pushjuju.portable.names import is_unit
 from pushjuju.services.pictures import timeline as pictures
@@ -26,44 +27,51 @@ if TYPE_CHECKING:
 _FOLLOW_S = 0.5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineFlags:
+    """The flags of timeline on the command line."""
+
+    model: str = flags.MODEL[0]
+    since: str = flags.text(
+        "since", "Only runs since a duration (10m) or a time (2025-03-01, 2025-03-01T09:12)"
+    )
+    until: str = flags.text("until", "Only runs that began before a duration ago or a time")
+    routine: bool = flags.switch("all", "Show update-status hooks too", dest="routine")
+    follow: bool = flags.switch("follow", "Draw the table again twice a second, until Ctrl-C")
+    utc: bool = flags.switch("utc", "Display timestamps in the UTC timezone")
+
+
 @command(
     "timeline",
     usage="[<unit> ...]",
     summary="Shows what ran when on which unit, as text, as a picture or as a trace.",
     formats=("tabular", "svg", "json", "trace"),
-    flags=(
-        *flags.MODEL,
-        flags.text("since", "Only runs since a duration (10m) or a time (2025-03-01, 2025-03-01T09:12)"),
-        flags.switch("all", "Show update-status hooks too", dest="routine"),
-        flags.switch("follow", "Draw the table again twice a second, until Ctrl-C"),
-        flags.switch("utc", "Display timestamps in the UTC timezone"),
-        *flags.COLOUR,
-    ),
-    details="Without --since the newest 500 runs are shown, else at most 5000. A time of more than 30\n"
-    "seconds in which nothing ran is cut. In the table the height of a block says how much of its time\n"
-    "something ran, and `!` marks a failed run. Perfetto and chrome://tracing open the trace.",
+    flags=flags.COLOUR,
+    into=TimelineFlags,
+    details="Without --since and --until the newest 500 runs are shown, else at most 5000. A time of more\n"
+    "than 30 seconds in which nothing ran is cut. In the table the height of a block says how much of its\n"
+    "time something ran, and `!` marks a failed run. Perfetto and chrome://tracing open the trace.",
     examples="    pushjuju timeline --since 10m\n    pushjuju timeline web/0 --format svg -o web.svg\n"
     "    pushjuju timeline --format trace -o trace.json\n",
     see_also=("hooks", "explain", "status"),
 )
-def timeline(
-    cli: Cli, args: tuple[str, ...], *, model: str, since: str, routine: bool, follow: bool, utc: bool
-) -> None:
+def timeline(cli: Cli, args: tuple[str, ...], asked: TimelineFlags) -> None:
     """Show the history of runs on an axis of time."""
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')
-    if follow and cli.output.form != "tabular":
+    if asked.follow and cli.output.form != "tabular":
         raise UsageError("--follow draws the table: it goes with --format tabular alone")
-    opened = session.open_model(cli, model)
+    opened = session.open_model(cli, asked.model)
 
     def once() -> tuple[str, str]:
-        runs = _runs(cli, opened, args, since, routine=routine)
+        start, end = (moment(text, cli.clock.now()) if text else None for text in (asked.since, asked.until))
+        runs = hook_runs.of_timeline(opened.ctx, opened.uuid, args, start, end, routine=asked.routine)
         if not runs and cli.output.form in ("tabular", "svg"):
             return "", "No runs to display."
-        return _text(cli, opened, runs, utc=utc), ""
+        return _text(cli, opened, runs, utc=asked.utc), ""
 
-    if follow:
+    if asked.follow:
         return watch_screen.watch(cli, once, _FOLLOW_S)
     text, note = once()
     if note:
@@ -71,11 +79,6 @@ def timeline(
     else:
         cli.output.text(text)
     return None
-
-
-def _runs(cli: Cli, opened: Session, units: Sequence[str], since: str, *, routine: bool) -> list[HookRun]:
-    start = moment(since, cli.clock.now()) if since else None
-    return hook_runs.of_timeline(opened.ctx, opened.uuid, units, start, routine=routine)
 
 
 def _text(cli: Cli, opened: Session, runs: Sequence[HookRun], *, utc: bool) -> str:

@@ -166,7 +166,7 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
             **noting.caller.facts(),
             "model": name or "",
             "model-uuid": model,
-            "changed": [*noting.files, *sorted(_readable(plain, item, {model: name}) for item in names)],
+            "changed": [*noting.files, *sorted({_readable(plain, item, {model: name}) for item in names})],
         },
     )
 
@@ -196,10 +196,17 @@ def _names(rows: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def _readable(tx: Tx, item: str, known: Mapping[str, str]) -> str:
-    """Return `kind name` with the name of a model in place of its UUID; `known` has names by UUID."""
+    """Return `kind name` with the name of a model in place of its UUID, or of its name without the owner.
+
+    Args:
+        known: UUID -> `owner/name` of the model of the transaction.
+    """
     kind, _, entity = item.partition(" ")
     if kind != "model":
         return item
+    for name in known.values():
+        if name and name.rpartition("/")[2] == entity:
+            return f"model {name}"
     return f"model {known.get(entity) or tx.scalar('audit_model_name', model=entity) or entity}"
 
 

@@ -20,7 +20,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.store.engine import Row
 from pushjuju.store.queue import model_key, touch
 from pushjuju.store.rows import notify_records
-from pushjuju.store.rows.records import Model
+from pushjuju.store.rows.records import Machine, Model, Status
 from pushjuju.store.tx import ModelTx
 
 LOOP = "notify"
@@ -186,6 +186,38 @@ def clear(tx: ModelTx, event: str, subject: Subject) -> bool:
     return known.due is None
 
 
+def joined(tx: ModelTx) -> None:
+    """Note the states that began before the first target came, so that targets get their ends.
+
+    No event tells of such a state itself, unless the state lasts long enough only from now on.
+    """
+    for row in tx.list(Status, "units_in_error"):
+        _was(tx, _ERROR, Subject("unit", row.entity), row.since, _in_error(row.entity, row.message))
+    for row in tx.list(Status, "statuses_of_kind", kind=str(StatusKind.WORKLOAD)):
+        if row.status == Workload.BLOCKED:
+            text = _blocked(row.entity, row.message)
+            _was(tx, _BLOCKED, Subject("unit", row.entity), row.since, text, after_s=BLOCKED_S)
+    for machine in tx.list(Machine, "machine_list"):
+        if machine.unreachable_since is not None:
+            subject, since = Subject("machine", machine.id), machine.unreachable_since
+            _was(tx, _UNREACHABLE, subject, since, _silent(machine.id))
+
+
+def _was(
+    tx: ModelTx, event: str, subject: Subject, since: datetime | None, text: str, after_s: float = 0
+) -> None:
+    """Note a state that nobody has noted; its event comes only when its time is still ahead."""
+    about = {"kind": subject.kind, "entity": subject.name, "event": event}
+    if tx.find(notify_records.AlarmRow, "alarm_get", **about) is not None:
+        return
+    begun = since or tx.now
+    due = begun + timedelta(seconds=after_s)
+    ahead = due if due > tx.now else None
+    tx.run("alarm_set", **about, text=text, since=begun, due=ahead)
+    if ahead is not None:
+        touch(tx, model_key(tx.model, LOOP), ahead)
+
+
 def forget(tx: ModelTx, subject: Subject) -> None:
     """Forget the states of an entity that is removed."""
     if _known(tx):
@@ -201,6 +233,18 @@ def raise_due(tx: ModelTx) -> datetime | None:
     return from_iso(due) if due else None
 
 
+def _in_error(unit: str, message: str) -> str:
+    return f"unit {unit} is in error: {message}"[:_MOST_TEXT]
+
+
+def _blocked(unit: str, message: str) -> str:
+    return f"unit {unit} is blocked: {message}"[:_MOST_TEXT]
+
+
+def _silent(machine: str) -> str:
+    return f"machine {machine} does not answer"
+
+
 # --- the entities -----------------------------------------------------------------------------------------
 
 
@@ -214,12 +258,11 @@ def of_status(tx: ModelTx, kind: StatusKind, entity: str, before: str, status: s
     data = {"status": status, "message": message[:_MOST_TEXT]}
     if kind == StatusKind.WORKLOAD:
         if status == Workload.BLOCKED:
-            text = f"unit {entity} is blocked: {message}"[:_MOST_TEXT]
-            alarm(tx, _BLOCKED, unit, text, after_s=BLOCKED_S)
+            alarm(tx, _BLOCKED, unit, _blocked(entity, message), after_s=BLOCKED_S)
         elif before == Workload.BLOCKED and clear(tx, _BLOCKED, unit):
             record(tx, _RECOVERED, unit, f"unit {entity} is not blocked any more: {status}", data)
     elif status == Agent.ERROR:
-        alarm(tx, _ERROR, unit, f"unit {entity} is in error: {message}"[:_MOST_TEXT], data=data)
+        alarm(tx, _ERROR, unit, _in_error(entity, message), data=data)
     elif status == Agent.IDLE and clear(tx, _ERROR, unit):
         record(tx, _RECOVERED, unit, f"unit {entity} is not in error any more", data)
 
@@ -227,7 +270,7 @@ def of_status(tx: ModelTx, kind: StatusKind, entity: str, before: str, status: s
 def unreachable(tx: ModelTx, machine: str, error: str) -> None:
     """Note that a machine does not answer."""
     data = {"error": error[:_MOST_TEXT]}
-    alarm(tx, _UNREACHABLE, Subject("machine", machine), f"machine {machine} does not answer", data=data)
+    alarm(tx, _UNREACHABLE, Subject("machine", machine), _silent(machine), data=data)
 
 
 def reachable(tx: ModelTx, machine: str) -> None:

@@ -65,6 +65,7 @@ def add(ctx: Context, host: PluginHost, options: TargetOptions) -> str:
         tx.insert("notify_target", row)
         for model in models.listed(tx):
             expiring.schedule(ctx.of(tx, model.uuid))
+            notices.joined(ctx.of(tx, model.uuid))
     return row.shown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
@@ -45,7 +46,7 @@ def follow_link(ctx: Context, token: str) -> str:
     with ctx.store.read() as tx:  # wrong links write nothing
         if not (found := tokens.holder(tx, Purpose.LINK, token, now=ctx.clock.now())):
             return ""
-    with ctx.store.write() as tx:
+    with replace(ctx, user=found).change_controller() as tx:
         return found if tokens.use_up(tx, token) else ""
 
 

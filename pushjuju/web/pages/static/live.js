@@ -90,6 +90,8 @@ function follow() {
   stream.onerror = () => { void load(); retry(); };
 }
 
+// A module that cannot go on with what is shown asks for the page anew.
+document.addEventListener("stale", () => void load());
 // A hidden page has no stream, as browsers open few connections to one server.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) { stream?.close(); stream = null; } else { heard = Date.now(); follow(); }

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from pushjuju.cli.commands.status import timeline_table
 from pushjuju.services.pictures import timeline, timeline_svg
-from pushjuju.services.views.hook_runs import HookRun
+from pushjuju.services.views.hook_runs import HookRun, Hour
 from tests.world.known_models import runs
 from tests.world.printed import NINE
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def run(
@@ -116,3 +118,39 @@ def test_two_thousand_runs_are_drawn_whole() -> None:
     made = timeline.of_runs(runs(2000, units=40), {}, NINE)
     drawn = timeline_svg.draw("m", made)
     assert drawn.count("<g><title>") == 2000
+
+
+def test_a_page_has_room_for_bars_that_grow_and_a_file_has_no_marks_for_a_page() -> None:
+    now = NINE + timedelta(seconds=100)
+    under_way = [run("a/0", 0, None, result="running")]
+    assert timeline.of_runs(under_way, {}, now).axis.seconds == 100
+    found = timeline.of_runs(under_way, {}, now, grows=True)
+    assert found.axis.seconds == 110
+    drawn = timeline_svg.draw("shop", found, lambda _kind, name: f"/{name}")
+    bar = next(rect for rect in ElementTree.fromstring(drawn).iter(f"{SVG}rect") if rect.get("data-pace"))
+    wide, pace, most = (float(bar.get(name, "")) for name in ("width", "data-pace", "data-most"))
+    assert (wide, most) == (pytest.approx(100 * pace, abs=0.1), pytest.approx(110 * pace, abs=0.1))
+    assert "data-" not in timeline_svg.draw("shop", found)
+    over = [run("a/0", 0, 100)]
+    assert timeline.of_runs(over, {}, now, grows=True) == timeline.of_runs(over, {}, now)
+
+
+def test_many_hours_of_a_heat_line_become_days() -> None:
+    hours = [Hour(begin=NINE + timedelta(hours=at), runs=at, failed=at % 2) for at in range(61)]
+    assert timeline.by_hours(hours[:60]) == hours[:60]
+    days = timeline.by_hours(hours)
+    assert [(day.begin.day, day.hours) for day in days] == [(1, 24), (2, 24), (3, 24)]
+    assert (sum(day.runs for day in days), sum(day.failed for day in days)) == (sum(range(61)), 30)
+    assert days[0].runs == sum(range(15))
+
+
+def test_a_heat_line_is_darkest_where_most_ran_and_marks_what_failed() -> None:
+    hours = [Hour(begin=NINE, runs=10, failed=0), Hour(begin=NINE + timedelta(hours=1), runs=5, failed=2)]
+    drawn = ElementTree.fromstring(timeline_svg.heat(hours, lambda hour: f"/<{hour.runs}>"))
+    links = list(drawn.iter(f"{SVG}a"))
+    assert [link.get("href") for link in links] == ["/<10>", "/<5>"]
+    assert [link[0].text for link in links] == [
+        "2025-03-01 09:00Z: 10 runs", "2025-03-01 10:00Z: 5 runs, 2 failed"
+    ]  # fmt: skip
+    assert [link[1].get("fill-opacity") for link in links] == ["1.00", "0.57"]
+    assert [len(link) for link in links] == [2, 3]

@@ -25,6 +25,7 @@ from pushjuju.services.requests.application import attach_resource, settings
 from pushjuju.services.requests.controller import controller_config, notify
 from pushjuju.services.requests.controller.notify import TargetOptions
 from pushjuju.services.requests.machine import spaces
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.requests.storage import pools
 from pushjuju.services.requests.user import access, passwords, users
@@ -66,6 +67,12 @@ def test_a_change_has_a_line_that_names_what_changed_and_no_value(web: TestContr
     assert "application web" in line["changed"]
     assert line["time"] == "2025-03-01T09:00:00.000000Z"
     assert SECRET not in json.dumps(found(web))
+
+
+def test_a_line_names_a_model_once(web: TestController) -> None:
+    add_model(web.ctx, AddModelOptions(name="other"))
+    line = next(line for line in reversed(found(web)) if line["model"] == "admin/other")
+    assert line["changed"] == ["model admin/other"]
 
 
 def test_a_change_that_fails_has_no_line(web: TestController) -> None:

@@ -21,6 +21,8 @@ from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.controller import notify
 from pushjuju.services.requests.controller.notify import TargetOptions
 from pushjuju.services.requests.model import settled
@@ -112,6 +114,46 @@ async def test_a_unit_that_is_blocked_for_long(
     status(Workload.ACTIVE, "")
     await drive(runtime, work)
     assert posted.events == ["unit.blocked", "unit.recovered"]
+
+
+async def test_a_new_target_is_told_how_earlier_states_end_and_not_of_the_states(
+    runtime: TestController, work: PlayedRuntime, posted: Posted
+) -> None:
+    runtime.deploy(count=3)
+    await drive(runtime, work)
+    runtime.played("0").fail("config-changed", 2)
+    work.unreachable["1"] = Unreachable("machine 1 does not answer")
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
+    await drive(runtime, work)
+    listen(runtime, posted)
+    listen(runtime, posted, "second")
+    await later(runtime, work, 40)  # the hook fails again
+    assert posted.events == []
+    work.unreachable.clear()
+    await later(runtime, work, 20 * MINUTE)
+    assert sorted(posted.events) == ["machine.back"] * 2 + ["unit.recovered"] * 2
+
+
+@pytest.mark.parametrize(
+    ("minutes", "told"), [(4, ["unit.blocked", "unit.recovered"]), (11, ["unit.recovered"])]
+)
+async def test_a_new_target_is_told_of_a_unit_whose_ten_minutes_end_later(
+    runtime: TestController, work: PlayedRuntime, posted: Posted, minutes: int, told: list[str]
+) -> None:
+    def status(word: Workload) -> None:
+        runtime.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", word, "because"))
+
+    runtime.active()
+    status(Workload.BLOCKED)
+    await later(runtime, work, minutes * MINUTE)
+    listen(runtime, posted)
+    await drive(runtime, work)
+    assert posted.events == []
+    await later(runtime, work, 7 * MINUTE)
+    assert posted.events == told[:-1]
+    status(Workload.ACTIVE)
+    await drive(runtime, work)
+    assert posted.events == told
 
 
 async def test_a_machine_that_is_lost_and_found(

@@ -101,6 +101,8 @@ async def test_the_server_beside_the_workers_has_the_own_certificate(folder: Pat
             ("run", "--api", ":1", "--dashboard-hosts", "a,b:1"),
             'takes names without ports, HOST[,...], not "b:1"',
         ),
+        (("run", "--metrics", ""), '--metrics needs a value, not ""'),
+        (("run", "--metrics-file="), '--metrics-file needs a value, not ""'),
         (("renew-key", "--cert", "x"), "controller renew-key does not take that flag"),
     ],
 )

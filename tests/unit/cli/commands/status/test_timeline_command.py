@@ -34,6 +34,8 @@ def test_json_has_the_runs_of_hooks(runtime: TestController, run: Run) -> None:
 def test_units_and_times_choose_what_is_shown(runtime: TestController, run: Run) -> None:
     shown = json.loads(ok(run("timeline", "web/0", "--format", "json")))
     assert {item["unit"] for item in shown} == {"web/0"}
+    before = json.loads(ok(run("timeline", "--until", "2001-01-01", "--format", "json")))
+    assert not (before["runs"] if isinstance(before, dict) else before)
     ended = run("timeline", "--since", "2999-01-01")
     assert (ended.status, ended.out) == (0, "")
     assert "No runs to display." in ended.err
