@@ -1,4 +1,4 @@
-"""Says for `doctor` whether the user's shell completes commands, and whether `man pushjuju` finds the page."""
+"""Says for `doctor` whether the shell completes commands, and whether `man pushjuju` finds the page."""
 
 from __future__ import annotations
 
