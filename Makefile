@@ -1,6 +1,6 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs demo dist deb image clean lock lowest audit statements unordered test-postgres chaos-postgres
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image clean lock lowest audit statements unordered test-postgres chaos-postgres
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd and not browser
 WORKERS ?= $(shell nproc)
@@ -87,6 +87,9 @@ bench: setup  ## Measure speed and weight, and print the figures
 
 docs: setup  ## Build the docs site into build/docs/html (Sphinx; each warning is an error)
 	$(BIN)/python -m contrib.docsite
+
+docs-versions: setup  ## Build the docs site of this checkout and of each minor release, with a switch between them
+	$(BIN)/python -m contrib.docsite --versions
 
 demo:  ## Deploy the example charm onto a new local machine
 	python3 contrib/dev.py demo

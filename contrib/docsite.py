@@ -1,8 +1,12 @@
 """Build the docs site: the pages of docs/ and those that contrib/reference.py makes, with Sphinx.
 
-    python -m contrib.docsite [FOLDER]
+    python -m contrib.docsite [--versions] [FOLDER]
 
-The script writes FOLDER/source and FOLDER/html; FOLDER is build/docs unless the argument names another.
+The script writes FOLDER/source and FOLDER/html; FOLDER is build/docs unless the argument names another. With
+--versions, FOLDER/html has a folder for the checkout (`latest`) and one for the newest release of each minor
+version (`0.1`), with a switch in the sidebar; each is built by the script of its own tag.
+
+With DOCS_URL, the address of the site, pages name their own address and sitemap.xml lists them all.
 
 The pages of docs/ are plain Markdown for GitHub. A copy of them gets what a site needs: the table of contents
 from the lists of index.md, and links that leave docs/ lead to the repository that REPOSITORY_URL names, or
@@ -16,8 +20,11 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from subprocess import PIPE
+from xml.sax.saxutils import escape
 
 from contrib import reference
 
@@ -29,7 +36,9 @@ _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#]+)(#[^)\s]+)?\)")
 
 def main(arguments: list[str]) -> int:
     """Build the site, and return Sphinx's exit code."""
-    folder = Path(arguments[0] if arguments else ROOT / "build" / "docs").resolve()
+    if arguments[:1] == ["--versions"]:
+        return build_versions(folder_of(arguments[1:]))
+    folder = folder_of(arguments)
     source = folder / "source"
     shutil.rmtree(folder, ignore_errors=True)
     write_sources(source, os.environ.get("REPOSITORY_URL", ""))
@@ -48,14 +57,77 @@ def main(arguments: list[str]) -> int:
     command = [sys.executable, "-m", "sphinx", "-b", "html", *options, str(source), str(folder / "html")]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     if not code:
+        write_sitemap(folder / "html", os.environ.get("DOCS_URL", ""))
         print(f"open {folder / 'html' / 'index.html'}")
     return code
+
+
+def folder_of(arguments: list[str]) -> Path:
+    """Return the folder that the arguments name."""
+    return Path(arguments[0] if arguments else ROOT / "build" / "docs").resolve()
+
+
+def build_versions(folder: Path) -> int:
+    """Build the site of the checkout and of each minor version; return the first exit code that is not 0."""
+    tags = minor_versions(git("tag", "--list", "v*").split())
+    address = os.environ.get("DOCS_URL", "")
+    site = folder / "html"
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, tag in {"latest": "", **tags}.items():
+        with tempfile.TemporaryDirectory(prefix="pushjuju-docs-") as work:
+            place = checked_out(tag, Path(work) / "tree") if tag else ROOT
+            names = " ".join(["latest", *tags])
+            more = {"DOCS_VERSIONS": names, "DOCS_VERSION": name, "DOCS_URL": address and f"{address}{name}/"}
+            command = [sys.executable, "-m", "contrib.docsite", f"{work}/built"]
+            environ = {**os.environ, **more}
+            code = subprocess.run(command, cwd=place, env=environ, stdout=PIPE, check=False).returncode
+            if code:
+                return code
+            shutil.move(f"{work}/built/html", site / name)
+    (site / "index.html").write_text('<!doctype html><meta http-equiv="refresh" content="0; url=latest/">\n')
+    write_sitemap(site, address)
+    print(f"open {site / 'index.html'}")
+    return 0
+
+
+def minor_versions(tags: list[str]) -> dict[str, str]:
+    """Return minor version -> its newest tag, the newest version first; other tags are left out."""
+    found: dict[tuple[int, int], tuple[int, str]] = {}
+    for tag in tags:
+        if numbers := re.fullmatch(r"v(\d+)\.(\d+)\.(\d+)", tag):
+            major, minor, patch = map(int, numbers.groups())
+            found[major, minor] = max(found.get((major, minor), (-1, "")), (patch, tag))
+    return {f"{major}.{minor}": found[major, minor][1] for major, minor in sorted(found, reverse=True)}
+
+
+def checked_out(tag: str, folder: Path) -> Path:
+    """Write the files of a tag into a new folder, and return the folder."""
+    folder.mkdir()
+    archive = subprocess.run(["git", "archive", tag], cwd=ROOT, check=True, capture_output=True).stdout
+    subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
+    return folder
+
+
+def git(*words: str) -> str:
+    """Return the output of git in the checkout."""
+    return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def write_sitemap(site: Path, address: str) -> None:
+    """Write sitemap.xml with the pages below a folder; without an address there is none."""
+    if not address:
+        return
+    pages = (page.relative_to(site).as_posix() for page in site.rglob("*.html"))
+    shown = sorted(page for page in pages if page.rpartition("/")[2] not in ("genindex.html", "search.html"))
+    rows = "".join(f"  <url><loc>{escape(address + page)}</loc></url>\n" for page in shown)
+    text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{rows}</urlset>\n'
+    (site / "sitemap.xml").write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{text}', encoding="utf-8")
 
 
 def write_sources(folder: Path, repository: str) -> None:
     """Write the pages from which Sphinx builds the site."""
     made = reference.pages()
-    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "_templates"))
     for page in folder.rglob("*.md"):
         here = DOCS / page.relative_to(folder)
         page.write_text(linked(page.read_text(encoding="utf-8"), here, repository), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -15,6 +16,15 @@ extensions = ["myst_parser", "sphinx_copybutton"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
 html_theme = "furo"
+html_baseurl = os.environ.get("DOCS_URL", "")  # where this version will be; pages name their address there
+templates_path = ["_templates"]
+_PARTS = ("brand", "search", "versions", "scroll-start", "navigation", "scroll-end")
+html_sidebars = {"**": [f"sidebar/{part}.html" for part in _PARTS]}
+# the names of all versions of the site, in folders beside each other; contrib/docsite.py sets both variables
+html_context = {
+    "versions": os.environ.get("DOCS_VERSIONS", "").split(),
+    "this_version": os.environ.get("DOCS_VERSION", ""),
+}
 html_title = f"{project} {release}"
 html_copy_source = False
 html_show_copyright = False

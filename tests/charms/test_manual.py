@@ -16,7 +16,7 @@ import pytest
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.ssh import new_key
-from tests.charms.client import HELLO, Client
+from tests.charms.client import HELLO, REPOSITORY, Client
 from tests.charms.test_firewall import connects
 from tests.charms_tools.packing import ops_charm
 from tests.world import how_to
@@ -156,6 +156,22 @@ def test_the_page_about_the_machines_of_another_tool(client: Client, server: Ser
     broken = "pushjuju add-machine --from hosts.ini"
     how_to.play("take-in-a-fleet.md", how_to.Shell(tmp_path, **client.environ), ends={broken: 1})
     assert [item["instance-id"] for item in client.status()["machines"].values()] == [f"manual:{server.host}"]
+
+
+def test_the_readme_works_line_by_line(client: Client, server: Server, tmp_path: Path) -> None:
+    """The controller is made by the first command; the second machine is one that somebody has."""
+    whole = "tests/fresh/test_bare_host.py runs this line on a bare computer"
+    how_to.play(
+        "../../README.md",
+        how_to.Shell(tmp_path / "home", **client.environ),
+        left_out={f"python3 contrib/dev.py {job}": whole for job in ("demo", "test")},
+        put={
+            "./contrib": str(REPOSITORY / "contrib"),
+            "bob@10.0.0.7": f"bob@{server.host} --private-key {server.key}",
+        },
+    )
+    client.check_at_rest()
+    assert [unit["machine"] for unit in client.units("web").values()] == ["0", "1"]
 
 
 def test_a_machine_of_a_cloud_image(client: Client, image: Server) -> None:

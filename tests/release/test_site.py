@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from contrib import docsite
+
+ADDRESS = "https://docs.example.org/latest/"
 ROOT = Path(__file__).parents[2]
 # what a browser fetches without a click; `href` of <a> is a link
 _FETCHED = {"src", "srcset", "poster", "data", "action", "href"}
@@ -21,7 +25,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("sphinx", reason="Sphinx is missing; `make setup` installs what is new")
     folder = tmp_path_factory.mktemp("docs")
     command = [sys.executable, "-m", "contrib.docsite", folder]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    more = {"DOCS_VERSIONS": "latest 0.2 0.1", "DOCS_VERSION": "latest", "DOCS_URL": ADDRESS}
+    environ = {**os.environ, **more}
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / "html"
 
@@ -34,7 +40,8 @@ class _Addresses(HTMLParser):
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [value or "" for name, value in attrs if tag != "a" and name in _FETCHED]
+        if tag != "a" and ("rel", "canonical") not in attrs:  # both are links that nobody follows by himself
+            self.found += [value or "" for name, value in attrs if name in _FETCHED]
 
 
 def test_a_page_asks_no_other_host_for_anything(site: Path) -> None:
@@ -46,6 +53,26 @@ def test_a_page_asks_no_other_host_for_anything(site: Path) -> None:
         assert not [address for address in parser.found if outside.match(address)], page
     for sheet in site.rglob("*.css"):
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", sheet.read_text()), sheet
+
+
+def test_a_page_leads_to_the_other_versions_and_the_map_of_the_site_to_all_pages(site: Path) -> None:
+    text = (site / "how-to/monitor.html").read_text()
+    assert f'<link rel="canonical" href="{ADDRESS}how-to/monitor.html">' in text
+    assert re.findall(r'href="([^"]+/index.html)"[^>]*>(latest|0\.\d)<', text) == [
+        (f"../../{name}/index.html", name) for name in ("latest", "0.2", "0.1")
+    ]
+    pages = {page.relative_to(site).as_posix() for page in site.rglob("*.html")}
+    listed = re.findall(f"<loc>{re.escape(ADDRESS)}(.*)</loc>", (site / "sitemap.xml").read_text())
+    assert pages - {*listed} == {"genindex.html", "search.html"}
+    assert listed == sorted(listed)
+    assert (site / "objects.inv").exists()
+
+
+def test_each_minor_version_is_built_from_its_newest_release() -> None:
+    tags = ["v0.9.0", "v0.10.1", "v0.10.0", "v0.10.10", "v1.0.0", "v1.1.0rc1", "nightly"]
+    assert list(docsite.minor_versions(tags).items()) == [
+        ("1.0", "v1.0.0"), ("0.10", "v0.10.10"), ("0.9", "v0.9.0"),
+    ]  # fmt: skip
 
 
 def test_every_page_of_the_docs_is_in_the_site(site: Path) -> None:

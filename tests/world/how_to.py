@@ -96,7 +96,7 @@ class Shell:
     def __call__(self, line: str, stdin: str = "") -> tuple[int, str]:
         """Run a line; return its exit code and what it printed."""
         kept = self.home / "environ"
-        script = f"trap 'env -0 > {shlex.quote(str(kept))}' EXIT\nshopt -s expand_aliases\n{line}\n"
+        script = f"trap 'env -0 > \"$HOME/environ\"' EXIT\nshopt -s expand_aliases\n{line}\n"
         done = subprocess.run(
             ["bash", "-c", script], cwd=self.home, env=self.environ, input=stdin, text=True, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, start_new_session=True,

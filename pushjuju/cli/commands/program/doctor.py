@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pushjuju.cli.commands.program import installed
 from pushjuju.cli.commands.program.doctor_table import findings
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -22,8 +23,9 @@ from pushjuju.workers.provision import checkup
         flags.switch("schedule", "Add a line to your crontab that runs update-status every five minutes"),
     ),
     formats=("tabular", "yaml", "json"),
-    details="Shows also whether something runs `update-status` regularly. That is optional: each command\n"
-    "works what is due.",
+    details="Shows also whether something runs `update-status` regularly, whether your shell completes\n"
+    "commands of pushjuju, and whether `man pushjuju` finds the page. All of these are optional: each\n"
+    "command works what is due.",
     examples="    pushjuju doctor local\n    pushjuju doctor --schedule\n",
     see_also=("plugins", "update-status"),
 )
@@ -35,7 +37,7 @@ def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) ->
     found: list[dict[str, Any]] = []
     for cloud in args or (making.FIRST_CLOUD,):
         found += checkup.examine(folder, cloud, environ=cli.env, warn=cli.console.warn, install=install)
-    found += regular.look(folder, cli.env)
+    found += regular.look(folder, cli.env) + installed.look(cli.env)
     cli.output.write(found, {"tabular": lambda entries: findings(entries, colour=cli.output.colour)})
     if any(entry["level"] == "error" for entry in found):
         raise Silent
