@@ -259,6 +259,6 @@ def test_look_at_models_in_a_browser(home: PlayedHome) -> None:
                 assert "admin/shop" in page.read().decode()
             return 0, found[0].replace(found[2], "...")
 
-    names = ("dashboard", "plan", "api", "controller run --api")
+    names = ("dashboard", "dashboard --link USER", "plan", "api", "controller run --api")
     left_out = {f"pushjuju {name}": "named in a sentence" for name in names}
     how_to.play("use-the-dashboard.md", run, left_out=left_out)

@@ -12,41 +12,20 @@ import select
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any, cast
 
 import psycopg
 from psycopg import pq
 
-from pushjuju.core.clock import to_iso
 from pushjuju.store.files.waits import TOLD_AFTER_S
+from pushjuju.store.postgres.values import READERS, Row, sent, type_of
 from pushjuju.store.statements import queries
 
 _MOST_PENDING = 100  # answers; more could fill the buffers of both sides, which then wait for each other
 _SOON_MS = TOLD_AFTER_S * 1000
 _OK = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
-_INT8, _BYTEA = 20, 17  # types of PostgreSQL
 _KINDS = {"SELECT": "read", "WITH": "read", "INSERT": "write", "UPDATE": "write", "DELETE": "write"}
 _PARAMETER = re.compile(r"(?<!:):([a-z_0-9]+)")
-
-
-def _text(value: bytes) -> str:
-    return value.decode()
-
-
-def _bytes(value: bytes) -> bytes:
-    return bytes.fromhex(value[2:].decode())
-
-
-def _truth(value: bytes) -> int:
-    return int(value == b"t")
-
-
-# type of PostgreSQL -> what SQLite's driver returns for such a column
-_READERS: Mapping[int, Callable[[bytes], Any]] = {
-    16: _truth, 17: _bytes, 19: _text, 20: int, 21: int, 23: int, 25: _text, 28: int, 701: float, 705: _text,
-    1043: _text, 1700: float, 5069: int,
-}  # fmt: skip
 
 
 class Failed(Exception):
@@ -59,29 +38,6 @@ class Failed(Exception):
     def __init__(self, message: str, state: str = "") -> None:
         super().__init__(message)
         self.state = state
-
-
-class Row:
-    """A row whose columns have numbers and names."""
-
-    __slots__ = ("_numbers", "_values")
-
-    def __init__(self, values: tuple[Any, ...], numbers: Mapping[str, int]) -> None:
-        self._values = values
-        self._numbers = numbers
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._values[self._numbers[key]] if isinstance(key, str) else self._values[key]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def keys(self) -> list[str]:
-        """Return the names of the columns."""
-        return list(self._numbers)
 
 
 class Count:
@@ -150,7 +106,7 @@ class Answer:
         result = self.result()
         columns = range(result.nfields)
         numbers = {name: column for column, (name,) in enumerate(self.description)}
-        readers = [_READERS[result.ftype(column)] for column in columns]
+        readers = [READERS[result.ftype(column)] for column in columns]
         get = result.get_value
         while self._next < result.ntuples:
             row, self._next = self._next, self._next + 1
@@ -233,7 +189,7 @@ class Pipeline:
             first, self.first = self.first, ""
             self.execute(first)
         prepared = self._statements.get(statement) or self._prepare(statement, params)
-        values = [_sent(params[name]) for name in prepared.parameters]
+        values = [sent(params[name]) for name in prepared.parameters]
         answer = Answer(self, statement)
         try:
             self._connection.send_query_prepared(prepared.name, values)
@@ -260,7 +216,7 @@ class Pipeline:
         self._names += 1
         made = _Statement(b"s%d" % self._names, statement, names, is_marked=statement in self._notice)
         try:
-            self._connection.send_prepare(made.name, text.encode(), [_type(params[name]) for name in names])
+            self._connection.send_prepare(made.name, text.encode(), [type_of(params[name]) for name in names])
         except psycopg.Error as error:
             raise self._lost() from error
         self._statements[statement] = made
@@ -379,29 +335,6 @@ class Pipeline:
         self._pending.clear()
         said = (self._connection.error_message or b"").decode(errors="replace").strip()
         return Failed(said or "the connection is lost")
-
-
-def _type(value: object) -> int:
-    """Return the type of a parameter; 0 lets PostgreSQL choose.
-
-    Numbers have eight bytes, since PostgreSQL takes the number of an addition for one of four.
-    """
-    if isinstance(value, int):
-        return _INT8
-    return _BYTEA if isinstance(value, bytes) else 0
-
-
-def _sent(value: Any) -> bytes | None:
-    """Return a parameter as PostgreSQL reads it; text cannot have NUL there."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd").encode() if "\0" in value else value.encode()
-    if isinstance(value, bytes):
-        return b"\\x" + value.hex().encode()
-    if isinstance(value, datetime):
-        return to_iso(value).encode()
-    return b"%d" % value if isinstance(value, int) else str(value).encode()
 
 
 def _failure(result: pq.abc.PGresult, item: Answer | _Statement) -> Failed:

@@ -212,9 +212,8 @@ class Site:
     async def _follow_link(self, request: web.Request) -> web.Response:
         """Log in with the token of a link; a page goes on, as a redirect would have no strict cookie."""
         token = request.query.get("token", "")
-        entered = self.sessions.follow(token) or await self._api.pool.run(
-            lambda ctx: login.follow(ctx, token)
-        )
+        known = self.sessions.follow(token)
+        entered = known or await self._api.pool.run(lambda ctx: login.follow(ctx, token))
         if entered is None:
             text = "This link has been used, or is too old. `pushjuju dashboard` makes another."
             return self._failed(request, 403, text)
