@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import LeaseLost
 from pushjuju.store.db import Store
-from pushjuju.store.queue import Claim, model_of
+from pushjuju.store.queue import Claim, SqliteWorkQueue, model_of
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pushjuju.store.engine import Group
 
 
@@ -79,3 +81,15 @@ class DeferredStore(Store):
     async def durable(self) -> None:
         """Wait until all writes are durable."""
         await self.group().durable(self._since)
+
+
+async def renewed(store: Store, queue: SqliteWorkQueue, claim: Claim, now: datetime) -> bool:
+    """Renew a lease, and wait for the disk together with others; return False when the lease is lost.
+
+    Raises:
+        StoreError: The lease may not have been renewed.
+    """
+    deferred = DeferredStore(store)
+    held = queue.heartbeat(claim, now, later=True)
+    await deferred.durable()
+    return held

@@ -355,9 +355,9 @@ class SqliteWorkQueue:
             trace=row["trace"],
         )
 
-    def heartbeat(self, claim: Claim, now: datetime) -> bool:
-        """Renew a lease; return False when the lease is lost."""
-        with self._store.write(model_of(claim.key)) as tx:
+    def heartbeat(self, claim: Claim, now: datetime, *, later: bool = False) -> bool:
+        """Renew a lease, durable `later` as in `finish`; return False when the lease is lost."""
+        with self._store.write(model_of(claim.key), later=later) as tx:
             until = now + timedelta(seconds=LEASE_S)
             return bool(tx.run("work_heartbeat", key=claim.key, lease=claim.lease, leased_until=until))
 

@@ -29,6 +29,7 @@ from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.consume import connected
 from pushjuju.store.files.waits import Patience
+from pushjuju.store.leases import renewed
 from pushjuju.store.processes import TRACE, process_owner
 from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim, SqliteWorkQueue, failed_since, next_lease
 from pushjuju.store.rows.records import Status
@@ -327,7 +328,7 @@ class Driver:
             await asyncio.sleep(max(0.0, min(HEARTBEAT_S, end - time.monotonic())))
             begun = time.monotonic()
             with contextlib.suppress(StoreError):  # a busy store: the next heartbeat renews the lease
-                held = self.queue.heartbeat(claim, self.ctx.clock.now())
+                held = await renewed(self.ctx.store, self.queue, claim, self.ctx.clock.now())
                 end = begun + LEASE_S
             if not (held and begun < end):
                 if work is not None:

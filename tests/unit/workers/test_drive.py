@@ -26,6 +26,7 @@ from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
+from pushjuju.store.leases import renewed
 from pushjuju.store.queue import SqliteWorkQueue, lease_at_least, machine_key, next_lease
 from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver
@@ -166,7 +167,7 @@ async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
     runtime.deploy()
     beats = 0
 
-    def busy(queue: Any, claim: Any, now: Any) -> bool:
+    def busy(queue: Any, claim: Any, now: Any, **_: Any) -> bool:
         nonlocal beats
         beats += 1
         raise StoreBusy("held by another process")
@@ -192,7 +193,7 @@ async def test_work_ends_with_a_lease_that_cannot_be_renewed(
     runtime.deploy()
     ends = []
 
-    def unreachable(queue: Any, claim: Any, now: Any) -> bool:
+    def unreachable(queue: Any, claim: Any, now: Any, **_: Any) -> bool:
         raise StoreBusy("held by another process")
 
     async def endless(worker: MachineWorker) -> Outcome:
@@ -210,6 +211,26 @@ async def test_work_ends_with_a_lease_that_cannot_be_renewed(
     monkeypatch.setattr(MachineWorker, "work", endless)
     await drive(runtime, PlayedRuntime(runtime))
     assert len(ends) == 1
+
+
+async def test_leases_that_are_renewed_together_wait_for_the_disk_once(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        runtime.write(lambda tx, number=number: wake.machine(tx, str(number), "test"))
+    one = driver(runtime, PlayedRuntime(runtime))
+    claims = one.queue.claim_some(runtime.model, runtime.clock.now(), 5)
+    store, flushes = runtime.ctx.store, list[bool]()
+    group, flush, now = store.group(), store.group().flush, runtime.clock.now()
+
+    def counted() -> None:
+        if group.is_open or not getattr(store.engine, "is_durable", True):
+            flushes.append(True)
+        flush()
+
+    monkeypatch.setattr(group, "flush", counted)
+    held = await asyncio.gather(*(renewed(store, one.queue, claim, now) for claim in claims))
+    assert (held, len(flushes)) == ([True] * 5, 1)
 
 
 async def test_leases_are_renewed(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
