@@ -26,7 +26,7 @@ from pushjuju.cli.work import blocking
 from pushjuju.plugins.api.notices import TYPE
 from pushjuju.portable.flags import dashed
 from pushjuju.services.entities.basis import notices
-from pushjuju.services.entities.model import controller_config, model_config
+from pushjuju.services.entities.model import controller_config, model_config, setting_texts
 from pushjuju.services.views import hook_tools
 from pushjuju.services.views.metrics.families import FAMILIES, PREFIX
 
@@ -209,7 +209,6 @@ def _markdown_lines(lines: Iterable[str]) -> Iterator[str]:
 
 def _settings() -> str:
     models = {**model_config.ATTRIBUTES, **model_config.OWN}
-    fixed = {True: "", False: "only at bootstrap"}
     return (
         "# Settings\n\n## Settings of a model\n\n`pushjuju model-config` shows and sets them.\n\n"
         "| key | type | default | |\n|---|---|---|---|\n"
@@ -220,7 +219,7 @@ def _settings() -> str:
         + "\n## Settings of a controller\n\n`pushjuju controller-config` shows and sets them.\n\n"
         "| key | type | default | |\n|---|---|---|---|\n"
         + _lines(
-            f"| `{key}` | {found.type} | {_value(found.default)} | {fixed[found.changes]} |"
+            f"| `{key}` | {found.type} | {_value(found.default)} | {_controller_note(key, found.changes)} |"
             for key, found in sorted(controller_config.SETTINGS.items())
         )
     )
@@ -228,11 +227,17 @@ def _settings() -> str:
 
 def _model_note(key: str, choices: Iterable[str]) -> str:
     notes = [
+        setting_texts.MODEL.get(key, setting_texts.KEPT),
         "one of " + ", ".join(f"`{choice}`" for choice in choices if choice) if choices else "",
         "only when the model is added" if key in model_config.FIXED else "",
         "Juju does not have this key" if key in model_config.OWN else "",
     ]
     return "; ".join(note for note in notes if note)
+
+
+def _controller_note(key: str, changes: bool) -> str:
+    text = setting_texts.CONTROLLER.get(key, setting_texts.KEPT)
+    return text if changes else f"{text}; only at bootstrap"
 
 
 def _value(value: object) -> str:

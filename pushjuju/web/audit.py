@@ -42,6 +42,16 @@ class Speaker:
     model_name: str = ""
 
 
+@contextmanager
+def answering(ctx: Context) -> Iterator[Context]:
+    """Write a line into the log of all doors when the block, which began a change, raises an error."""
+    try:
+        yield ctx
+    except PushjujuError as error:
+        ctx.answered(error=error.code)
+        raise
+
+
 class AuditLog:
     """The audit log of a server. Several threads may write at the same time."""
 

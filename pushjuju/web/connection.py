@@ -16,7 +16,7 @@ from aiohttp import WSCloseCode, WSMsgType
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.web import access, admin, call, decoding, errors, limits, messages, registry
-from pushjuju.web.audit import Conversation, Speaker
+from pushjuju.web.audit import Conversation, Speaker, answering
 from pushjuju.web.registry import On
 
 if TYPE_CHECKING:
@@ -158,10 +158,16 @@ class Connection:
                 await self.api.pool.run(lambda ctx: self._carry_out(ctx, method, request, params))
             )
 
-    def _facade(self, ctx: Context, method: Method, request: messages.Request) -> registry.Facade:
-        """Return the facade for a request, after the check of access; runs in a thread."""
+    @property
+    def _user(self) -> str:
         assert self.entered is not None, "checked before"
-        ctx = replace(ctx, user=self.entered.user, caller=self._caller(request))
+        return self.entered.user
+
+    def _facade(
+        self, ctx: Context, method: Method, request: messages.Request, caller: Caller | None = None
+    ) -> registry.Facade:
+        """Return the facade for a request, after the check of access; runs in a thread."""
+        ctx = replace(ctx, user=self._user, caller=caller or self._caller(request))
         model = access.permit(ctx, method, self.model)
         return method.facade(
             call.Call(
@@ -195,9 +201,12 @@ class Connection:
         noted = self._conversation = self._conversation or self._begin(ctx)
         noted.asked(request.id, f"{request.facade}.{request.method}", request.version, request.params)
         error: errors.Error | None = {"message": "internal error", "code": ""}
+        caller = self._caller(request)
         try:
-            made = self._facade(ctx, method, request)
-            answer = messages.answer(request.id, getattr(made, method.attribute)(*params))
+            with answering(replace(ctx, user=self._user, caller=caller)):
+                made = self._facade(ctx, method, request, caller)
+                found = getattr(made, method.attribute)(*params)
+            answer = messages.answer(request.id, found)
             error = None
             return answer
         except PushjujuError as failed:

@@ -17,10 +17,11 @@ from pushjuju.cli.commands.program import schema
 from pushjuju.cli.help import manpage
 from pushjuju.plugins import hookspecs
 from pushjuju.services.entities.basis import notices
-from pushjuju.services.entities.model import controller_config, model_config
+from pushjuju.services.entities.model import controller_config, model_config, setting_texts
 from pushjuju.services.views import hook_tools
 
 ROOT = Path(__file__).parents[2]
+UNREAD = {"agent-stream"}  # also the name of a flag
 pages = functools.cache(reference.pages)
 
 
@@ -62,6 +63,21 @@ def test_every_setting_has_a_line() -> None:
     page = pages()["reference/settings.md"]
     keys = {*model_config.ATTRIBUTES, *model_config.OWN, *controller_config.SETTINGS}
     assert [key for key in keys if f"\n| `{key}` | " not in page] == []
+
+
+def test_a_setting_that_the_code_reads_says_what_it_does() -> None:
+    declared = ("model_config.py", "controller_config.py", "setting_texts.py")
+    code = [path.read_text() for path in (ROOT / "pushjuju").rglob("*.py") if path.name not in declared]
+    for known, texts in (
+        ({*model_config.ATTRIBUTES, *model_config.OWN}, setting_texts.MODEL),
+        ({*controller_config.SETTINGS}, setting_texts.CONTROLLER),
+    ):
+        assert texts.keys() <= known
+        read = {key for key in known if any(f'"{key}"' in text for text in code)} - UNREAD
+        assert read <= texts.keys()
+    page = pages()["reference/settings.md"]
+    assert "| `ssh-allow` | cidrs | `0.0.0.0/0,::/0` | sources from which machines accept SSH |" in page
+    assert "| `test-mode` | bool | `false` | kept and shown, without effect |" in page
 
 
 def test_every_hook_tool_hook_of_plugins_and_schema_is_described() -> None:

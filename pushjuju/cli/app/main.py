@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TextIO
 
 from pushjuju.cli.app import crash
@@ -83,7 +84,9 @@ def run(
     cli = Cli(console=console, output=Output(console), program=name)
     try:
         with told_by(console.info):
-            return _traced(list(argv), cli)
+            status = _traced(list(argv), cli)
+            _answer(cli, status)
+            return status
     finally:
         for service in cli.extra.values():
             close = getattr(service, "close", None)
@@ -104,6 +107,15 @@ def _traced(argv: list[str], cli: Cli) -> int:
             traces.of(opened)
         traces.ended(cli.word, status)
         return status
+
+
+def _answer(cli: Cli, status: int) -> None:
+    """Write how a command that changed something has ended into the audit log."""
+    result = {"exit": status, "error": cli.failure} if cli.failure else {"exit": status}
+    for opened in cli.extra.values():
+        if hasattr(opened, "answered") and not cli.rehearsal:
+            with suppress(PushjujuError):  # the controller may be gone, and the command has ended
+                opened.answered(**result)
 
 
 def _guarded(argv: list[str], cli: Cli) -> int:
@@ -160,6 +172,7 @@ def _dispatch(argv: list[str], cli: Cli) -> None:
 def _failed(error: PushjujuError, cli: Cli) -> int:
     if isinstance(error, (Silent, Exited)):
         return error.exit_code
+    cli.failure = error.code
     if not isinstance(error, (UsageError, Refused)):
         cli.output.failed()
     if cli.debug:

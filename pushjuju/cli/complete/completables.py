@@ -37,6 +37,7 @@ ARGUMENTS: Mapping[str, str] = {
     "integrate": "endpoint|saas|offerurl endpoint|saas|offerurl", "kill-controller": "controller",
     "login": "controller", "migrate": "model controller", "mirror": "file*", "model-config": "modelkey*",
     "model-constraints": "none", "model-defaults": "modelkey*", "move-to-space": "space subnet*",
+    "metrics": "metricsword none",
     "notify": "notifyword target",
     "offer": "endpoint", "offers": "offer", "pack": "file", "payloads": "none", "plan": "word",
     "refresh": "application", "regions": "cloud", "register": "none", "remove-application": "application*",
@@ -110,6 +111,7 @@ SWITCHES = frozenset((
 ))  # fmt: skip
 FIXED: Mapping[str, str] = {
     "shell": "bash zsh fish", "driver": "run processes drain move key join renew-key",
+    "metricsword": "token",
     "notifyword": "add list events test remove",
     "waited": "application machine model unit",
     "level": "TRACE DEBUG INFO WARNING ERROR", "none": "", "commands": "all destroy-model remove-object",

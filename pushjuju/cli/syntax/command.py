@@ -70,6 +70,7 @@ class Cli:
         word: The name of the command, aliases resolved.
         words: The positional arguments.
         given: Keys of the flags that the command line has.
+        failure: The code of the error that ended the command, or "".
         on_interrupt: What Ctrl-C prints: how the work goes on.
         rehearsal: True while `plan` runs the command on a copy of the store: the command uses no machine,
             asks no question and writes to no other place.
@@ -84,6 +85,7 @@ class Cli:
     word: str = ""
     words: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
+    failure: str = ""
     on_interrupt: str = ""
     rehearsal: bool = False
     extra: MutableMapping[str, Any] = field(default_factory=dict)

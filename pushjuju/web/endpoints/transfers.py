@@ -24,7 +24,7 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.model import controller_config, models
 from pushjuju.web import errors, macaroons, messages, tags
-from pushjuju.web.audit import Speaker
+from pushjuju.web.audit import Speaker, answering
 from pushjuju.web.call import reach, require_unblocked
 from pushjuju.web.login import Proof
 from pushjuju.web.login_macaroons import Presented, read_presented
@@ -86,8 +86,9 @@ class Transfers:
         def noted(ctx: Context) -> T:
             conversation = self.api.audit(ctx).conversation(Speaker(user=ctx.user, model=model))
             caller = Caller(door="api", command=name, host=PEER.get(), verified=True)
-            with conversation.request(0, name, 0, {}):
-                return act(replace(ctx, caller=caller))
+            own = replace(ctx, caller=caller)
+            with conversation.request(0, name, 0, {}), answering(own):
+                return act(own)
 
         return await self.run(entered, noted)
 

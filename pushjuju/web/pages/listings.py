@@ -270,11 +270,12 @@ def history(visit: Visit) -> Content:
     found = audit_lines.lines(visit.ctx, wanted)
     table = Table(
         name="History",
-        heads=("When", "User", "From", "Command", "Changed"),
+        heads=("When", "User", "From", "Command", "Changed", "Result"),
         rows=[
             cells.row(
                 cells.time(line["time"]), line["user"], line["door"] or "pushjuju",
                 " ".join((line["command"], *line.get("arguments", ()))), _names(line.get("changed", ())),
+                audit_lines.failed(line),
             )
             for line in reversed(found)
         ],

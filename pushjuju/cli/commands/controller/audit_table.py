@@ -10,6 +10,7 @@ from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.core.clock import from_iso
 from pushjuju.portable.gotypes import Struct
+from pushjuju.services.views.listings import audit_lines
 from pushjuju.services.views.listings.audit_lines import Verified
 
 _MOST_NAMES = 4
@@ -37,7 +38,8 @@ def _changed(line: Mapping[str, Any]) -> str:
     if pruned := line.get("pruned"):
         return f"lines up to {pruned['number']} deleted"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+    ended = audit_lines.failed(line)
+    return "; ".join(text for text in (", ".join(names[:_MOST_NAMES]) + more, ended) if text)
 
 
 def verified(found: Verified) -> Struct:

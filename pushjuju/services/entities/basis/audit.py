@@ -66,6 +66,23 @@ _SEALED_ANEW = "UPDATE secret_revision SET key"  # a new key changes no secret, 
 _WRITTEN = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)")
 
 
+class Course:
+    """What a request has done so far.
+
+    Attributes:
+        began: True when the request has begun a change.
+        hashes: The hashes of its lines.
+        model: The name and the UUID of the model of its last line.
+    """
+
+    __slots__ = ("began", "hashes", "model")
+
+    def __init__(self) -> None:
+        self.began = False
+        self.hashes: list[str] = []
+        self.model = ("", "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Who asks for a change, and how.
@@ -77,6 +94,7 @@ class Caller:
         host: The address of a client of the API or the dashboard, when it is known.
         env: The environment of a command, which names the user behind `sudo`.
         verified: True when a password or macaroon has proved the user.
+        course: What the request has done so far.
     """
 
     door: str = ""
@@ -85,6 +103,7 @@ class Caller:
     host: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     verified: bool = False
+    course: Course = field(default_factory=Course, compare=False)
 
     def facts(self) -> dict[str, object]:
         """Return the caller as a line of the log has it."""
@@ -149,7 +168,8 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
     plain = Tx(tx._connection)  # no cache: triggers write the journal of changes
     begun = plain.row("audit_begin", model=noting.model)
     assert begun is not None, "the statement always has a row"
-    seen = Noted(tx._connection, plain)
+    seen, course = Noted(tx._connection, plain), noting.caller.course
+    course.began = True
     yield Tx(seen, tx._memo)
     rows = plain.rows("change_after", after=begun["newest"] or 0)
     if not (rows or seen.rows or noting.files):
@@ -157,7 +177,8 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
     model = noting.model or _only({row["model"] for row in rows})
     name = begun["model_name"] or (plain.scalar("audit_model_name", model=model) if model else "")
     names = _names((row["kind"], row["entity"]) for row in rows) | seen.names
-    append(
+    course.model = name or "", model
+    made = append(
         plain,
         (begun["number"] or 0, begun["hash"] or ""),
         noting.now,
@@ -169,12 +190,27 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
             "changed": [*noting.files, *sorted({_readable(plain, item, {model: name}) for item in names})],
         },
     )
+    if noting.caller.door:
+        course.hashes.append(made)
 
 
-def append(tx: Tx, head: tuple[int, str], now: datetime, line: Mapping[str, Any]) -> None:
-    """Add a line behind the newest line, whose number and hash are `head`."""
+def answer(tx: Tx, noting: Noting, result: Mapping[str, object]) -> None:
+    """Write the line with the result of a request: `answers` has the hashes of the lines of its changes."""
+    plain, course = Tx(tx._connection), noting.caller.course
+    if (begun := plain.row("audit_begin", model="")) is None:
+        return
+    name, uuid = course.model
+    line = {"user": noting.user, **noting.caller.facts(), "model": name, "model-uuid": uuid}
+    head = (begun["number"] or 0, begun["hash"] or "")
+    append(plain, head, noting.now, {**line, "answers": list(course.hashes), **result})
+
+
+def append(tx: Tx, head: tuple[int, str], now: datetime, line: Mapping[str, Any]) -> str:
+    """Add a line behind the newest line, whose number and hash are `head`; return the hash of the line."""
     made = AuditLine(number=head[0] + 1, time=to_iso(now), line=compact(line), previous=head[1], hash="")
-    tx.insert("audit", replaced(made, hash=hash_of(made)))
+    digest = hash_of(made)
+    tx.insert("audit", replaced(made, hash=digest))
+    return digest
 
 
 def prune(tx: Tx, now: datetime, before: datetime) -> None:

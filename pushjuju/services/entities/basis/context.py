@@ -12,7 +12,7 @@ from random import Random
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass
-from pushjuju.services.entities.basis.audit import Caller, Noting, noted
+from pushjuju.services.entities.basis.audit import Caller, Noting, answer, noted
 from pushjuju.store import processes
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
@@ -103,6 +103,21 @@ class Context:
         noting = Noting(user=self.user, caller=self.caller, now=self.clock.now(), model=model, files=files)
         with noted(tx, noting) as of_request:
             yield of_request
+
+    def answered(self, **result: object) -> None:
+        """Write the line of the audit log with the result of a request that has begun a change.
+
+        Args:
+            result: `exit` of a command, `error` with the code of an error.
+        """
+        course = self.caller.course
+        if not course.began or not (course.hashes or any(result.values())):
+            return  # nothing was asked for, or there was nothing to change
+        if self.controller.config().get(AUDITING) is False:
+            return
+        noting = Noting(user=self.user, caller=self.caller, now=self.clock.now())
+        with self.store.write() as tx:
+            answer(tx, noting, result)
 
     def of(self, tx: Tx, model: str) -> ModelTx:
         """Return a transaction whose statements are about a model."""

@@ -16,6 +16,9 @@ _BATCH = 500
 _NEWEST, _OLDEST, _NEVER = 2**62, "", "9"  # as a number, and as times
 
 
+_RESULT = ("exit", "error")  # of a line that answers others
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """Which lines to read; an empty text, or None, selects all.
@@ -54,15 +57,25 @@ def _concerns(changed: str, entity: str) -> bool:
 
 
 def lines(ctx: Context, wanted: Wanted) -> list[dict[str, Any]]:
-    """Return the newest lines that are wanted, the oldest first."""
-    found = []
+    """Return the newest lines that are wanted, the oldest first, each with the result of its request."""
+    found, results = [], dict[str, Mapping[str, Any]]()
     for row in _backwards(ctx, wanted):
         line = json.loads(row.line)
-        if wanted.has(line):
-            found.append({"number": row.number, "time": row.time, **line, "hash": row.hash})
+        if answered := line.pop("answers", ()):
+            results |= {made: {key: line[key] for key in _RESULT if key in line} for made in answered}
+        elif wanted.has(line):
+            result = results.pop(row.hash, {})
+            found.append({"number": row.number, "time": row.time, **line, **result, "hash": row.hash})
             if len(found) == wanted.most:
                 break
     return found[::-1]
+
+
+def failed(line: Mapping[str, Any]) -> str:
+    """Return how the request of a line failed; empty when it did not, or its end is not known."""
+    parts = [str(line.get("error", "")), f"exit {line['exit']}" if line.get("exit") else ""]
+    told = ", ".join(part for part in parts if part)
+    return f"failed ({told})" if told else ""
 
 
 def _backwards(ctx: Context, wanted: Wanted) -> Iterator[AuditLine]:

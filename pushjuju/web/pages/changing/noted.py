@@ -9,7 +9,7 @@ from dataclasses import replace
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web.api import Api
-from pushjuju.web.audit import Speaker
+from pushjuju.web.audit import Speaker, answering
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.pages.visit import Visit
 from pushjuju.web.pool import PEER
@@ -28,4 +28,5 @@ def noted(
     said = Speaker(user=entered.user, what="dashboard", model=model.uuid, model_name=model.qualified)
     with api.audit(ctx).conversation(said).request(1, f"Dashboard.{name}", 1, params):
         caller = Caller(door="dashboard", command=name, host=PEER.get(), verified=True)
-        yield replace(ctx, user=entered.user, caller=caller)
+        with answering(replace(ctx, user=entered.user, caller=caller)) as own:
+            yield own

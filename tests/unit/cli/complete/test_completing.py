@@ -132,6 +132,7 @@ def offered(env: dict[str, str], line: str) -> list[str]:
         ("plan -- remove-un", ["remove-unit"]),
         ("plan -- remove-unit web/", ["web/0", "web/1"]),
         ("plan remove-unit web/", ["web/0", "web/1"]),
+        ("metrics t", ["token"]),
         ("hooks --failed db", ["db/0"]),
         ("hooks --hook conf", ["config-changed"]),
         ("hooks --form", ["--format"]),

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import pushjuju
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import AlreadyExists, PushjujuError
 from pushjuju.core.model.secrets import Content
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.audit import Caller
@@ -30,8 +30,9 @@ from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.requests.storage import pools
 from pushjuju.services.requests.user import access, passwords, users
 from pushjuju.services.requests.user.access import AccessOptions
-from pushjuju.services.views.listings.audit_lines import Wanted, lines, verify
+from pushjuju.services.views.listings.audit_lines import Wanted, failed, lines, verify
 from pushjuju.store.tx import Tx
+from pushjuju.web.audit import answering
 from pushjuju.workers.loops import cleaner
 from tests.world.controller import TestController
 
@@ -299,3 +300,47 @@ def test_a_line_costs_three_statements(web: TestController) -> None:
     web.ctx.controller.set("config", {"auditing-enabled": False})  # type: ignore[arg-type]
     without = statements(web, lambda: set_port(web, 8))
     assert len(with_line) == len(without) + 3
+
+
+@pytest.mark.parametrize("door", ["api", "dashboard"])
+def test_a_failed_change_of_a_client_has_a_line_with_its_error(web: TestController, door: str) -> None:
+    caller = Caller(door=door, command="add", host="192.0.2.9", verified=True)
+    ctx = replace(web.ctx, user="kim", caller=caller)
+    before = len(found(web))
+    with pytest.raises(AlreadyExists), answering(ctx):
+        users.add(ctx, "admin", "")
+    (line,) = found(web)[before:]
+    assert (line["user"], line["door"], line["host"]) == ("kim", door, "192.0.2.9")
+    assert (line["command"], line["error"]) == ("add", "already-exists")
+    with answering(ctx):
+        users.add(ctx, "lee", "")
+    assert "error" not in found(web)[-1]
+    assert verify(web.ctx).problems == ()
+
+
+def test_the_work_of_cron_has_its_door_and_its_exit_code(web: TestController) -> None:
+    ctx = replace(web.ctx, caller=Caller(door="cron", command="update-status"))
+    users.add(ctx, "lee", "")
+    users.add(ctx, "kim", "")
+    before = len(found(web))
+    ctx.answered(exit=3, error="busy")
+    lines_of_cron = [line for line in found(web) if line["door"] == "cron"]
+    assert [(line["exit"], line["error"]) for line in lines_of_cron] == [(3, "busy")] * 2
+    assert len(found(web)) == before
+    assert failed(lines_of_cron[0]) == "failed (busy, exit 3)"
+
+
+def test_without_auditing_no_result_is_written(web: TestController) -> None:
+    ctx = replace(web.ctx, caller=Caller(door="command", command="config"))
+    controller_config.change(ctx, {"auditing-enabled": "false"})
+    before = len(found(web))
+    ctx.answered(exit=0)
+    assert len(found(web)) == before
+
+
+def test_a_command_that_found_nothing_to_change_has_no_line(web: TestController) -> None:
+    ctx, before = replace(web.ctx, caller=Caller(door="command", command="config")), found(web)
+    with ctx.change(web.model):
+        pass
+    ctx.answered(exit=0)
+    assert found(web) == before

@@ -87,3 +87,21 @@ def test_no_secret_of_any_argument_is_in_the_log(lab: Run, tmp_path: Path) -> No
 
 def test_commands_with_free_text_exist() -> None:
     assert registry.known() >= set(session._FREE_TEXT)
+
+
+def test_a_line_has_the_exit_code_of_its_command(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web"))
+    assert {line["exit"] for line in document(lab) if line["command"] == "deploy"} == {0}
+    assert "failed" not in ok(lab("audit"))
+
+
+def test_a_change_that_failed_has_a_line_with_its_error(lab: Run) -> None:
+    before = len(document(lab))
+    assert lab("add-user", "admin").status == 1
+    line = document(lab)[-1]
+    assert (line["command"], line["door"], line["exit"]) == ("add-user", "command", 1)
+    assert (line["error"], line.get("changed", [])) == ("already-exists", [])
+    assert "failed (already-exists, exit 1)" in ok(lab("audit", "--limit", "1"))
+    assert lab("show-unit", "web/9").status == 1
+    assert len(document(lab)) == before + 1  # to read is no change
+    ok(lab("audit", "verify"))
