@@ -31,7 +31,6 @@ TEST_PACKAGES = (
     "groff-base",
     "iproute2",
     "libxml2-utils",
-    "lintian",
     "man-db",
     "mmdebstrap",
     "tmux",
