@@ -23,6 +23,7 @@ OF_WHOLE_STORE = frozenset(
         "clock_alarms_now",
         "clock_expiries_again",
         "clock_leases_end",
+        "clock_links_end",
         "clock_mounts_now",
         "clock_notices_now",
         "clock_retries_now",

@@ -24,6 +24,10 @@ UPDATE notice SET due = :now WHERE due > :now
 -- name: clock_targets_now
 UPDATE notify_target SET due = :now WHERE due > :now
 
+-- name: clock_links_end
+-- Links that log in once are made again in a moment; none may last until a time from the wrong clock.
+UPDATE token SET until = :now WHERE until > :now
+
 -- name: clock_silence_from_now
 -- Otherwise, a machine that became silent "in the future" would not count as lost until after that time.
 UPDATE machine SET

@@ -61,6 +61,7 @@ def _bring_near(tx: Tx, now: datetime, latest: datetime) -> None:
         "clock_alarms_now",
         "clock_notices_now",
         "clock_targets_now",
+        "clock_links_end",
         "clock_silence_from_now",
         "clock_expiries_again",
     ):
