@@ -397,6 +397,29 @@ async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestCo
     await tab.until("document.querySelector('#cut').textContent.includes('session is over')")
 
 
+async def test_dragging_over_the_timeline_shows_the_runs_of_a_time(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/timeline")
+    runs = await tab.value("document.querySelectorAll('#picture a:has(rect)').length")
+    corner = (
+        "(() => { const box = document.querySelector('[data-axis]'); const at = new DOMPoint("
+        "+box.getAttribute('x') + %d, +box.getAttribute('y') - 8).matrixTransform(box.getScreenCTM());"
+        " return [at.x, at.y]; })()"
+    )
+    places = [await tab.value(corner % along) for along in (4, 300, 600)]
+    for kind, (x, y) in zip(("mousePressed", "mouseMoved", "mouseReleased"), places, strict=True):
+        await tab.call(
+            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1
+        )
+        if kind == "mouseMoved":
+            await tab.until("+document.querySelector('[data-axis]').getAttribute('width') > 200")
+    await tab.until("new URL(location.href).searchParams.has('to')")
+    await tab.until("document.querySelector('main').textContent.includes('From ')")
+    assert await tab.value("document.querySelectorAll('#picture a:has(rect)').length") <= runs
+    assert tab.told == []
+
+
 async def test_bars_of_running_hooks_grow_on_the_timeline(tab: Tab, base: str, house: TestController) -> None:
     now = house.clock.now()
     (row,) = house.read(lambda tx: tx.list(Operation, "operation_of_unit", unit="web/0", limit=1))

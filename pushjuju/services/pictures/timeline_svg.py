@@ -70,6 +70,7 @@ def draw(name: str, found: Timeline, address: Address | None = None) -> str:
                 styled,
                 *_axis(found, left, y),
                 *parts,
+                *([_window(found, left, y)] if address else []),
                 *_legend(y + 34),
                 "</svg>",
             ],
@@ -165,6 +166,17 @@ def _axis(found: Timeline, left: float, bottom: float) -> Iterator[str]:
     text, right = _moment(found.axis.pieces[-1][1]), left + _WIDTH
     if right - width(text, CHIP_SIZE) > room:
         yield f'<text class="q s" text-anchor="end" x="{right:.1f}" y="{top - 4:.1f}">{text}</text>'
+
+
+def _window(found: Timeline, left: float, bottom: float) -> str:
+    """Return the empty rectangle with which people choose times on a page, and the pieces of the axis."""
+    places = [(left + _WIDTH * found.axis.place(start), start, end) for start, end in found.axis.pieces]
+    scale = _WIDTH / found.axis.seconds
+    pieces = " ".join(
+        f"{x:.2f},{start:.3f},{x + scale * (end - start):.2f},{end:.3f}" for x, start, end in places
+    )
+    box = rectangle(Box(left, HEADING + 18, 0, bottom - HEADING - 18))
+    return f'<rect class="f busy" fill-opacity="0.2" {box} data-axis="{pieces}"/>'
 
 
 def _moment(seconds: float) -> str:
