@@ -15,6 +15,7 @@ from pushjuju.core.errors import (
     NotValid,
     PushjujuError,
     StoreError,
+    WrongKey,
     not_found,
 )
 from pushjuju.portable import frames
@@ -133,9 +134,9 @@ def _asked(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) 
     try:
         with ctx.write(model) as tx:
             found = act(ctx, tx, units.get(tx, unit), words)
-    except StoreError:
-        raise
     except PushjujuError as error:
+        if isinstance(error, StoreError) and not isinstance(error, WrongKey):
+            raise  # a lost key of the secrets is no store to wait for
         return 1, b"", f"ERROR {error.message}\n".encode()
     return found if callable(found) else _document(found)
 

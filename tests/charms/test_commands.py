@@ -210,9 +210,12 @@ def _everything(data: Path) -> dict[str, object]:
 
 
 def _dump(path: Path) -> dict[str, list[str]]:
+    """Return the rows of a store, without the results of commands in the audit log."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
         names = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return {name: sorted(map(repr, store.execute(f"SELECT * FROM {name}"))) for name in names}
+        found = {name: sorted(map(repr, store.execute(f"SELECT * FROM {name}"))) for name in names}
+    found["audit"] = [row for row in found["audit"] if '"answers":' not in row]
+    return found
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from pushjuju.store.statements import migrations
-from tests.postgres.test_absence import Run, at_work, run  # noqa: F401 - a fixture
+from tests.postgres.test_absence import Run, run, started  # noqa: F401 - a fixture
 from tests.waiting import comes
 
 
@@ -17,7 +17,7 @@ def test_a_process_ends_when_a_newer_release_has_changed_its_store(
 ) -> None:
     assert not run("bootstrap", "local", "home", "--store", postgres_url, "--insecure-store").returncode
     newer = migrations()[-1][0] + 1
-    with at_work(tmp_path) as (process, said):
+    with started(tmp_path, "controller", "run") as (process, said):
         comes(lambda: f":{process.pid}:" in run("controller", "processes").stdout, said.read_text())
         psycopg = import_module("psycopg")  # an extra
         with psycopg.connect(postgres_url, autocommit=True) as link:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 
 class Restored:
@@ -23,9 +24,16 @@ class Restored:
         return int(self._store.execute("PRAGMA data_version").fetchone()[0])
 
     def undo(self) -> bool:
-        """Return True when somebody has written since; bring the kept content back."""
+        """Return True when anything but the audit log was written to since; bring the kept content back."""
         if self._version() == self._seen:
             return False
+        is_changed = _but_for_audit(self._store) != _but_for_audit(self._copy)
         self._copy.backup(self._store)
         self._seen = self._version()
-        return True
+        return is_changed
+
+
+def _but_for_audit(store: sqlite3.Connection) -> list[list[Any]]:
+    """Return the rows of all tables; the audit log notes also what failed."""
+    asked = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'audit' ORDER BY name"
+    return [store.execute(f"SELECT * FROM {name}").fetchall() for (name,) in store.execute(asked).fetchall()]
