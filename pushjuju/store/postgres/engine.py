@@ -90,7 +90,6 @@ class PostgresEngine:
         self._looked = -_KNOWN_S
         self.is_durable = True
         self._was_lost = False
-        self._undone: Failed | None = None  # why the server has undone a commit of this process
         self._attempts, self._patience = Attempts(), patience
         self._clock = ServerClock()
         self._clock.hear(session.moment)
@@ -201,13 +200,11 @@ class PostgresEngine:
     def _commit(self) -> None:
         self._tell_others()
         self._wake_others()
-        if self._later:  # the server works while this process goes on; `flush` hears of a failure
-            self.is_durable = False
-            self.connection.end("COMMIT", self._note_undone)
-        else:
-            self.connection.execute("COMMIT")
-            self.connection.catch_up()
+        self.connection.execute("COMMIT")
+        self.connection.catch_up()
         self._figures.freed(self._model)
+        if self._later:
+            self.is_durable = False
 
     def _tell_others(self) -> None:
         """Write the notes of this transaction; a process that caches nothing has none."""
@@ -268,14 +265,6 @@ class PostgresEngine:
         except Failed as error:
             self._give_up()
             raise explain_error(error, self._place.shown) from error
-        if self._undone is not None:
-            undone, self._undone = self._undone, None
-            raise explain_error(undone, self._place.shown) from undone
-
-    def _note_undone(self, failed: Failed) -> None:
-        """Note that the server has undone a commit that this process did not wait for."""
-        self._undone, self._looked = failed, -_KNOWN_S  # the next look drops what is cached
-        self._locks.forget()
 
     def group(self, store: OpenStore) -> FlushGroup:
         return FlushGroup(self, store)

@@ -137,15 +137,6 @@ class _Statement:
         self.ready = False  # True when the server has confirmed the preparation
 
 
-class _Mark:
-    """A place in the pipeline up to which the server skips statements when a statement fails."""
-
-    __slots__ = ("on_failure",)
-
-    def __init__(self, on_failure: Callable[[Failed], None] | None) -> None:
-        self.on_failure = on_failure
-
-
 class Pipeline:
     """A connection whose statements wait for no answer that nobody asks for.
 
@@ -178,7 +169,7 @@ class Pipeline:
         """Go on with a new connection, on which nothing is prepared."""
         self._connection = connection
         self._statements: dict[str, _Statement] = {}
-        self._pending: deque[Answer | _Statement | _Mark] = deque()
+        self._pending: deque[Answer | _Statement | None] = deque()  # None: the end of a pipeline
         self._arrives = select.poll()
         self._arrives.register(connection.socket, select.POLLIN)
         connection.enter_pipeline_mode()
@@ -223,24 +214,6 @@ class Pipeline:
         self._pending.append(made)
         return made
 
-    def end(self, statement: str, on_failure: Callable[[Failed], None]) -> None:
-        """Send the end of a transaction, and do not wait for its answer.
-
-        Args:
-            on_failure: Called when an answer shows later that the transaction has failed. The transactions
-                after it are not affected.
-        """
-        try:
-            self._mark(on_failure)  # behind a failure, the server skips everything up to a mark
-            self.execute(statement)
-            self._mark(on_failure)
-        except psycopg.Error as error:
-            raise self._lost() from error
-
-    def _mark(self, on_failure: Callable[[Failed], None] | None = None) -> None:
-        self._connection.pipeline_sync()
-        self._pending.append(_Mark(on_failure))
-
     def catch_up(self) -> None:
         """Wait for all answers that are on their way.
 
@@ -261,8 +234,9 @@ class Pipeline:
     def _catch_up(self) -> None:
         failed: Failed | None = None
         try:
-            if not isinstance(self._pending[-1], _Mark):
-                self._mark()
+            if self._pending[-1] is not None:
+                self._connection.pipeline_sync()
+                self._pending.append(None)
             self._connection.flush()
             while self._pending:
                 failed = self._take(self._pending[0], failed)
@@ -271,18 +245,14 @@ class Pipeline:
             lost = self._lost()
             raise failed or lost from error
         if failed is not None:
-            self._forget_unready()
+            self._statements = {text: item for text, item in self._statements.items() if item.ready}
             raise failed
 
-    def _take(self, item: Answer | _Statement | _Mark, failed: Failed | None) -> Failed | None:
-        """Read and keep the answer to a statement; return the first failure since the last mark."""
-        if isinstance(item, _Mark):
+    def _take(self, item: Answer | _Statement | None, failed: Failed | None) -> Failed | None:
+        """Read and keep the answer to a statement, or the end of the pipeline; return the first failure."""
+        if item is None:
             self._result(ends=False)
-            if failed is None or item.on_failure is None:
-                return failed
-            self._forget_unready()
-            item.on_failure(failed)
-            return None
+            return failed
         result = self._result()
         if result.status not in _OK:
             return failed or _failure(result, item)
@@ -291,9 +261,6 @@ class Pipeline:
         else:
             item.found = result
         return failed
-
-    def _forget_unready(self) -> None:
-        self._statements = {text: item for text, item in self._statements.items() if item.ready}
 
     def _result(self, *, ends: bool = True) -> pq.abc.PGresult:
         """Return the next result.

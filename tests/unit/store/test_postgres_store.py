@@ -327,38 +327,6 @@ async def test_many_writers_wait_for_one_flush(connect: Open) -> None:
     assert noted(connect()) == "4"
 
 
-async def test_a_writer_that_waits_later_does_not_wait_for_the_server_at_its_commit(connect: Open) -> None:
-    store = connect()
-    deferred = DeferredStore(store)
-    with deferred.write(MODEL.uuid) as tx:
-        note(tx, "soon")
-        before = store.engine.connection.trips  # type: ignore[attr-defined]
-    assert store.engine.connection.trips == before  # type: ignore[attr-defined]
-    await deferred.durable()
-    assert noted(connect()) == "soon"
-
-
-async def test_a_write_that_fails_late_is_told_to_its_writer_alone(connect: Open) -> None:
-    """The transactions before and after it are committed, and what was cached from it is dropped."""
-    store = connect()
-    store.remember()
-    early, bad = DeferredStore(store), DeferredStore(store)
-    with early.write(OTHER) as tx:
-        note(tx, "early", OTHER)
-    with bad.write(MODEL.uuid) as tx:
-        note(tx, "undone")
-        tx.know("model_config_get", "undone", model=MODEL.uuid, key="note")
-        tx._connection.execute("SELECT 1 / (:zero)::bigint", {"zero": 0})
-    with store.write(THIRD) as tx:
-        note(tx, "after", THIRD)
-    with pytest.raises(StoreError, match="division by zero"):
-        await bad.durable()
-    assert [noted(store, model) for model in (MODEL.uuid, OTHER, THIRD)] == ["None", "early", "after"]
-    with bad.write(MODEL.uuid) as tx:
-        note(tx, "again")
-    assert noted(connect()) == "again"
-
-
 def test_a_reader_of_a_moment_ago_asks_the_server_only_for_what_is_not_cached(
     connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
