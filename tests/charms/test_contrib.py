@@ -322,8 +322,8 @@ def test_the_unit_of_the_service_is_a_template(host: Host) -> None:
     """The lines with `sudo` of the page about several hosts; the others are for PostgreSQL."""
     host.run("head -c 32 /dev/urandom | base64 > /root/controller.key")
     page = "grow-to-several-hosts.md"
-    others = [line for line in how_to.commands(page) if "sudo" not in line]
-    why = "tests/postgres/test_how_to.py plays this line"
+    others = [line for line in how_to.commands(page) if "sudo" not in line or line.startswith("alias")]
+    why = "tests/postgres/test_how_to.py plays this line, or names why not"
 
     def run(line: str) -> tuple[int, str]:
         return 0, host.run(f"cd /root; {line}")
