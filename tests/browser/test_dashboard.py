@@ -375,7 +375,8 @@ async def test_keys_go_to_the_field_that_searches_and_show_the_keys(tab: Tab, ba
     await tab.press("Escape", 27)
     await tab.until("!document.querySelector('#keys').open")
     await tab.press("/", 191)
-    assert await tab.value("document.activeElement.name || ''") == ""
+    # The browser gives the focus back a moment after the dialog is closed, but never to the field.
+    assert await tab.value("document.activeElement.name || ''") != "find"
     assert tab.told == []
 
 
