@@ -293,7 +293,7 @@ class Memo:
         for table, columns in cells:
             if touched.get(table, 0) <= moment:
                 continue
-            if place is not None and self._loose.get(table, 0) <= moment >= self._rows.get(place, 0):
+            if place is not None and max(self._loose.get(table, 0), self._rows.get(place, 0)) <= moment:
                 continue  # the writes were to other rows
             for column in columns:
                 if written.get(column, 0) > moment:

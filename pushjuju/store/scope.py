@@ -60,6 +60,9 @@ OF_WHOLE_STORE = frozenset(
     ]
 )
 
+# The table whose rows connect models. An engine trusts that only transactions of the whole store add to it.
+CONNECTS = "remote_application"
+
 # Numbers of no model that each claim raises. A transaction takes them after the locks of its models, in the
 # same order, so two transactions wait for each other but never both ways.
 OF_CLAIMS = frozenset(["lease", "clock"])
@@ -96,6 +99,16 @@ class Scope:
             self._connected = None
         if model not in self._models:
             raise StoreError(f"{what}: model {model} is outside of this transaction of model {self.model}")
+
+    def check_row(self, model: str, table: str) -> None:
+        """Check that a new row belongs to the scope, and connects no models.
+
+        Raises:
+            StoreError: The row needs a transaction of more models, or of the whole store.
+        """
+        self.check(model, f"a row of {table}")
+        if table == CONNECTS:
+            raise StoreError(f"a row of {table}: a transaction of one model cannot connect models")
 
     def check_sequence(self, model: str, name: str, what: str) -> None:
         """Check that a sequence belongs to the scope, or to claims."""

@@ -210,7 +210,7 @@ class Tx:
         values = {name: getattr(record, name) for name in columns}
         values.update((name, compact(values[name])) for name in documents)
         if self._scope is not None:
-            self._scope.check(values.get("model", ""), f"a row of {table}")
+            self._scope.check_row(values.get("model", ""), table)
         if self._memo is not None:
             self._memo.inserted(table, values)
         self._connection.execute(statement, values)

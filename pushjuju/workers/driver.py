@@ -261,8 +261,7 @@ class Driver:
             self._broken = self._broken or bug
 
     async def _work(self, claim: Claim) -> None:
-        if claim.trace:
-            TRACE.set(claim.trace)  # in this task: what the work makes due was asked for by the same span
+        TRACE.set(claim.trace)  # in this task: what the work makes due was asked for by the same span, if any
         beat = asyncio.create_task(self._heartbeat(claim, asyncio.current_task()))
         outcome = Outcome(due=self.ctx.clock.now(), attempts=claim.attempts, reason="interrupted")
         try:

@@ -1,13 +1,15 @@
 """The locks of writing transactions; the module `engine` says which transaction needs which locks.
 
 Offers connect few models with others. A process that knows this locks a model alone, without asking for its
-offers, and forgets what it knows when any process has connected two models.
+offers, and forgets what it knows when any process has connected two models. Only
+transactions of the whole store connect models (`scope.CONNECTS`), so nobody connects a locked model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pushjuju.store import scope
 from pushjuju.store.postgres import address
 from pushjuju.store.postgres.pipeline import Answer, Pipeline
 from pushjuju.store.statements import queries
@@ -23,7 +25,6 @@ _SHARED = "SELECT pg_advisory_xact_lock_shared(:store)::text"
 _WHOLE = "SELECT pg_advisory_xact_lock(:store)::text"
 _ALONE = f"{_SHARED}, pg_advisory_xact_lock(:alone)::text"
 _ALONE_LATER = f"{_ALONE}, set_config('synchronous_commit', 'off', true)"
-_CONNECTS = "remote_application"  # a new row of this table connects two models
 
 
 class Locks:
@@ -67,7 +68,7 @@ class Locks:
 
     def hear(self, written: Iterable[str | None]) -> None:
         """Forget which models are alone when notes may tell of a connection; None for unknown writes."""
-        if any(what is None or _CONNECTS in what for what in written):
+        if any(what is None or scope.CONNECTS in what for what in written):
             self.forget()
 
     def forget(self) -> None:

@@ -63,8 +63,9 @@ def _window(visit: Visit) -> tuple[datetime, datetime] | None:
     """Return the times `from` and `to` of the address, or None when they are no times, or not there."""
     try:
         begin, end = (datetime.fromisoformat(visit.query[name]) for name in ("from", "to"))
-        return begin.replace(tzinfo=begin.tzinfo or UTC), end.replace(tzinfo=end.tzinfo or UTC)
-    except (KeyError, ValueError):
+        moments = (at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC) for at in (begin, end))
+        return next(moments), next(moments)
+    except (KeyError, ValueError, OverflowError):
         return None
 
 

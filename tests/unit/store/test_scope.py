@@ -73,6 +73,17 @@ def test_a_statement_about_another_model_is_refused(three: Store) -> None:
         tx.insert("remote_application", consumed)
 
 
+def test_a_transaction_of_one_model_connects_it_with_no_other(store: Store) -> None:
+    """Processes that know that a model is alone trust that nobody connects a locked model."""
+    consumed = RemoteApplication(
+        model=MODEL.uuid, name="db", url="", offer="o", source=OTHER, application="db", life="alive",
+        endpoints={}, created=MODEL.created,
+    )  # fmt: skip
+    told = "a row of remote_application: a transaction of one model cannot connect models"
+    with pytest.raises(StoreError, match=told), store.write(MODEL.uuid) as tx:
+        tx.insert("remote_application", consumed)
+
+
 def test_what_belongs_to_no_model_is_written_by_transactions_of_the_whole_store(store: Store) -> None:
     with pytest.raises(StoreError, match=r"person_delete: .* whole store"), store.write(MODEL.uuid) as tx:
         tx.run("person_delete", name="kim")

@@ -203,6 +203,9 @@ async def test_the_timeline_leads_to_earlier_hours(world: ApiWorld, two: TwoMode
         (address,) = re.findall(r'<a href="([^"]*from=[^"]*)">', later)
         status, earlier = await browser.get(unescape(address))
         _, odd = await browser.get(f"{BASE}timeline?from=never&to=%00")
+        first, last = "0001-01-01T00:00:00%2B14:00", "9999-12-31T23:59:59-14:00"
+        status, _ = await browser.get(f"{BASE}timeline?from={first}&to={last}")
+        assert status == 200
     assert "from=" not in newest
     assert (status, "install" in earlier, "from=" in earlier) == (200, True, False)
     begin, end = re.findall(r"20\d\d-\d\d-\d\dT\d\d:00:00Z", earlier.partition("<footer>")[2])

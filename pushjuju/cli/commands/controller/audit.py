@@ -66,7 +66,7 @@ def _list(cli: Cli, asked: AuditFlags) -> None:
         model=asked.model,
         entity=asked.entity,
         since=moments.moment(asked.since, now) if asked.since else None,
-        until=moments.moment(asked.until, now) if asked.until else None,
+        until=moments.moment(asked.until, now, "until") if asked.until else None,
         most=asked.limit,
     )
     found = audit_lines.lines(session.open_controller(cli, asked.controller), wanted)

@@ -1,4 +1,4 @@
-"""Parses `--since` of the commands about runs. Pure."""
+"""Parses `--since` and `--until`. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.quote import quote
 
 
-def moment(text: str, now: datetime) -> datetime:
-    """Parse `--since`: a duration back from now, or a time, local unless it has a zone."""
+def moment(text: str, now: datetime, flag: str = "since") -> datetime:
+    """Parse a flag's value: a duration back from now, or a time, local unless it has a zone."""
     try:
         return now - timedelta(seconds=abs(parse_duration(text)))
     except (ValueError, OverflowError):
@@ -19,4 +19,4 @@ def moment(text: str, now: datetime) -> datetime:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         wanted = "a duration like 2h30m or a time like 2025-03-01T09:12"
-        raise UsageError(f"invalid value {quote(text)} for option --since: {wanted} expected") from error
+        raise UsageError(f"invalid value {quote(text)} for option --{flag}: {wanted} expected") from error

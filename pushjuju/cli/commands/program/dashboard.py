@@ -54,7 +54,7 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
     if asked.browser and asked.no_browser:
         raise UsageError("cannot mix --browser and --no-browser")
     ctx = session.open_controller(cli, asked.controller)
-    if asked.link:
+    if "link" in cli.given:
         _link(cli, ctx, asked.link)
         return
     user, is_default = asked.user or ctx.user, "port" not in cli.given
@@ -68,6 +68,8 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
 
 def _link(cli: Cli, ctx: Context, user: str) -> None:
     """Print a link for another user; nothing is served."""
+    if not user:
+        raise UsageError('--link needs the name of a user, not ""')
     if others := sorted(cli.given - {"link", "controller"}):
         raise UsageError(f"cannot mix --link and --{others[0].replace('_', '-')}")
     cli.console.stdout.write(f"{tokens.make_link(ctx, user)}\n")

@@ -65,7 +65,8 @@ def timeline(cli: Cli, args: tuple[str, ...], asked: TimelineFlags) -> None:
     opened = session.open_model(cli, asked.model)
 
     def once() -> tuple[str, str]:
-        start, end = (moment(text, cli.clock.now()) if text else None for text in (asked.since, asked.until))
+        wanted, now = {"since": asked.since, "until": asked.until}, cli.clock.now()
+        start, end = (moment(text, now, flag) if text else None for flag, text in wanted.items())
         runs = hook_runs.of_timeline(opened.ctx, opened.uuid, args, start, end, routine=asked.routine)
         if not runs and cli.output.form in ("tabular", "svg"):
             return "", "No runs to display."

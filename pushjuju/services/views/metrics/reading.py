@@ -58,9 +58,9 @@ def read(ctx: Context, more: Iterable[Sample] = (), *, per_unit: bool = False) -
         Sample("build_info", (__version__, JUJU_VERSION, platform.python_version()), 1),
         Sample("metrics_generated_timestamp_seconds", (), now.timestamp()),
     ]
-    if (waits := ctx.store.engine.standby()) is not None:
-        found.append(Sample("store_standby_synchronous", (), waits))
     with ctx.store.read() as tx:
+        if (waits := ctx.store.engine.standby()) is not None:
+            found.append(Sample("store_standby_synchronous", (), waits))
         found += [Sample(f"{name}_bytes", (), size) for name, size in ctx.store.engine.sizes().items()]
         names = {row["uuid"]: f"{row['owner']}/{row['name']}" for row in tx.rows("model_list")}
         units = tx.rows("metrics_units")

@@ -202,6 +202,7 @@ def test_the_dashboard_listens_where_it_is_told_but_only_on_this_computer(folder
     [
         (("--link", "admin"), "was never served, so no link leads there"),
         (("--link", "admin", "--read-only"), "cannot mix --link and --read-only"),
+        (("--link", ""), '--link needs the name of a user, not ""'),
     ],
 )
 def test_a_link_for_a_user_needs_a_server_and_no_other_flag(

@@ -35,6 +35,7 @@ def test_units_and_times_choose_what_is_shown(runtime: TestController, run: Run)
     shown = json.loads(ok(run("timeline", "web/0", "--format", "json")))
     assert {item["unit"] for item in shown} == {"web/0"}
     before = json.loads(ok(run("timeline", "--until", "2001-01-01", "--format", "json")))
+    assert 'invalid value "soon" for option --until' in run("timeline", "--until", "soon").err
     assert not (before["runs"] if isinstance(before, dict) else before)
     ended = run("timeline", "--since", "2999-01-01")
     assert (ended.status, ended.out) == (0, "")
