@@ -168,6 +168,7 @@ async def _shown(tab: Tab, world: TestController, message: str) -> float:
 
 
 @pytest.mark.bench
+@pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
 async def test_what_the_picture_of_many_applications_costs(
     report: Report, world: TestController, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
