@@ -36,7 +36,9 @@ _LARGE = (
     "cryptography.",
     "pluggy.",
 )  # many modules: found quickly, read at once
-_SELDOM = frozenset(("argparse", "ast", "asyncio.sslproto", "platform", "ssl", "tokenize"))
+_SELDOM = frozenset(
+    ("argparse", "ast", "asyncio.sslproto", "platform", "shutil", "ssl", "tempfile", "tokenize")
+)
 
 
 def _places() -> tuple[str, str]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from pushjuju.core.base import RISKS
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
 LATEST = "latest"
 DEFAULT_RISK = "stable"
-_PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+~-]*[A-Za-z0-9])?")
+_PART = regex(r"[A-Za-z0-9](?:[A-Za-z0-9._+~-]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,18 +5,17 @@ Mirrors: juju cloud/clouds.go, cloud/credentials.go (3.6)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
 DEFAULT_REGION = "default"
 EMPTY = "empty"
-_CLOUD = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.-]{0,120}")
-_CREDENTIAL = re.compile(r"[a-zA-Z][a-zA-Z0-9.@_+-]{0,250}")
+_CLOUD = regex(r"[a-zA-Z0-9][a-zA-Z0-9.-]{0,120}")
+_CREDENTIAL = regex(r"[a-zA-Z][a-zA-Z0-9.@_+-]{0,250}")
 _ENDPOINTS = ("endpoint", "identity-endpoint", "storage-endpoint")
 _RESERVED = ("default-credential", "default-region")
 _TEXTS = ("type", "description", *_ENDPOINTS)

@@ -16,11 +16,11 @@ from functools import lru_cache
 from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import digest
 from pushjuju.core.model.ports import OpenPort, PortRange
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 ALL_ENDPOINTS = ""
-_CIDR = re.compile(r"[0-9A-Fa-f.:]+/[0-9]{1,3}", re.ASCII)
+_CIDR = regex(r"[0-9A-Fa-f.:]+/[0-9]{1,3}", re.ASCII)
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 

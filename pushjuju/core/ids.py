@@ -5,15 +5,16 @@ hashlib is imported when first used: commands that only read need no digest.
 
 from __future__ import annotations
 
-import re
 import uuid
 from typing import TYPE_CHECKING
+
+from pushjuju.core.values import regex
 
 if TYPE_CHECKING:
     from hashlib import _Hash
 
 
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = regex(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def new_uuid() -> str:

@@ -7,12 +7,11 @@ names, addresses and numbers are accepted.
 from __future__ import annotations
 
 import ipaddress
-import re
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
-_HOP = re.compile(
+_HOP = regex(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})@)?"
     r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<host>[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}))"
     r"(?::(?P<port>[0-9]{1,5}))?"

@@ -5,20 +5,18 @@ No other module takes a name such as `mysql/0` apart.
 
 from __future__ import annotations
 
-import re
-
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable import names
 
-_MACHINE = re.compile(r"(?:0|[1-9][0-9]*)(?:/[a-z]+/(?:0|[1-9][0-9]*))*")
-_ENDPOINT = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
-_SPACE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_MODEL = re.compile(r"[a-z0-9]+[a-z0-9-]*")
+_MACHINE = regex(r"(?:0|[1-9][0-9]*)(?:/[a-z]+/(?:0|[1-9][0-9]*))*")
+_ENDPOINT = regex(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
+_SPACE = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_MODEL = regex(r"[a-z0-9]+[a-z0-9-]*")
 _MODEL_MOST = 128
-_CONTROLLER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_CONTROLLER = regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _FILE_MOST = 200  # bytes of names in file names on machines, which add a prefix and a suffix
-_USER = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
+_USER = regex(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from posixpath import join, normpath
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.names import is_application, is_unit
 
 STORAGE_DIR = "/var/lib/juju/storage"
 _OURS = ("/var/lib/juju", "/var/lib/pushjuju", "/var/log/juju")  # files of Juju and pushjuju
 DEFAULT_SIZE = 1024  # MiB
 MOST = 1000  # storage instances of one name for one unit, whatever range the charm declares
-_POOL = re.compile(r"[a-zA-Z]+[-?a-zA-Z0-9]*")
-_COUNT = re.compile(r"-?[0-9]+")
-_SIZE = re.compile(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
+_POOL = regex(r"[a-zA-Z]+[-?a-zA-Z0-9]*")
+_COUNT = regex(r"-?[0-9]+")
+_SIZE = regex(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
 DISK_OF_MACHINE = "disk of machine"  # a `Subject.kind`: a disk of a machine that has ended
 _POWERS = "MGTPEZY"
 _MOST_DIGITS = 9  # digits of a count

@@ -1,4 +1,4 @@
-"""Dataclasses with slots that cost little: to define, and to copy.
+"""Dataclasses with slots, and regular expressions, that cost little: to define, and to copy.
 
 The decorator of the standard library compiles up to seven methods of a class. That takes longer than the
 rest of the import of a typical module, and a command makes values of few of the classes that it imports.
@@ -13,6 +13,7 @@ reads in great numbers, these calls are most of the work: `changed` and `assembl
 from __future__ import annotations
 
 import dataclasses
+import re
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
@@ -22,7 +23,7 @@ Get = Callable[[Any], Any]
 Put = Callable[[Any, Any], None]
 T = TypeVar("T")
 
-__all__ = ["Get", "Put", "assembler", "changed", "dataclass", "kinds", "slots"]
+__all__ = ["Get", "Put", "assembler", "changed", "dataclass", "kinds", "regex", "slots"]
 _NO_FIELD = (
     "ClassVar",
     "typing.ClassVar",
@@ -312,3 +313,23 @@ def changed(value: T, /, **fields: Any) -> T:
     for name, item in fields.items():
         puts[name][1](made, item)
     return made
+
+
+class _Pattern:
+    """Stands for a compiled expression, whose attributes it keeps once somebody has asked for one."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._given = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # such as of `copy`
+            raise AttributeError(name)
+        compiled = re.compile(*self._given)
+        for known in ("fullmatch", "match", "search", "sub", "split", "finditer", "findall", "pattern", name):
+            setattr(self, known, getattr(compiled, known))
+        return getattr(compiled, name)
+
+
+def regex(text: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what `re.compile` returns, compiled at the first use; most commands use few."""
+    return cast("re.Pattern[str]", _Pattern(text, flags))

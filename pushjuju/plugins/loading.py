@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pluggy
@@ -18,6 +17,7 @@ from pushjuju import __version__
 from pushjuju.plugins import builtin, hookspecs
 from pushjuju.plugins.info import PluginInfo, Say
 from pushjuju.plugins.scan import find_entry_points, search_key
+from pushjuju.store.files import kept
 
 
 def _manager(project: str) -> pluggy.PluginManager:
@@ -30,7 +30,9 @@ def _manager(project: str) -> pluggy.PluginManager:
                 value = vars(plugin).get(name)
             else:  # getattr of the object itself would run a property
                 value = getattr(plugin, "__dict__", {}).get(name, getattr(type(plugin), name, None))
-            if isinstance(value, ModuleType):  # a look inside would execute a module that is not used yet
+            if isinstance(value, (ModuleType, type)):  # a look inside executes a module that is not used yet
+                return None
+            if isinstance(value, FunctionType) and marker not in vars(value):  # most names
                 return None
             if not inspect.isroutine(value) or not hasattr(value, marker):
                 return None
@@ -73,7 +75,8 @@ class Loaded:
             self._load(PluginInfo(name=name, version=__version__), partial(_itself, module))
 
     def _load_entry_points(self, group: str, environ: Mapping[str, str], path: Sequence[str] | None) -> None:
-        found = find_entry_points(group, sys.path if path is None else path, _cache_file(environ))
+        cache = kept.place(environ, "plugins.json")
+        found = find_entry_points(group, sys.path if path is None else path, cache)
         reserved = {name for name, _ in builtin.MODULES}
         for item in reversed(found):
             info = PluginInfo(name=item.name, version=item.version, source=item.distribution)
@@ -144,14 +147,6 @@ def _load_value(value: str) -> object:
     for part in filter(None, attribute.split(".")):
         found = getattr(found, part)
     return found
-
-
-def _cache_file(environ: Mapping[str, str]) -> Path | None:
-    folder = environ.get("PUSHJUJU_CACHE")
-    if folder:
-        return Path(folder, "plugins.json")
-    base = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else "")
-    return Path(base, "pushjuju", "plugins.json") if base else None
 
 
 def _follow(manager: pluggy.PluginManager, say: Say) -> None:

@@ -6,11 +6,13 @@ only its cache when no directory of `sys.path` has changed.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from pushjuju.store.files import kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +40,14 @@ def find_entry_points(group: str, path: Sequence[str], cache: Path | None = None
     """
     found_in = search_key(path)
     key: list[object] = [group, *map(list, found_in)]
-    kept = _read_cache(cache, key)
-    if kept is not None:
-        return kept
+    with suppress(TypeError):  # nothing is kept, or in another form
+        return [EntryPoint(**item) for item in kept.read(cache, key)]
     found: dict[str, EntryPoint] = {}
     for folder, _ in found_in:
         for item in _in_folder(folder, group):
             found.setdefault(item.name, item)
     answer = list(found.values())
-    _write_cache(cache, key, answer)
+    kept.write(cache, key, [asdict(item) for item in answer])
     return answer
 
 
@@ -97,25 +98,3 @@ def _in_distribution(folder: str, stem: str, group: str) -> list[EntryPoint]:
                 )
             )
     return found
-
-
-def _read_cache(cache: Path | None, key: list[object]) -> list[EntryPoint] | None:
-    if cache is None:
-        return None
-    try:
-        data = json.loads(cache.read_text(encoding="utf-8"))
-        return [EntryPoint(**item) for item in data["found"]] if data["key"] == key else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _write_cache(cache: Path | None, key: list[object], found: Sequence[EntryPoint]) -> None:
-    if cache is None:
-        return
-    new = cache.with_name(f"{cache.name}.{os.getpid()}")
-    try:
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps({"key": key, "found": [asdict(item) for item in found]}), encoding="utf-8")
-        new.replace(cache)
-    except OSError:  # without the cache, the next search takes longer
-        return

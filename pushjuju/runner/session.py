@@ -15,12 +15,11 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, Overtaken, RemoteFailed, Unreachable
 from pushjuju.core.values import dataclass
-from pushjuju.portable.frames import Asked, Copy, Hello, Lease, LiveResult, OfOperation, Op, Request
 from pushjuju.runner.push import bootstrap, delta
 from pushjuju.runner.push.heard import Ahead, OnEvent, OnLive, Pending, Room, held_by
 from pushjuju.runner.push.packer import Program, pack
@@ -29,6 +28,9 @@ from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.trust import intake
 from pushjuju.runner.trust.waste import Answers, Waste
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Asked, Copy, Hello, Lease, LiveResult, OfOperation, Op, Request
 
 TAIL = 0
 """The sequence number of a hook's last output line, which is shown to a user who watches and is no event."""

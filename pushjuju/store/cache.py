@@ -95,8 +95,7 @@ class Analyst:
     def __init__(self, tables: Iterable[str]) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
         self._connection.execute("PRAGMA foreign_keys = ON")
-        for statement in tables:
-            self._connection.execute(statement)
+        self._connection.executescript(";\n".join(("BEGIN", *tables, "COMMIT")))
         self._seen: list[tuple[int, str, str]] = []
         self._connection.set_authorizer(self._note)
 

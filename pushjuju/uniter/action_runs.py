@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.format.actions import validate_params
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.tasks import EXEC, TaskStatus
 from pushjuju.core.values import dataclass
-from pushjuju.portable.frames import Op
 from pushjuju.runner.remote.base.results import TIMED_OUT
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
@@ -31,6 +30,9 @@ from pushjuju.uniter.input.environment import hook_environment
 from pushjuju.uniter.input.hookcontext import hook_context
 from pushjuju.uniter.input.snapshot import View, store_local
 from pushjuju.uniter.state.operation import Outcome, committed, executed, prepare, skip_reason
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Op
 
 TERMINATED = "action terminated"
 NOT_COMMITTED = "committing requested changes failed"

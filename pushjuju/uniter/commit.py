@@ -13,7 +13,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import islice
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
@@ -23,7 +23,6 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.values import changed, dataclass
 from pushjuju.portable import loglevels
-from pushjuju.portable.frames import Begun, Writes
 from pushjuju.runner.remote.base.results import CHARM_GONE, KNOWN, is_quiet, named, plain_result
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
@@ -49,6 +48,9 @@ from pushjuju.uniter.state.effects import apply_effects, commit_effects
 from pushjuju.uniter.state.messages import workload_after
 from pushjuju.uniter.state.operation import Outcome, committed, executed, is_success
 from pushjuju.uniter.turn import decide_next
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Begun, Writes
 
 _FREE_TEXTS = ("message", "line", "version")
 STREAMS = ("stdout", "stderr")

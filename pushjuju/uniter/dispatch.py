@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.values import dataclass
-from pushjuju.portable.frames import Op
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config, models
@@ -23,6 +22,9 @@ from pushjuju.uniter.input.hookcontext import hook_context
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.requests import TITLE, Request, read_request, request_frame
 from pushjuju.uniter.state.messages import executing_message, workload_before
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Op
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

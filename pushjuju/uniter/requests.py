@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
-from pushjuju.portable.frames import Op
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Model
@@ -27,6 +26,9 @@ from pushjuju.uniter.input.environment import hook_environment
 from pushjuju.uniter.input.hookcontext import hook_context
 from pushjuju.uniter.input.snapshot import View, store_local
 from pushjuju.uniter.state.operation import Outcome, committed, executed
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Op
 
 TITLE = "juju-exec"
 AT_ONCE = 50  # requests of a unit per turn; the next turn reads the others

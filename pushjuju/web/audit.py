@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.storage import parse_size
+from pushjuju.core.values import regex
 from pushjuju.services.entities.model.controller_config import SETTINGS, parse_value
 from pushjuju.web import errors, messages
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from pushjuju.services.entities.basis.context import Context
 
-_HIDDEN = re.compile("passw|secret|credential|content|data|attr|key|token|macaroon|config|options|param|yaml")
+_HIDDEN = regex("passw|secret|credential|content|data|attr|key|token|macaroon|config|options|param|yaml")
 _MIB = 1024 * 1024
 _LONGEST = 256  # characters of a refused user's name that are logged
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pushjuju.core.values import regex
 from pushjuju.web.errors import BadMessage
 
 DEEPEST = 64  # levels of nested objects and lists
 MOST_KEYS = 10_000  # the most keys of an object
 MOST_ITEMS = 10_000  # the most items of a list
-_LONE = re.compile("[\ud800-\udfff]")
+_LONE = regex("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -172,7 +172,8 @@ class Runtime:
         if self._parts.program is None:
             families = self.host.hook_tool_families()
             helps = {name: tool.help() for name, tool in self.answered.items()}
-            self._parts.program = pack(_sources(families, self.warn), helps)
+            cache = self.ctx.datadir.root / "cache" / "program.json"  # private: its code runs on machines
+            self._parts.program = pack(_sources(families, self.warn), helps, cache)
         return self._parts.program
 
     @property

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
 Value = str | int | bool
 INTERNAL, CLIENT = 1, 3  # kinds: work of this process, a request to another
 SAMPLER = "OTEL_TRACES_SAMPLER"
-_HEADER = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
+_HEADER = regex(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 _OF_PARENT = "parentbased_"
 _LONGEST = 256  # characters of a text in a span
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -18,6 +17,7 @@ from urllib.parse import unquote
 
 from pushjuju import __version__
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.runner.trust import tool_times
 from pushjuju.store.processes import TRACE
 from pushjuju.workers import otlp, spans
@@ -37,7 +37,7 @@ _PARENT = "TRACEPARENT"
 _BIG = 2**31
 _LATEST = 1e11  # seconds since 1970 that a machine may name
 _WITH_TOOLS = ("hook", "action", "commands")  # kinds of operations
-_OF_ENDPOINT = re.compile(r"^.+-(?=(?:relation|storage)-[a-z]+$)")
+_OF_ENDPOINT = regex(r"^.+-(?=(?:relation|storage)-[a-z]+$)")
 _contact: ContextVar[Span | None] = ContextVar("contact", default=None)
 
 

@@ -72,12 +72,16 @@ def shop(world: TestController, listener: socket.socket) -> Path:
 
 @contextmanager
 def environment(shop: Path, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Yield the environment of a command that works on a copy of the model."""
-    copy = tmp_path / "copy"
+    """Yield the environment of a command that works on a copy of the model, with the last one's cache."""
+    copy, cache = tmp_path / "copy", tmp_path / "cache"
     shutil.copytree(shop, copy)
+    if cache.exists():
+        cache.rename(copy / "cache")
     try:
         yield {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PUSHJUJU_DATA": str(copy)}
     finally:
+        if (copy / "cache").exists():
+            (copy / "cache").rename(cache)
         shutil.rmtree(copy)
 
 

@@ -7,7 +7,6 @@ Mirrors: juju/charm charmarchive.go, juju/utils/zip; prevents what CVE-2025-5351
 
 from __future__ import annotations
 
-import re
 import stat
 import zipfile
 import zlib
@@ -19,7 +18,7 @@ from typing import IO, Protocol
 
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import InvalidCharm
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
 
 METADATA = "metadata.yaml"
@@ -27,7 +26,7 @@ METADATA = "metadata.yaml"
 _UNIX_SYSTEMS = (3, 19)  # systems whose entries have Unix modes: Unix, macOS
 _UTF8_NAME = 0x800
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = regex(r"[A-Za-z]:")
 _END_OF_ARCHIVE = b"PK\x05\x06"
 _END_SIZE = 22
 _LOCAL_HEADER = 30

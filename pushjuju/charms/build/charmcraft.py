@@ -15,6 +15,7 @@ from pushjuju.charms.format.coerce import Report
 from pushjuju.charms.values.goform import typed
 from pushjuju.charms.values.problems import Problem, Problems
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
 
 FILE = "charmcraft.yaml"
@@ -43,7 +44,7 @@ _LINKS = {
     "website": "website",
 }
 _ORIGINS = {name: f"links.{key}" for key, name in _LINKS.items()} | {"display-name": "title"}
-_LABEL = re.compile(r"(?:([a-z]+)@([^:]+):)?(.+)")
+_LABEL = regex(r"(?:([a-z]+)@([^:]+):)?(.+)")
 
 _DISPATCH = """#!/bin/sh
 # The entry of every event: runs the charm's Python code with the packages it carries.

@@ -11,10 +11,10 @@ from dataclasses import field
 from typing import Any
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
 
-_NAME = re.compile(r"[-_.]+")
+_NAME = regex(r"[-_.]+")
 _MOST = 20_000  # paths from dependencies to packages; no real project has more
 Markers = frozenset[str]
 

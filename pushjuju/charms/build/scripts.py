@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
 DEFAULT = "craftctl default"
 # A part with such a name installs the tool of a plugin (`poetry-deps`). Mirrors: craft-parts plugins
-TOOL_PART = re.compile(r"(?P<tool>poetry|uv|python)-deps")
+TOOL_PART = regex(r"(?P<tool>poetry|uv|python)-deps")
 
 _WHEELS = "packages are installed as wheels"
-_COMMENT = re.compile(r"(?:^|\s+)#.*$")
-_NOTHING = re.compile(rf"{DEFAULT}|set [-+][\w\s-]*")
+_COMMENT = regex(r"(?:^|\s+)#.*$")
+_NOTHING = regex(rf"{DEFAULT}|set [-+][\w\s-]*")
 # These patterns match no quotes, substitutions, pipes or further commands, so nothing else can run.
 _RUSTUP = r"rustup(?:\s+[\w.@=+/:-]+)*"
 _INSTALLS = (
@@ -30,7 +30,7 @@ _POINTLESS: tuple[tuple[re.Pattern[str], str], ...] = (
         "the copy is for information only",
     ),
 )
-_VERSION = re.compile(r'git\s+describe(?:\s+--[\w-]+)*\s*>\s*"?\$\{?CRAFT_PART_INSTALL\}?/version"?')
+_VERSION = regex(r'git\s+describe(?:\s+--[\w-]+)*\s*>\s*"?\$\{?CRAFT_PART_INSTALL\}?/version"?')
 _UV_EXPORT = ["uv", "export"]
 _UV_FLAGS = frozenset(
     {
@@ -39,7 +39,7 @@ _UV_FLAGS = frozenset(
     }
 )  # fmt: skip
 # An `if` may test names and variables; it cannot run a command.
-_OPENS = re.compile(r"if\s+\[\[?\s[\w\s\"'$@:.*=!|{}/-]+\s\]\]?(?:\s*;\s*then)?")
+_OPENS = regex(r"if\s+\[\[?\s[\w\s\"'$@:.*=!|{}/-]+\s\]\]?(?:\s*;\s*then)?")
 _TURNS, _CLOSES = ("then", "else"), "fi"
 
 

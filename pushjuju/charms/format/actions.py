@@ -13,6 +13,7 @@ from pushjuju.charms.format.coerce import Report
 from pushjuju.charms.values.model import ActionSpec
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ FILE = "actions.yaml"
 PREFIX = f'parsing "{FILE}" file: '
 RESERVED = "juju"
 
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
+_NAME = regex(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _PROHIBITED = ("$ref", "$schema")
 _OWN_KEYS = ("description", "title", "params", "parallel", "execution-group")
 _DESCRIPTION = "No description"

@@ -9,14 +9,15 @@ from typing import Any
 from pushjuju.charms.format.coerce import Report
 from pushjuju.charms.values.model import Composite, Feature
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
 
 Expression = Feature | Composite
 Version = tuple[int, int, int]
 
-_FEATURE = re.compile(r"\s*([a-z][a-z0-9-]*?[a-z0-9]+)\s*(?:(>=|<)\s*([^<>=]+?))?\s*")
-_VERSION = re.compile(r"(\d{1,9})(?:\.(\d{1,9})(?:\.(\d{1,9})(?:\.\d{1,9})*)?)?")
-_AGENT = re.compile(r"(\d{1,9})\.(\d{1,9})(?:[.-](?:[a-z]+)?(\d{1,9}))?")
+_FEATURE = regex(r"\s*([a-z][a-z0-9-]*?[a-z0-9]+)\s*(?:(>=|<)\s*([^<>=]+?))?\s*")
+_VERSION = regex(r"(\d{1,9})(?:\.(\d{1,9})(?:\.(\d{1,9})(?:\.\d{1,9})*)?)?")
+_AGENT = regex(r"(\d{1,9})\.(\d{1,9})(?:[.-](?:[a-z]+)?(\d{1,9}))?")
 _KINDS = ("any-of", "all-of")
 
 _DESCRIPTIONS: Mapping[str, str] = {

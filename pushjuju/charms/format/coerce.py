@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pushjuju.charms.values.goform import literal, typed
 from pushjuju.core.storage import MOST_MIB
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import bool_of, parse_int, quote
 
 MISSING: Final = object()
@@ -19,9 +20,9 @@ MISSING: Final = object()
 Check = Callable[[Any, str, "Report"], Any]
 Report = Callable[[str, str], None]
 
-_COUNT = re.compile(r"([0-9]+)(?:\+|-([0-9]*))?")
+_COUNT = regex(r"([0-9]+)(?:\+|-([0-9]*))?")
 _LONGEST_SIZE = 80  # characters
-_SIZE = re.compile(r"([0-9]*\.?[0-9]*)(.*)", re.DOTALL)
+_SIZE = regex(r"([0-9]*\.?[0-9]*)(.*)", re.DOTALL)
 _MULTIPLIERS = "MGTPEZY"
 
 

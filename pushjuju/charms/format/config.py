@@ -16,6 +16,7 @@ from pushjuju.charms.values.model import ConfigOption, OptionType
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import NotValid
 from pushjuju.core.suggest import did_you_mean
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import bool_of, parse_int, quote
 
 FILE = "config.yaml"
@@ -24,13 +25,13 @@ PREFIX = f'parsing "{FILE}" file: '
 Value = str | int | float | bool | None
 Settings = dict[str, Value]
 
-_DECIMAL = re.compile(r"[-+]?[0-9]{1,40}")
-_GO_FLOAT = re.compile(
+_DECIMAL = regex(r"[-+]?[0-9]{1,40}")
+_GO_FLOAT = regex(
     r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf|infinity|nan"
     r"|0x(?:[0-9a-f_]+\.?[0-9a-f_]*|\.[0-9a-f_]+)p[-+]?[0-9]+)",
     re.IGNORECASE,
 )
-_SECRET_ID = re.compile(r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/)?[0-9a-z]{20}")
+_SECRET_ID = regex(r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/)?[0-9a-z]{20}")
 TRUST = "trust"
 _TRUST_TEXT = "Does this application have access to trusted credentials"
 

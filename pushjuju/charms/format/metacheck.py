@@ -6,22 +6,22 @@ Each function returns the faults that it finds as (key path, text) and raises no
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pushjuju.charms.values.model import CharmMeta, Endpoint, Manifest, Role, Scope
 from pushjuju.core.names import is_endpoint, is_file, is_storage, is_user
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import atoi, quote
 
 Fault = tuple[str, str]
 
-_SERIES = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
-_PAYLOAD = re.compile(r"[a-zA-Z](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?")
-_TERM = re.compile(r"[a-z](?:-?[a-z0-9])+")
+_SERIES = regex(r"[a-z]+(?:[a-z0-9]+)?")
+_PAYLOAD = regex(r"[a-zA-Z](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?")
+_TERM = regex(r"[a-z](?:-?[a-z0-9])+")
 _TERM_LENGTH = 256
 _SHOWN = 60  # characters that an error shows of a name that is too long
-_VERSION = re.compile(r"\d{1,9}\.\d{1,9}(?:[.-](?:[a-z]+)?\d{1,9}){0,2}")
+_VERSION = regex(r"\d{1,9}\.\d{1,9}(?:[.-](?:[a-z]+)?\d{1,9}){0,2}")
 _USERS = ("root", "sudoer", "non-root")
 
 

@@ -5,7 +5,6 @@ Coerces all values, then checks the meaning of the valid ones, so that one error
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -28,6 +27,7 @@ from pushjuju.charms.values.model import (
 )
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
 
 FILE = "metadata.yaml"
@@ -170,7 +170,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "containers": {},
     "charm-user": "",
 }
-_FIRST = re.compile(r"[.\[]")
+_FIRST = regex(r"[.\[]")
 _META = coerce.record(_FIELDS, _DEFAULTS)
 
 

@@ -15,6 +15,7 @@ from pushjuju.charms.format import yamlsafe
 from pushjuju.charms.format.yamlsafe import Document
 from pushjuju.charms.values.problems import Problem
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 
 Source = Callable[[str], bytes | None]
 """Returns the bytes of a file at the charm's root, or None when the file is missing."""
@@ -22,7 +23,7 @@ Source = Callable[[str], bytes | None]
 Translate = Callable[[Problem], tuple[str, str]]
 """Returns the file and key in the author's files for a problem in a generated file."""
 
-_LINE = re.compile(r"yaml: line ([0-9]+): ")
+_LINE = regex(r"yaml: line ([0-9]+): ")
 _PARTS = 64  # dots in a key path that is looked up; names may contain dots
 _ALL_KEYS = 1000  # levels of keys: all keys are read as the text that the author wrote
 

@@ -6,10 +6,12 @@ import re
 import tomllib
 from typing import Any
 
+from pushjuju.core.values import regex
+
 MOST = 16 * 1024 * 1024  # characters; the lock file of a large project has some millions
 DEPTH = 64  # nested brackets, and names in a key; the time of Python's reader grows with their square
 # Comments and texts; an unclosed one runs to the end, so the pattern looks at each character once.
-_TEXTS = re.compile(
+_TEXTS = regex(
     r"#[^\n]*+"
     r'|"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}+|\Z)'
     r"|'''(?:[^']|'(?!''))*+(?:'{3,5}+|\Z)"
@@ -17,8 +19,8 @@ _TEXTS = re.compile(
     r"|'[^'\n]*+(?:'|\n|\Z)",
     re.DOTALL,
 )
-_NAMES = re.compile(r"[\w\-. \t]+")
-_BRACKETS = re.compile(r"[\[\]{}]")
+_NAMES = regex(r"[\w\-. \t]+")
+_BRACKETS = regex(r"[\[\]{}]")
 
 
 class TomlFault(ValueError):

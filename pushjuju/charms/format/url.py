@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from pushjuju.charms.format.manifest import normalise_arch
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
-_REVISION = re.compile(r"(.*)-([0-9]{1,9})")
-_SERIES = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
-_ARCH = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
+_REVISION = regex(r"(.*)-([0-9]{1,9})")
+_SERIES = regex(r"[a-z]+(?:[a-z0-9]+)?")
+_ARCH = regex(r"[a-z]+(?:[a-z0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +15,7 @@ from urllib.parse import urlsplit
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import CHARM, Ask, Download, HubError, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.names import is_application
 
 FIELDS = (
@@ -36,8 +35,8 @@ _TEXTS = {
     "api-error": "unexpected api error attempting to query charm or bundle from the charmhub store",
     "bad-argument": "query argument",
 }
-_HEX = re.compile("[0-9a-f]*")
-_FILE = re.compile(r"[^/\x00-\x1f]{1,255}")
+_HEX = regex("[0-9a-f]*")
+_FILE = regex(r"[^/\x00-\x1f]{1,255}")
 _MOST_REVISION = 2**31
 
 

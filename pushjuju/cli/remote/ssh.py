@@ -17,12 +17,13 @@ from pushjuju.client.tasks import tag_of
 from pushjuju.core.errors import BadAnswer, NotValid
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import is_machine
+from pushjuju.core.values import regex
 from pushjuju.portable.names import is_unit
 from pushjuju.services.requests.model.ssh_keys import Refusal
 
-_ADDRESS = re.compile(r"[0-9A-Za-z][0-9A-Za-z.:_-]{0,254}")
-_USER = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_.-]{0,31}")
-_KEY = re.compile(r"[0-9a-z@.-]{1,100} [0-9A-Za-z+/=]{1,20000}( [ -~]{0,200})?")  # a comment may follow
+_ADDRESS = regex(r"[0-9A-Za-z][0-9A-Za-z.:_-]{0,254}")
+_USER = regex(r"[0-9A-Za-z_][0-9A-Za-z_.-]{0,31}")
+_KEY = regex(r"[0-9a-z@.-]{1,100} [0-9A-Za-z+/=]{1,20000}( [ -~]{0,200})?")  # a comment may follow
 _PORT = 22
 _ANSWER_S = 3.0  # how long a machine may take to answer before the controller is the jump host
 

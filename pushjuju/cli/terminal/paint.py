@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from pushjuju.core.values import regex
+
 GREEN: Final = "32"
 YELLOW: Final = "33"
 RED: Final = "91"
@@ -21,7 +23,7 @@ GRAY: Final = "90"
 BOLD: Final = "1"
 BOLD_CYAN: Final = "1;96"
 
-_CONTROLS = re.compile(r"\x1b\[[0-9;]*m|\r\n|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROLS = regex(r"\x1b\[[0-9;]*m|\r\n|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _STATUS = {
     word: colour
     for colour, words in (

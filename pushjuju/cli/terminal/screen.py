@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TextIO
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+from pushjuju.core.values import regex
+
+_COLOURS = regex(r"\x1b\[[0-9;]*m")
 _HIDE, _SHOW, _BELOW, _LINE_END = "\x1b[?25l", "\x1b[?25h", "\x1b[0J", "\x1b[0K"
 _SMALLEST = (10, 2)  # columns, lines
 _WIDE = ("W", "F")

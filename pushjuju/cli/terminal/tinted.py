@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 
 from pushjuju.cli.terminal.paint import BOLD_CYAN, BRIGHT_MAGENTA, CYAN, GRAY, MAGENTA, escape, paint
+from pushjuju.core.values import regex
 
-_LINE = re.compile(
+_LINE = regex(
     r"(?P<lead>\s*(?:- )*)(?P<key>\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s:'\"][^:]*)(?P<colon>:)(?P<rest> .*|)"
 )
-_ITEM = re.compile(r"(?P<lead>\s*(?:- )+)(?P<rest>.*)")
-_PLAIN = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null|~")
-_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?:/\d+)?")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
+_ITEM = regex(r"(?P<lead>\s*(?:- )+)(?P<rest>.*)")
+_PLAIN = regex(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null|~")
+_ADDRESS = regex(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?:/\d+)?")
+_TOKEN = regex(r'"(?:[^"\\]|\\.)*"(?P<key>:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
 
 
 def _tint(text: str, colour: str) -> str:

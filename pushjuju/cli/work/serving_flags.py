@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal import journal, jsonlog
 from pushjuju.core.errors import UsageError
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+_HOST = regex(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,14 +9,14 @@ import re
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_model, is_user
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
-_FORM = re.compile(
+_FORM = regex(
     r"/?(?:(?P<owner>[^/]+)/)?(?P<model>[^.]*)(?:\.(?P<offer>[^:]*)(?::(?P<endpoint>.*))?)?", re.DOTALL
 )
-_ENDPOINT = re.compile(r"[a-zA-Z0-9]+")
+_ENDPOINT = regex(r"[a-zA-Z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

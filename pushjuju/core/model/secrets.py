@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
 
 MAX_VALUE = limits.SECRET  # bytes of one value in base64
@@ -23,8 +24,8 @@ MASK = "*****"
 
 _ID = "[0-9a-v]{20}"
 _MODEL = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_URI = re.compile(rf"(?:secret:)?(?://)?(?:({_MODEL})/)?({_ID})")
-_KEY = re.compile(r"[a-z](?:-?[a-z0-9]){2,}")
+_URI = regex(rf"(?:secret:)?(?://)?(?:({_MODEL})/)?({_ID})")
+_KEY = regex(r"[a-z](?:-?[a-z0-9]){2,}")
 _BASE64, _FILE = "#base64", "#file"
 Read = Callable[[str], bytes]
 

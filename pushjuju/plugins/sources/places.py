@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from pushjuju.core import children
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, SourceKind, SourceServices
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
 
@@ -18,8 +18,8 @@ DIRECTORY, ARCHIVE, GIT = "directory", "archive", "git"
 _GIT = "git+"
 _SCHEMES = ("https", "http", "ssh", "file")
 _REMOTE = ("https", "http", "ssh")
-_COMMIT = re.compile(r"[0-9a-f]{7,40}")
-_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
+_COMMIT = regex(r"[0-9a-f]{7,40}")
+_REF = regex(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
 _CLONE_S = 600.0
 
 

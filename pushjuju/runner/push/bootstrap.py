@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
-import binascii
 import json
 import shlex
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core import limits
@@ -23,9 +20,8 @@ from pushjuju.core.errors import (
     RemoteFailed,
     SudoRefused,
 )
-from pushjuju.portable.frames import Hello, ToMachine
 from pushjuju.portable.jsontext import dumps
-from pushjuju.runner.push.packer import BOOT, Program
+from pushjuju.runner.push.packer import Program
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.trust import frames
 from pushjuju.runner.trust.waste import Waste
@@ -33,6 +29,7 @@ from pushjuju.runner.trust.waste import Waste
 if TYPE_CHECKING:
     import asyncssh
 
+    from pushjuju.portable.frames import Hello, ToMachine
     from pushjuju.runner.ssh.login import Connection
 
 MARK = b"PJ1"
@@ -73,24 +70,10 @@ fi
 """
 
 
-@lru_cache(maxsize=1)
-def _boot() -> tuple[str, str]:
-    """Return START and the packed text of ``remote/boot.py``, without its comments."""
-    tree = ast.parse(BOOT.read_text("utf-8"))
-    start = next(
-        ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "START"
-    )
-    tree.body = tree.body[1:]  # the docstring
-    packed = zlib.compress(ast.unparse(tree).encode(), 9)
-    return str(start), binascii.b2a_base64(packed, newline=False).decode()
-
-
 def command(program: Program, root: str, options: Mapping[str, Any]) -> str:
     """Return the command line for the machine's login shell."""
-    start, text = _boot()
-    words = ["sh", "-c", _SCRIPT, start, program.digest, root, json.dumps(dict(options)), text]
+    given = (program.digest, root, json.dumps(dict(options)), program.boot)
+    words = ["sh", "-c", _SCRIPT, program.start, *given]
     return "exec " + shlex.join(words)
 
 

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from pushjuju.core import limits
-from pushjuju.portable.frames import Asked, Event
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.trust import frames, intake
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pushjuju.portable.frames import Asked, Event
     from pushjuju.runner.push.bootstrap import Link
 
 Document = dict[str, object]
 
-OnEvent = Callable[[int, Event], None]
+OnEvent: TypeAlias = "Callable[[int, Event], None]"
 """Called with the sequence number and the event, once per event and session, in order."""
 
-OnLive = Callable[[Asked], Awaitable[tuple[int, bytes, bytes]]]
+OnLive: TypeAlias = "Callable[[Asked], Awaitable[tuple[int, bytes, bytes]]]"
 """Answers a live hook tool call (``tool``, ``argv``, ``stdin`` as bytes, ``cwd``) with rc, stdout, stderr."""
 
 _TOO_MUCH = "too many messages of one operation"

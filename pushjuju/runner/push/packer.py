@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import binascii
 import hashlib
 import importlib.util
 import json
 import marshal
+import os
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
+from pushjuju.store.files import kept
 
 _SOURCE = Path(__file__).parents[3]
 PORTABLE = _SOURCE / "pushjuju" / "portable"
@@ -49,18 +54,58 @@ class Program:
 
     Attributes:
         digest: Hash of the content, which names the program's directory on machines.
-        files: The files of the program, marshalled: path -> text.
         tools: Names of the program's hook tools.
+        start: The Python code that unpacks and runs `boot`.
+        boot: The packed text of ``remote/boot.py``, without its comments.
+        parts: What the program is packed from.
     """
 
     digest: str
-    files: bytes
     tools: tuple[str, ...]
+    start: str
+    boot: str
+    parts: Parts
+
+    @property
+    def files(self) -> bytes:
+        """The files of the program, marshalled: path -> text.
+
+        Raises:
+            NotValid: The installed pushjuju has changed since this process began.
+        """
+        found = _packed(self.parts)
+        if found.digest != self.digest:
+            raise NotValid("pushjuju was upgraded while this command ran", hint="Run the command again.")
+        return found.files
 
     @property
     def data(self) -> bytes:
         """Length and compressed files, as ``boot.py`` reads them; a machine with the program needs none."""
         return _compressed(self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a program is packed from.
+
+    Attributes:
+        families: Hook tool modules as (dotted name, source file).
+        answered: Tools that the controller answers, with their help texts.
+        state: The size and the time of the last change of each source file.
+    """
+
+    families: tuple[tuple[str, Path], ...]
+    answered: tuple[tuple[str, str], ...]
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """A packed program: see `Program`."""
+
+    digest: str
+    tools: tuple[str, ...]
+    files: bytes
 
 
 @lru_cache(maxsize=8)
@@ -69,14 +114,23 @@ def _compressed(files: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
+def _our_paths() -> list[str]:
+    """Return the files of every program, the portable and the remote modules, with ``boot.py``."""
+    folders = [str(PORTABLE), str(REMOTE)]
+    found = []
+    for folder in folders:
+        for entry in os.scandir(folder):
+            if entry.name.endswith(".py"):
+                found.append(entry.path)
+            elif entry.is_dir() and entry.name != "__pycache__":
+                folders.append(entry.path)
+    return sorted(found)
+
+
 def _our_files() -> dict[str, str]:
-    """Return the files of every program, the portable and the remote modules: path -> text."""
-    return {
-        str(path.relative_to(_SOURCE)): path.read_text("utf-8")
-        for folder in (PORTABLE, REMOTE)
-        for path in sorted(folder.rglob("*.py"))
-        if path not in (BOOT, TYPES)
-    }
+    """Return the files of every program: path -> text."""
+    sent = [Path(path) for path in _our_paths() if path not in (str(BOOT), str(TYPES))]
+    return {str(path.relative_to(_SOURCE)): path.read_text("utf-8") for path in sent}
 
 
 def _with_packages(files: dict[str, str]) -> dict[str, str]:
@@ -104,33 +158,69 @@ def tool_names(module: str, path: Path) -> list[str]:
 
 
 def pack(
-    families: Iterable[tuple[str, Path]] = (), answered: Mapping[str, str] = MappingProxyType({})
+    families: Iterable[tuple[str, Path]] = (),
+    answered: Mapping[str, str] = MappingProxyType({}),
+    cache: Path | None = None,
 ) -> Program:
-    """Build the program.
+    """Return the program.
 
     Args:
         families: Hook tool modules as (dotted name, source file). A module may import the standard library,
             the tool interface and other modules of `families`; a module without TOOLS is a helper.
         answered: Tools that the controller answers -> their help text; tools of `families` win over them.
+        cache: A file that keeps the hash of the program until a source file changes; None for no cache.
     """
-    return _pack(tuple((name, Path(path)) for name, path in families), tuple(sorted(answered.items())))
+    sources = tuple((name, Path(path)) for name, path in families)
+    parts = Parts(sources, tuple(sorted(answered.items())), _state(str(path) for _, path in sources))
+    key = [repr(parts)]
+    with suppress(TypeError, ValueError):  # nothing is kept, or in another form
+        digest, tools, start, boot = kept.read(cache, key)
+        return Program(digest=digest, tools=tuple(tools), start=start, boot=boot, parts=parts)
+    packed = _packed(parts)
+    start, boot = _boot()
+    kept.write(cache, key, [packed.digest, packed.tools, start, boot])
+    return Program(digest=packed.digest, tools=packed.tools, start=start, boot=boot, parts=parts)
+
+
+def _state(paths: Iterable[str]) -> str:
+    """Return a text that changes with the source files of a program."""
+    found = []
+    for path in (*_our_paths(), *paths):
+        seen = os.stat(path)  # noqa: PTH116 - start-up time
+        found.append(f"{path} {seen.st_size} {seen.st_mtime_ns}")
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()
 
 
 @lru_cache(maxsize=8)
-def _pack(families: tuple[tuple[str, Path], ...], answered: tuple[tuple[str, str], ...]) -> Program:
+def _packed(parts: Parts) -> _Packed:
+    """Build the program."""
     files = _our_files()
     tools: dict[str, str] = {}
-    for module, path in families:
+    for module, path in parts.families:
         name = module.replace(".", "/")
         package = path.name == "__init__.py"
         files[f"{name}/__init__.py" if package else f"{name}.py"] = path.read_text("utf-8")
         if "TOOLS" in files[f"{name}/__init__.py" if package else f"{name}.py"]:
             for tool in tool_names(module, path):
                 tools.setdefault(tool, module)
-    if answered:
-        files[f"{_ANSWERED}.py"] = _ANSWERED_TEXT % dict(answered)
-        tools = {**dict.fromkeys(dict(answered), _ANSWERED), **tools}
+    if parts.answered:
+        files[f"{_ANSWERED}.py"] = _ANSWERED_TEXT % dict(parts.answered)
+        tools = {**dict.fromkeys(dict(parts.answered), _ANSWERED), **tools}
     files["tools.json"] = json.dumps(tools, sort_keys=True)
     files = dict(sorted(_with_packages(files).items()))
     digest = hashlib.sha256(json.dumps(list(files.items())).encode()).hexdigest()[:32]
-    return Program(digest=digest, files=marshal.dumps(files, 2), tools=tuple(sorted(tools)))
+    return _Packed(digest, tuple(sorted(tools)), marshal.dumps(files, 2))
+
+
+@lru_cache(maxsize=1)
+def _boot() -> tuple[str, str]:
+    """Return START and the packed text of ``remote/boot.py``, without its comments."""
+    tree = ast.parse(BOOT.read_text("utf-8"))
+    start = next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "START"
+    )
+    tree.body = tree.body[1:]  # the docstring
+    packed = zlib.compress(ast.unparse(tree).encode(), 9)
+    return str(start), binascii.b2a_base64(packed, newline=False).decode()

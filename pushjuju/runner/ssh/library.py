@@ -8,11 +8,13 @@ Where pyOpenSSL is missing, asyncssh does without X.509 certificates, but only a
 `cryptography` knows of them.
 
 asyncssh imports its SFTP and scp, which pushjuju never uses, and `typing_extensions` for names that `typing`
-has by now: a tenth of its import.
+has by now: a tenth of its import. And Python evaluates each annotation of asyncssh, for type checkers alone:
+another third.
 """
 
 from __future__ import annotations
 
+import builtins
 import ctypes.util
 import importlib
 import importlib.util
@@ -21,6 +23,7 @@ import sys
 import typing
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 _FOLDERS = (
     f"/usr/lib/{getattr(sys.implementation, '_multiarch', 'none')}",  # Debian
@@ -36,8 +39,8 @@ def _names(folder: str) -> list[str]:
 
 def _find_library(name: str) -> str | None:
     """Return the path of a shared library, or None when it is not found."""
-    paths = (f"{folder}/{file}" for folder in _FOLDERS for file in _names(folder))
-    return next((path for path in paths if path.rpartition("/")[2].startswith(f"lib{name}.so.")), None)
+    start = f"lib{name}.so."
+    return next((f"{at}/{file}" for at in _FOLDERS for file in _names(at) if file.startswith(start)), None)
 
 
 class _Unused(ModuleType):
@@ -61,6 +64,47 @@ class _Typing(ModuleType):
         return getattr(typing, name)
 
 
+class _Hint:
+    """Stands for what is only used in annotations, such as `Optional`."""
+
+    def __getitem__(self, _: object) -> _Hint:
+        return self
+
+    __or__ = __ror__ = __getitem__
+
+
+class _Base:
+    """Stands for `Generic` and `Protocol`, from which classes are derived."""
+
+    def __class_getitem__(cls, _: object) -> type:
+        return cls
+
+
+class _Hints(ModuleType):
+    """Stands for `typing` in modules of asyncssh."""
+
+    Generic = type("Generic", (_Base,), {})
+    Protocol = type("Protocol", (_Base,), {})
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(typing, name)
+        return _hint if hasattr(found, "__getitem__") else found
+
+
+_hint, _hints = _Hint(), _Hints("typing")
+
+
+def _import(
+    name: str, space: dict[str, Any] | None = None, _: object = None, wanted: Any = (), level: int = 0
+) -> Any:
+    """Import a module, as the statement `import` does; modules of asyncssh get `_hints` for `typing`."""
+    if name == "typing" and space and space["__name__"].startswith("asyncssh"):
+        return _hints
+    return _python_import(name, space, None, wanted, level)
+
+
 def _stand_ins() -> dict[str, ModuleType | None]:
     """Return what stands in `sys.modules` for modules during the import of asyncssh; None lets it fail."""
     found: dict[str, ModuleType | None] = {
@@ -73,14 +117,16 @@ def _stand_ins() -> dict[str, ModuleType | None]:
     return {name: module for name, module in found.items() if name not in sys.modules}
 
 
-_original = ctypes.util.find_library
+_original, _python_import = ctypes.util.find_library, builtins.__import__
 if sys.platform == "linux":
     ctypes.util.find_library = _find_library
 _standing = _stand_ins() if "asyncssh" not in sys.modules else {}
 sys.modules.update(_standing)  # type: ignore[arg-type] # None lets the import of a module fail
+builtins.__import__ = _import  # type: ignore[assignment] # Python calls it by position
 try:
     import asyncssh
 finally:
+    builtins.__import__ = _python_import
     ctypes.util.find_library = _original
     for _name, _module in _standing.items():
         if sys.modules.get(_name, ...) is _module:

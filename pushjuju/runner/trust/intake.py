@@ -16,29 +16,31 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer
 from pushjuju.core.storage import MOST as MOST_STORAGE
 from pushjuju.core.storage import is_store
-from pushjuju.portable.frames import (
-    Address,
-    Asked,
-    Event,
-    Hello,
-    Known,
-    Network,
-    Nic,
-    Port,
-    Recalled,
-    Request,
-    Result,
-    Writes,
-)
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.remote.base.results import CHARM_GONE, TIMED_OUT
 from pushjuju.runner.trust import frames, secret_writes
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import (
+        Address,
+        Asked,
+        Event,
+        Hello,
+        Known,
+        Network,
+        Nic,
+        Port,
+        Recalled,
+        Request,
+        Result,
+        Writes,
+    )
 
 Document = dict[str, Any]
 _MOST = 1 << 53  # limit of whole numbers that every JSON reader keeps exactly

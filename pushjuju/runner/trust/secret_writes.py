@@ -5,7 +5,6 @@ No error text contains the content of a secret.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -13,10 +12,11 @@ from typing import Any
 from pushjuju.core import limits
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.secrets import Content, Rotation, check_content, is_id
+from pushjuju.core.values import regex
 from pushjuju.runner.remote.base import wire
 
 Document = dict[str, Any]
-_AFTER = re.compile(r"\+([0-9]{1,10})")
+_AFTER = regex(r"\+([0-9]{1,10})")
 _LABEL = 16 * limits.NAME  # characters
 
 

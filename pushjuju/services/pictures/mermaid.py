@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from pushjuju.core.values import regex
 from pushjuju.services.pictures.graph import Card, Graph, Link
 from pushjuju.services.pictures.lettering import plain
 from pushjuju.services.pictures.looks import COLOURS, SIGNS, Look, look_of
@@ -14,7 +14,7 @@ from pushjuju.services.pictures.placing import find_hubs
 MOST_EDGES, MOST_CHARACTERS = 500, 50_000
 """What hosts of Markdown draw by default."""
 
-_SPECIAL = re.compile(r"[^\w .,:/×✓✗□◷–+-]")
+_SPECIAL = regex(r"[^\w .,:/×✓✗□◷–+-]")
 _OPEN, _CLOSE = '["', '"]'
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from pushjuju.core.values import regex
 from pushjuju.services.pictures.graph import Card, Link
 from pushjuju.services.pictures.layout import (
     CHIP_SIZE,
@@ -32,8 +33,8 @@ Address = Callable[[str, str], str]
 """(kind, name) of an entity -> the address of its page; the kinds: application, unit, machine, run."""
 
 _MOST_RELATIONS = 12
-_STYLE = re.compile("<style>[^<]*</style>")
-_BUSY = re.compile('<path( class="i busy")( transform="[^"]*")( d="[^"]*"/>)')
+_STYLE = regex("<style>[^<]*</style>")
+_BUSY = regex('<path( class="i busy")( transform="[^"]*")( d="[^"]*"/>)')
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 _FONT = 'system-ui,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","DejaVu Sans",sans-serif'
 _LIGHT = {
@@ -48,7 +49,7 @@ _THEMES = (
     {**_LIGHT, **{look.value: found.light for look, found in COLOURS.items()}},
     {**_DARK, **{look.value: found.dark for look, found in COLOURS.items()}},
 )
-_VARIABLE = re.compile(r"var\(--(\w+)\)")
+_VARIABLE = regex(r"var\(--(\w+)\)")
 _FORMS = (
     f"text{{font-family:{_FONT};font-size:{TEXT_SIZE:g}px}}"
     f".n{{font-size:{NAME_SIZE:g}px;font-weight:600}}.t{{font-size:17px;font-weight:600}}"

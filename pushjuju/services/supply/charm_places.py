@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.plugins.api.sources import SourceServices
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.application import resources
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from pushjuju.services.supply.store_origin import StoreOrigin
 
 GIT = "git+"
-_SCHEME = re.compile(r"([a-z][a-z0-9.-]*):.")
+_SCHEME = regex(r"([a-z][a-z0-9.-]*):.")
 _JUJUS = ("ch", "cs", "local")  # schemes of Juju's charm URLs
 
 

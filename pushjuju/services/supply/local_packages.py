@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from pushjuju.core.values import regex
 from pushjuju.runner.ssh.library import asyncssh
 
-_LINK = re.compile(r"""href\s*=\s*["']([^"'#?]+)""", re.IGNORECASE)
+_LINK = regex(r"""href\s*=\s*["']([^"'#?]+)""", re.IGNORECASE)
 _PIECE = 1 << 18
 
 

@@ -13,22 +13,23 @@ from pathlib import Path
 
 from pushjuju.charms.build.locks import plain
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
 
-_INCLUDE = re.compile(r"(-r|-c|--requirement|--constraint)(?:\s+|=|(?<=-[rc]))(\S+)")
-_PLACE = re.compile(r"((?:-e|-f|--editable|--find-links)(?:\s+|=))?([^\s;\[]+)(.*)", re.DOTALL)
-_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[\w,.\s-]*\])?\s*(?:[<>=!~][^;@]*)?(?:;.*)?")
+_INCLUDE = regex(r"(-r|-c|--requirement|--constraint)(?:\s+|=|(?<=-[rc]))(\S+)")
+_PLACE = regex(r"((?:-e|-f|--editable|--find-links)(?:\s+|=))?([^\s;\[]+)(.*)", re.DOTALL)
+_REQUIREMENT = regex(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[\w,.\s-]*\])?\s*(?:[<>=!~][^;@]*)?(?:;.*)?")
 # The package that an error of pip or of this package names.
-_CULPRIT = re.compile(
+_CULPRIT = regex(
     r"(?:found for|requirement|Cannot install|cannot clone|cannot bring|package) \"?([^\s\"(,]+)"
 )
 # A line that names a package; also one in a TOML list, or in a lock file.
-_ASKED = re.compile(r"""\s*(?:(?:-e|--editable)[\s=]+|name\s*=\s*)?["']?([A-Za-z0-9][\w.-]*)""")
-_FILE_URL = re.compile(r"(?<![A-Za-z0-9])file:", re.IGNORECASE)
+_ASKED = regex(r"""\s*(?:(?:-e|--editable)[\s=]+|name\s*=\s*)?["']?([A-Za-z0-9][\w.-]*)""")
+_FILE_URL = regex(r"(?<![A-Za-z0-9])file:", re.IGNORECASE)
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz")
 
 
-_URL = re.compile(
+_URL = regex(
     r"(?:(?:-e|--editable)[\s=]+)?(?:([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?\s*@\s*)?"
     r"([a-z][a-z0-9+.]*:\S+?)(\s*;.*|\s+.*)?",
     re.DOTALL,

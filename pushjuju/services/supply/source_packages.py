@@ -20,15 +20,13 @@ from typing import Any
 from pushjuju.charms.build.locks import plain
 from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.core.errors import InvalidCharm
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.services.supply.requirement_files import place_of
 
 _DOCUMENT = 4 << 20
 _ARCHIVES = (".tar.gz", ".tgz", ".zip")
 _READ = ("PKG-INFO", "requires.txt", "pyproject.toml", "setup.cfg", "setup.py")
-_LITERAL = re.compile(
-    r"^(?:__version__|VERSION|version)(?:\s*:\s*\w+)?\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE
-)
+_LITERAL = regex(r"^(?:__version__|VERSION|version)(?:\s*:\s*\w+)?\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 _NAME, _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*"), re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!_-]*")
 _LEFT = frozenset({".git", ".tox", ".venv", "venv", "__pycache__", "node_modules"})
 

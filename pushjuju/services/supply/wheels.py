@@ -20,7 +20,7 @@ from pushjuju.charms.build import charmcraft
 from pushjuju.charms.build.locks import plain
 from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, PushjujuError
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.plugins.sources.places import check_out
 from pushjuju.portable.quote import quote
 from pushjuju.services.supply import pip_settings, requirement_files, runpip, source_packages
@@ -39,9 +39,9 @@ VENV = "venv"
 PENDING = "pending"
 _MOST_BUILT = 40  # packages without a wheel that one charm may have
 # Newer releases of pip add the name of the package that requires it.
-_MISSING = re.compile(r"No matching distribution found for (.+?)(?: \(from .+\))?$", re.MULTILINE)
-_CONSTRAINT = re.compile(r"The user requested \(constraint\) (.+)$", re.MULTILINE)
-_REPOSITORY = re.compile(r"git\+((?:https|http|ssh)://[^#\s]+?)(?:@([A-Za-z0-9][\w./+-]*))?(?:#(\S*))?")
+_MISSING = regex(r"No matching distribution found for (.+?)(?: \(from .+\))?$", re.MULTILINE)
+_CONSTRAINT = regex(r"The user requested \(constraint\) (.+)$", re.MULTILINE)
+_REPOSITORY = regex(r"git\+((?:https|http|ssh)://[^#\s]+?)(?:@([A-Za-z0-9][\w./+-]*))?(?:#(\S*))?")
 ALLOW = "--allow-build-scripts builds sources in a machine of the cloud `local`, which is deleted afterwards"
 
 

@@ -17,6 +17,7 @@ from typing import Any, cast
 import psycopg
 from psycopg import pq
 
+from pushjuju.core.values import regex
 from pushjuju.store.files.waits import TOLD_AFTER_S
 from pushjuju.store.postgres.values import READERS, Row, sent, type_of
 from pushjuju.store.statements import queries
@@ -25,7 +26,7 @@ _MOST_PENDING = 100  # answers; more could fill the buffers of both sides, which
 _SOON_MS = TOLD_AFTER_S * 1000
 _OK = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 _KINDS = {"SELECT": "read", "WITH": "read", "INSERT": "write", "UPDATE": "write", "DELETE": "write"}
-_PARAMETER = re.compile(r"(?<!:):([a-z_0-9]+)")
+_PARAMETER = regex(r"(?<!:):([a-z_0-9]+)")
 
 
 class Failed(Exception):

@@ -13,6 +13,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreDamaged, StoreGone, StoreTooNew
+from pushjuju.core.values import regex
 from pushjuju.store.postgres.address import SCHEMA
 from pushjuju.store.schema import statements_of
 from pushjuju.store.statements import migrations
@@ -56,8 +57,8 @@ _PIECES = "ALTER TABLE blob_chunk ALTER data SET STORAGE EXTERNAL"  # archives a
 # entries in the indexes, and the room comes back soon.
 _CHANGING = ("machine", "status", "unit", "work")
 _ROOM = "ALTER TABLE {} SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02)"
-_TRIGGER_WORD = re.compile(r"(\s|--.*\n)*CREATE TRIGGER")
-_TRIGGER = re.compile(
+_TRIGGER_WORD = regex(r"(\s|--.*\n)*CREATE TRIGGER")
+_TRIGGER = regex(
     r"CREATE TRIGGER (?P<name>\w+) (?P<event>AFTER .*?) ON (?P<table>\w+)"
     r"(?:\s+WHEN (?P<when>.*?))?\s+BEGIN\s(?P<body>.*)\sEND",
     re.DOTALL,

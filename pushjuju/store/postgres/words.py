@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import psycopg
 
-_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+from pushjuju.core.values import regex
+
+_PARAMETER = regex(r"(?<!:):([a-z_]+)")
 _OPTIONS = "-c search_path=pushjuju -c statement_timeout=1000 -c default_transaction_read_only=on"
 
 

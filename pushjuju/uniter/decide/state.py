@@ -9,14 +9,13 @@ worker/uniter/resolver/interface.go (3.6)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.series import SeriesStatus
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.names import is_unit
 
 
@@ -207,7 +206,7 @@ def initial_state(charm_url: str) -> LocalState:
     return LocalState(kind=OperationKind.INSTALL, step=Step.QUEUED, charm_url=charm_url)
 
 
-_SECRET_URI = re.compile(r"secret:(?://[0-9a-f-]+/)?[0-9a-z]+")
+_SECRET_URI = regex(r"secret:(?://[0-9a-f-]+/)?[0-9a-z]+")
 _WITH_REMOTE_UNIT = (HookKind.RELATION_JOINED, HookKind.RELATION_DEPARTED)
 _WITH_REMOTE_APPLICATION = (*_WITH_REMOTE_UNIT, HookKind.RELATION_CHANGED)
 _WITH_REVISION = (HookKind.SECRET_EXPIRED, HookKind.SECRET_REMOVE)

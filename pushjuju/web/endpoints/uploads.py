@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.core.values import regex
 from pushjuju.services.requests.application import upload_charm
 from pushjuju.services.views.listings import charm_files
 from pushjuju.web import errors
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pushjuju.web.errors import Error
 
 LARGEST_CHARM = 1024**3
-_OBJECT = re.compile(r"([a-z][a-z0-9-]*)-([0-9a-f]{7})")
+_OBJECT = regex(r"([a-z][a-z0-9-]*)-([0-9a-f]{7})")
 _CHARMS = ("/model/{model}/charms", CONTROLLER_CHARMS)
 _REMOTE_ICON = "/model/{model}/rest/1.0/remote-application/{name}/icon"
 _ZIP = "application/zip"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 
-_STORE = re.compile(r"(?:ch:)?(?:[a-z0-9]+/){0,2}[a-z][a-z0-9-]*")
-_REVISION = re.compile(r"-([0-9]{1,9})$")
+_STORE = regex(r"(?:ch:)?(?:[a-z0-9]+/){0,2}[a-z][a-z0-9-]*")
+_REVISION = regex(r"-([0-9]{1,9})$")
 
 
 def store_name(text: str) -> tuple[str, int]:

@@ -9,15 +9,18 @@ from __future__ import annotations
 import shlex
 import uuid
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from pushjuju.core.model.tasks import Receiver
-from pushjuju.portable.frames import Op
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine, Operation, Task
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import commands_of, lock_of
 from pushjuju.uniter.dispatch import Dispatch
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Op
 
 TITLE = "juju-exec"
 _USER = "ubuntu"

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import (
@@ -26,7 +26,6 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusInfo, StatusKind
 from pushjuju.plugins.api.providers import Provider, Resumer
-from pushjuju.portable.frames import Hello
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import leadership, logs, network, notices, statuses, wake
 from pushjuju.services.entities.basis.context import Context
@@ -49,6 +48,9 @@ from pushjuju.workers.provision.hostkeys import moved
 from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.runtime import Runtime, target_document
 from pushjuju.workers.timeouts import CALL_S, START_S, login, lost
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Hello
 
 T = TypeVar("T")
 

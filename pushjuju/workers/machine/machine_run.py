@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core.errors import (
     BadAnswer,
@@ -32,7 +32,6 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import Agent
-from pushjuju.portable.frames import Op
 from pushjuju.runner.remote.base.results import KNOWN, named
 from pushjuju.runner.session import MachineSession, with_disk_named
 from pushjuju.runner.trust import intake
@@ -67,6 +66,9 @@ from pushjuju.workers.machine.running_operations import EventSink, Lookout, Runn
 from pushjuju.workers.outcome import of_unit
 from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.runtime import Runtime
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Op
 
 MOST_KILLS = 5  # times in a row that a killed hook runs again at once
 LOOP_ERROR = "resolver loop error"

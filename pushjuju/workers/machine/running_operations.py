@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
-from pushjuju.portable.frames import Event
 from pushjuju.runner.session import TAIL
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.uniter.commit import take_events
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Event
 
 EVENTS_S = 0.02  # seconds that events of a running hook wait for more events
 LOOK_S = 1.0  # seconds between checks of what runs, and of what may run beside it

@@ -14,6 +14,7 @@ from datetime import datetime
 from pushjuju.core.errors import PushjujuError, StoreError, TransportError
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.storage import DISK_OF_MACHINE, MOST_MIB, STORAGE_DIR, Kind, is_storage
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.storage_types import (
     BootMount,
     MachineStorage,
@@ -40,10 +41,10 @@ from pushjuju.workers.timeouts import STORAGE_S, within
 SCRIPT_S = 600.0  # seconds that one step on a machine may take
 MOST_STEPS = 10_000  # of one contact; more are an endless loop
 _LINES = 5  # of a failed script's error output
-_SIZE = re.compile(r"[0-9]{1,16}")
-_DEVICE = re.compile(r"[a-z][a-z0-9-]{0,30}")
-_UUID = re.compile(r"[0-9A-Za-z-]{4,36}")
-_LINK = re.compile(r"/dev/[A-Za-z0-9_./:+=-]{1,200}")
+_SIZE = regex(r"[0-9]{1,16}")
+_DEVICE = regex(r"[a-z][a-z0-9-]{0,30}")
+_UUID = regex(r"[0-9A-Za-z-]{4,36}")
+_LINK = regex(r"/dev/[A-Za-z0-9_./:+=-]{1,200}")
 
 
 class StorageFailed(PushjujuError, message="storage failed", code="storage-failed"):

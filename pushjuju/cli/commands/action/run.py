@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pushjuju.charms.format import yamlsafe
@@ -21,13 +20,13 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.cli.work.waiting import Waiter
 from pushjuju.core.errors import UsageError
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
 from pushjuju.services.requests.action import operations
 
 RUN_WAIT_S = 60.0
 
-_KEY = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
+_KEY = regex(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,12 @@ from pushjuju.cli.commands.credential.credential_table import Documents
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.core.values import regex
 from pushjuju.portable.gotypes import Struct
 
 _LONGEST = 40
 
-_AUTH_TYPES = re.compile(r"(?m)^( *)auth-types:\n((?:\1- [A-Za-z0-9-]+\n)+)")
+_AUTH_TYPES = regex(r"(?m)^( *)auth-types:\n((?:\1- [A-Za-z0-9-]+\n)+)")
 
 
 def clouds_table(controller: Documents, client: Documents, *, colour: bool = False) -> str:

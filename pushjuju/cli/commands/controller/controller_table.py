@@ -14,8 +14,9 @@ from pushjuju.cli.terminal.paint import GREEN, paint
 from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.table import heads, naturally
 from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.core.values import regex
 
-_ENDPOINTS = re.compile(r"(?m)^( *api-endpoints: ?)\n((?: *- .+\n)+)")
+_ENDPOINTS = regex(r"(?m)^( *api-endpoints: ?)\n((?: *- .+\n)+)")
 _CACHED = "Use --refresh option with this command to see the latest information.\n\n"
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.cli.syntax import flags
 from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.core.values import regex
 
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+)|-[a-z]+\d+)(?:\.\d+)?")
+_VERSION = regex(r"(\d+)\.(\d+)(?:\.(\d+)|-[a-z]+\d+)(?:\.\d+)?")
 
 _STREAMS = ("released", "proposed", "devel", "testing")
 

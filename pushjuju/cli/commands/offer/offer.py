@@ -8,14 +8,13 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.relation import offers
 
-_APPLICATION = re.compile(
-    r"/?(?:(?P<model>[^.]*)\.)?(?P<application>[^:]*)(?::(?P<endpoints>.*))?", re.DOTALL
-)
+_APPLICATION = regex(r"/?(?:(?P<model>[^.]*)\.)?(?P<application>[^:]*)(?::(?P<endpoints>.*))?", re.DOTALL)
 
 _FORM = 'endpoints must conform to format "<application-name>:<endpoint-name>[,...]" '
 

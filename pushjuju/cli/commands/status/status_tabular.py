@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,9 +24,10 @@ from pushjuju.cli.terminal.paint import (
 )
 from pushjuju.cli.terminal.table import heads, message, naturally
 from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.core.values import regex
 from pushjuju.portable.natural import natural_key
 
-_CHARM_URL = re.compile(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
+_CHARM_URL = regex(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
 _RELATION_COLOURS = {"suspended": YELLOW, "suspending": YELLOW, "broken": RED, "error": RED}
 Document = Mapping[str, Any]
 Units = Sequence[status_units.UnitEntry]

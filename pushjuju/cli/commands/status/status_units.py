@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pushjuju.cli.terminal.table import naturally
+from pushjuju.core.values import regex
 
-_RUNNING = re.compile(r"running (?:action (\S+)|(\S+) hook\b)")
+_RUNNING = regex(r"running (?:action (\S+)|(\S+) hook\b)")
 _WORKING = ("idle", "executing", "running")
 
 

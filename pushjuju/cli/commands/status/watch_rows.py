@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+
+from pushjuju.core.values import regex
 
 PAGES = {"enter": "explain", "l": "log", "h": "hooks"}
 """Key -> page about the chosen row."""
 
 _SECTIONS = ("App", "Unit", "Machine")
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_COLOURS = regex(r"\x1b\[[0-9;]*m")
 _STEP = {"up": -1, "down": 1, "page-up": -10, "page-down": 10, "home": -(10**6), "end": 10**6}
 _BACK = ("q", "escape")
 

@@ -7,7 +7,6 @@ driver.
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from typing import Any, TypeVar
 
 from pushjuju.core.errors import CredentialInvalid, NotFound, ProviderError, PushjujuError, QuotaExceeded
 from pushjuju.core.extras import install_hint
+from pushjuju.core.values import regex
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ _CREDENTIAL = (
 )  # fmt: skip
 _QUOTA = ("LimitExceeded", "QuotaExceeded", "MaxSpotInstanceCountExceeded")
 _ANSWER = (LookupError, TypeError, AttributeError)  # a driver raises these for an incomplete answer
-_UNTRUSTED = re.compile(r"certificate verify failed: ([^(\n]*)")
+_UNTRUSTED = regex(r"certificate verify failed: ([^(\n]*)")
 _MOST_PATIENCE_S = 30.0  # the longest wait that a cloud may ask for
 
 

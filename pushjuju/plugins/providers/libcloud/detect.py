@@ -15,11 +15,12 @@ from types import MappingProxyType
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.clouds import DetectedCredential
 
 Environ = Mapping[str, str]
 _LARGEST = 1024 * 1024  # bytes; larger files are ignored
-_EXPORT = re.compile(r"^\s*(?:export\s+)?([A-Z_][A-Z0-9_]*)=(.*?)\s*$")
+_EXPORT = regex(r"^\s*(?:export\s+)?([A-Z_][A-Z0-9_]*)=(.*?)\s*$")
 
 
 def _home(environ: Environ) -> Path | None:

@@ -13,6 +13,7 @@ from typing import Any
 from pushjuju.core.base import Base
 from pushjuju.core.constraints import juju_arch
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.providers import Address, Hardware, Instance, ModelInfo, StartRequest
 
 MODEL_KEY, MACHINE_KEY = "user.juju-model-uuid", "user.pushjuju-machine"
@@ -25,7 +26,7 @@ _STATUS = {
     "Running": InstanceStatus.RUNNING,
     "Stopped": InstanceStatus.STOPPED,
 }
-_SIZE = re.compile(r"([0-9]+)\s*(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)?$")
+_SIZE = regex(r"([0-9]+)\s*(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)?$")
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 

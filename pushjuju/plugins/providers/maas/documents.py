@@ -16,6 +16,7 @@ from typing import Any
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, unknown_placement
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.providers import Address, Hardware, Instance, StartRequest
 from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.maas import disks
@@ -44,8 +45,8 @@ _STATUS = {
     ALLOCATED.lower(): InstanceStatus.ALLOCATING,
     FAILED.lower(): InstanceStatus.PROVISIONING_ERROR,
 }
-_COMMENT = re.compile(r"pushjuju machine=(\S+) nonce=(\S*)")
-_RESOLVED = re.compile(r'\(resolved to "(.*)"\)')
+_COMMENT = regex(r"pushjuju machine=(\S+) nonce=(\S*)")
+_RESOLVED = regex(r'\(resolved to "(.*)"\)')
 
 
 # --- requests ---------------------------------------------------------------------------------------------

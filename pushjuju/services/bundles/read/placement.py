@@ -5,18 +5,17 @@ Mirrors: juju/charm v12 bundledata.go ParsePlacement
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Set
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 NEW = "new"
 _CONTAINERS = ("lxd", "kvm")
-_MACHINE = re.compile("0|[1-9][0-9]{0,9}")
-_UNIT = re.compile("0|[1-9][0-9]{0,8}")
+_MACHINE = regex("0|[1-9][0-9]{0,9}")
+_UNIT = regex("0|[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_endpoint, is_storage
 from pushjuju.core.storage import Directive
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.names import is_application
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
@@ -27,12 +27,12 @@ from pushjuju.services.bundles.read.decode import decode
 from pushjuju.services.bundles.read.values import Application, Bundle, Fault, Machine, endpoint
 
 HEADER = "the provided bundle has the following errors:"
-_OFFER_URL = re.compile(
+_OFFER_URL = regex(
     r"(?:(?P<controller>[^\\/:]+):)?(?:(?P<user>[^/:.]+(?:@[^/:]+)?)/)?"
     r"(?P<model>[a-z0-9][a-z0-9-]*)\.(?P<name>[a-z][a-z0-9-]*)(?::(?P<endpoint>[a-z0-9-]*))?"
 )
 _LEVELS = ("read", "consume", "admin")
-_DEVICE = re.compile(r"(?:[0-9]{1,9},)?[a-z0-9./-]+(?:,[^,]+=[^,]*(?:;[^,]+=[^,]*)*)?")
+_DEVICE = regex(r"(?:[0-9]{1,9},)?[a-z0-9./-]+(?:,[^,]+=[^,]*(?:;[^,]+=[^,]*)*)?")
 
 Exists = Callable[[str], bool]
 

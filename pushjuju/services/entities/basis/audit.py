@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import pwd
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.values import changed as replaced
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.jsontext import compact
 from pushjuju.store.tx import Tx
 
@@ -63,7 +62,7 @@ _KNOWN_BY_ID: Mapping[str, tuple[str, str, StatementName]] = {
 """Table -> what has a name besides the id in a parameter, and the statement that returns the name."""
 _NO_CHANGE = ("SELECT", "INSERT INTO work ", "UPDATE work ")  # to wake a machine changes nothing
 _SEALED_ANEW = "UPDATE secret_revision SET key"  # a new key changes no secret, and there may be thousands
-_WRITTEN = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)")
+_WRITTEN = regex(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)")
 
 
 class Course:

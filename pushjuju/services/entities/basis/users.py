@@ -8,16 +8,16 @@ Mirrors: juju apiserver/facades/client/usermanager, core/permission (3.6)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid, not_found
+from pushjuju.core.values import regex
 from pushjuju.services.entities.basis.context import DEFAULT_USER
 from pushjuju.store.rows.user_records import Person
 from pushjuju.store.tx import Tx
 
-_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
+_NAME = regex(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
 EVERYONE = "everyone@external"  # all external users
 EVERYONES = "read"  # the access of external users to every offer, unless it was revoked
 _LOCAL = "@local"

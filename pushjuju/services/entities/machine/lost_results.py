@@ -11,13 +11,12 @@ import hashlib
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.portable.durations import parse_duration
-from pushjuju.portable.frames import Recalled
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
@@ -25,6 +24,9 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.queue import latest_moment
 from pushjuju.store.rows.records import Machine, Operation, Unit
 from pushjuju.store.tx import ModelTx, Tx
+
+if TYPE_CHECKING:
+    from pushjuju.portable.frames import Recalled
 
 LOST = "the store has lost the result of this operation, which has run"
 _LOGGER = "pushjuju.store"

@@ -16,7 +16,7 @@ from pushjuju.charms.values.goform import typed
 from pushjuju.core import limits
 from pushjuju.core.constraints import parse_size
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.basis.context import Context
@@ -98,7 +98,7 @@ SETTINGS: Mapping[str, Setting] = {
     "state-port": Setting("int", None, changes=False),
     "system-ssh-keys": Setting("string", None, changes=False),
 }
-_ORIGIN = re.compile(r"https?://([a-z0-9_.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_ORIGIN = regex(r"https?://([a-z0-9_.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _STATE_SIZES = ("max-charm-state-size", "max-agent-state-size")
 SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
 

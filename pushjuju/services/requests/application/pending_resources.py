@@ -8,7 +8,6 @@ Mirrors: juju apiserver/facades/client/resources AddPendingResources, apiserver/
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications, resources
 from pushjuju.services.entities.basis.context import Context
@@ -25,8 +24,8 @@ from pushjuju.store.files.private import private_dir, replace_text
 
 _KEPT_S = 24 * 60 * 60
 _MOST = 1000  # pending resources of a controller
-_ID = re.compile(r"[0-9a-f-]{36}")
-_SUFFIX = re.compile(r"(\.[A-Za-z0-9_-]{1,30})?")
+_ID = regex(r"[0-9a-f-]{36}")
+_SUFFIX = regex(r"(\.[A-Za-z0-9_-]{1,30})?")
 _ABOUT = "about.json"
 
 

@@ -5,19 +5,19 @@ Mirrors: juju apiserver/charms.go (3.6)
 
 from __future__ import annotations
 
-import re
 import tempfile
 from pathlib import Path
 
 from pushjuju.charms.archive.pack import pack
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.application import new_application
 
 _NO_SERIES = "None"  # python-libjuju sends this text for a folder without a base
-_SERIES = re.compile(r"[a-z]{1,20}")
+_SERIES = regex(r"[a-z]{1,20}")
 
 
 def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -> str:

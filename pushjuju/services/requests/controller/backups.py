@@ -12,7 +12,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import shlex
 import shutil
 import tarfile
@@ -27,7 +26,7 @@ from typing import Any
 
 from pushjuju.core.clock import Clock, to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, StoreDamaged, StoreError
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import lost_results
@@ -47,7 +46,7 @@ TRIES = 5  # attempts: after the store is copied, a charm may be removed before 
 _KEPT = ("controller.toml", "secrets.key", "ssh/id_ed25519", "ssh/id_ed25519.pub")
 _LARGEST_FILE = 4 * 1024 * 1024  # bytes, for files other than the store and archives
 _WORK = ".restore-"
-_NAME = re.compile(r"juju-backup-[0-9]{8}-[0-9]{6}\.tar\.gz")
+_NAME = regex(r"juju-backup-[0-9]{8}-[0-9]{6}\.tar\.gz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

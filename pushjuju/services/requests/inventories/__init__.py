@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.services.requests.inventories import ansible, ssh_config, terraform
 from pushjuju.services.requests.inventories.listed import MOST, Faults, Listed
 
 __all__ = ["Listed", "read"]
 
-_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f]")
-_SECTION = re.compile(r"(?m)^\s*\[[^\[\]]+\]\s*(?:#.*)?$")
-_TOML = re.compile(r"(?m)^\s*\[[^\[\]]+\.(?:hosts|vars)(?:\.[^\[\]]+)?\]\s*$|^\s*(?:children|hosts)\s*=\s*\[")
+_NO_TEXT = regex(r"[\x00-\x08\x0e-\x1f]")
+_SECTION = regex(r"(?m)^\s*\[[^\[\]]+\]\s*(?:#.*)?$")
+_TOML = regex(r"(?m)^\s*\[[^\[\]]+\.(?:hosts|vars)(?:\.[^\[\]]+)?\]\s*$|^\s*(?:children|hosts)\s*=\s*\[")
 
 
 def no_note(note: str) -> None:

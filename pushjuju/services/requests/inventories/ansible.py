@@ -5,7 +5,6 @@ Mirrors: Ansible's guide "How to build your inventory", and its inventory plugin
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,12 @@ from typing import Any
 from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.charms.format.yamlload import load
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.services.requests.inventories.ansible_vars import TAGS, Inventory, host_of, listed, texts
 from pushjuju.services.requests.inventories.listed import MOST, Faults, Listed
 
-_RANGE = re.compile(r"\[([0-9]*|[a-zA-Z]):([0-9]+|[a-zA-Z])(?::([0-9]+))?\]")
-_HEAD = re.compile(r"\[([^\[\]:]+)(?::(\w+))?\]")
+_RANGE = regex(r"\[([0-9]*|[a-zA-Z]):([0-9]+|[a-zA-Z])(?::([0-9]+))?\]")
+_HEAD = regex(r"\[([^\[\]:]+)(?::(\w+))?\]")
 _KINDS = ("hosts", "vars", "children")
 _DEEPEST = 20  # levels of nested groups
 

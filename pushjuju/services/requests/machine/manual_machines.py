@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
@@ -18,7 +17,7 @@ from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.core.ids import digest, new_uuid
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.plugins.providers.manual import scripts
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
@@ -28,7 +27,7 @@ from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import ModelTx
 
 _PREFIX = "manual:"
-_NAME = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9]([A-Za-z0-9_-]{0,62}\.?)*")
+_NAME = regex(r"(?=.{1,253}\Z)[A-Za-z0-9]([A-Za-z0-9_-]{0,62}\.?)*")
 _LONGEST_NONCE = 512
 
 

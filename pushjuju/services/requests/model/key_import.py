@@ -9,18 +9,17 @@ Mirrors: juju/utils ssh import, ssh-import-id
 
 from __future__ import annotations
 
-import re
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core.errors import NotFound, TransportError, UsageError
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
 TIMEOUT_S = 20.0
 _MOST = 1024 * 1024  # bytes that an answer may have
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+-]{0,98}[A-Za-z0-9])?")
+_NAME = regex(r"[A-Za-z0-9](?:[A-Za-z0-9._+-]{0,98}[A-Za-z0-9])?")
 _PLACES = {
     "gh": ("PUSHJUJU_GITHUB_URL", "https://github.com", "/{name}.keys", "GitHub"),
     "lp": ("PUSHJUJU_LAUNCHPAD_URL", "https://launchpad.net", "/~{name}/+sshkeys", "Launchpad"),

@@ -6,12 +6,12 @@ Mirrors: juju apiserver/facades/client/secrets/secrets.go (3.6)
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
 from pushjuju.core.model.secrets import Content, OwnerKind, is_uri, new_id, parse_uri, uri
+from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
 from pushjuju.runner.remote.tools import goyaml
 from pushjuju.services.entities.application import applications
@@ -21,7 +21,7 @@ from pushjuju.services.entities.secret.secrets import MODEL, Change
 from pushjuju.store.rows.secret_records import SecretRow
 from pushjuju.store.tx import ModelTx
 
-_LINE = re.compile(r"\bline [0-9]+")
+_LINE = regex(r"\bline [0-9]+")
 
 
 def add(ctx: Context, model: str, name: str, content: Content, description: str = "") -> str:

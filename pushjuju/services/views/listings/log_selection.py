@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from pushjuju.core.names import is_machine, machine_tag, unit_tag
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.loglevels import LEVELS
 from pushjuju.portable.names import is_unit
 
 CHOICES = LEVELS[:-1]  # Juju does not offer CRITICAL for `--level`
-_TAG = re.compile(r"unit-.+-\d+|machine-\d+(?:-[a-z]+-\d+)*|controller-\d+|application-.+|model-.+")
+_TAG = regex(r"unit-.+-\d+|machine-\d+(?:-[a-z]+-\d+)*|controller-\d+|application-.+|model-.+")
 
 
 class Record(Protocol):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 from pushjuju.services.views.query import faults
 from pushjuju.services.views.query.faults import Place
 
@@ -37,7 +37,7 @@ class Token:
         return self.text if self.type is Type.SYMBOL else str(self.type)
 
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""(?P<space>\s+)
     | (?P<number>\d[\d]*(?:\.(?!\.)\d*)*)
     | (?P<ident>[^\W\d][\w-]*)

@@ -17,13 +17,13 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any
 
 from pushjuju.core.status import Agent, MachineStatus, Workload
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
 
 Document = Mapping[str, Any]
 
-_NAME_PATTERN = re.compile(r"[a-z0-9*-]+(?:/[a-z0-9*-]+)?")
-_PORT_PATTERN = re.compile(r"(\d+)(?:-(\d+))?/([a-z]+)|(icmp)")
-_ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
+_NAME_PATTERN = regex(r"[a-z0-9*-]+(?:/[a-z0-9*-]+)?")
+_PORT_PATTERN = regex(r"(\d+)(?:-(\d+))?/([a-z]+)|(icmp)")
+_ADDRESS = regex(r"[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

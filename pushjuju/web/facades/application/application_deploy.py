@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import yaml
 
 from pushjuju.charms.format import yamlload
 from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.values import regex
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
@@ -31,7 +31,7 @@ from pushjuju.web.shapes.common import Results
 from pushjuju.web.shapes.constraints import known
 from pushjuju.web.shapes.placement import directives, places
 
-_LOCAL = re.compile(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
+_LOCAL = regex(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
 _TRUST = "trust"
 
 

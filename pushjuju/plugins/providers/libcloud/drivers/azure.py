@@ -18,6 +18,7 @@ from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.values import regex
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers import azure_api
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
@@ -42,7 +43,7 @@ _STATUS = {
 }
 _CODENAMES = {"20.04": "focal", "22.04": "jammy"}
 _ARCHES = {"x64": "amd64", "Arm64": "arm64"}
-_OLD = re.compile(r"Standard_(A|D|DS|G|GS|F|FS)[0-9]+(_v[12])?|Basic_.*|.*_v[12]|.*_Promo")
+_OLD = regex(r"Standard_(A|D|DS|G|GS|F|FS)[0-9]+(_v[12])?|Basic_.*|.*_v[12]|.*_Promo")
 _PROTOCOLS = {"tcp": "Tcp", "udp": "Udp", "icmp": "Icmp"}
 
 

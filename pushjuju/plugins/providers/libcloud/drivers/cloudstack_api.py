@@ -13,10 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.core.values import regex
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, place, secret
 
-_GONE = re.compile(r"entity does not exist|unable to find", re.IGNORECASE)
+_GONE = regex(r"entity does not exist|unable to find", re.IGNORECASE)
 _REFUSALS = range(531, 538)  # statuses of refused requests, though 5xx usually means a fault of the server
 _ROOT = "/client/api"
 _PAGE = 500

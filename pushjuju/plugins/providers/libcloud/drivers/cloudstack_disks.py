@@ -6,17 +6,17 @@ volume is in a tag, because older versions cannot rename volumes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, HasVolumes, Seen, Volume
 from pushjuju.plugins.providers.libcloud.drivers.cloudstack_api import ask, every, tag, wait, zone_of
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 
-_NAME = re.compile(r"juju-([0-9a-f-]{36})-(.+)")
+_NAME = regex(r"juju-([0-9a-f-]{36})-(.+)")
 _NOBODY = "nobody"
 _READY = ("Allocated", "Ready")  # not yet placed on a storage pool, and placed
 _GONE = ("Destroy", "Destroyed", "Expunging", "Expunged")

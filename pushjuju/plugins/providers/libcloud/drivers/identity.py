@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from pushjuju.core.values import regex
+
 MODEL_TAG, MACHINE_TAG, NONCE_TAG = "juju-model-uuid", "pushjuju-machine", "pushjuju-nonce"
-_NAME = re.compile(r"juju-([0-9a-f]{32})-([0-9a-z-]+?)-([0-9a-f]{16}|none)")
+_NAME = regex(r"juju-([0-9a-f]{32})-([0-9a-z-]+?)-([0-9a-f]{16}|none)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

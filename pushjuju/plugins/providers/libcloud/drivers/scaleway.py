@@ -8,7 +8,6 @@ for a machine yet. `settle` starts a server that it finds stopped.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -17,6 +16,7 @@ from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import NotValid
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.values import regex
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Order, Seen, addresses
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, NONCE_TAG, Identity, word
@@ -40,7 +40,7 @@ _LABELS = {
     "debian@13": "debian_trixie",
     "centos@9": "centos_stream_9",
 }
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = regex(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _UNREADY = "pushjuju-unready"  # a tag with the request's identity, until the server is complete
 _LEAST_DISK = 20  # GB of a root disk on block storage
 

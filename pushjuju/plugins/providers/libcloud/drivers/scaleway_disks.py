@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, HasVolumes, Seen, Volume
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, word
 from pushjuju.plugins.providers.libcloud.drivers.scaleway_api import GB, MIB, pages, project_of, zones_of
 
 _VOLUME = "pushjuju-volume"
-_ID = re.compile(r"[a-z]{2}-[a-z]{3}-\d/[0-9a-f-]{36}")
+_ID = regex(r"[a-z]{2}-[a-z]{3}-\d/[0-9a-f-]{36}")
 _IOPS = ("5000", "15000")
 _MOVING = ("attaching", "detaching", "creating")
 

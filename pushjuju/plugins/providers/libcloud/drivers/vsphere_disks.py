@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import Vcenter
 
@@ -21,7 +22,7 @@ RELEASE = "8.0.3.0"
 _VIM = f"/sdk/vim25/{RELEASE}"
 _VERSIONS = "/sdk/vimServiceVersions.xml"
 _VIM25 = re.compile(r"<namespace>\s*<name>urn:vim25</name>(.*?)</namespace>", re.DOTALL)
-_VERSION = re.compile(r"<version>\s*([^<\s]+)\s*</version>")
+_VERSION = regex(r"<version>\s*([^<\s]+)\s*</version>")
 _TOLD = "disk.enableuuid"  # shows a machine the UUIDs of its disks; vCenter ignores the case of the name
 
 Json = Mapping[str, Any]

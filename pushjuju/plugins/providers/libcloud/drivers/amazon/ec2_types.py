@@ -6,7 +6,6 @@ Mirrors: juju provider/ec2/instance_information.go (3.6)
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -18,13 +17,14 @@ from xml.etree.ElementTree import Element
 from pushjuju.core.clock import Clock
 from pushjuju.core.errors import ProviderError
 from pushjuju.core.instance_types import InstanceType
+from pushjuju.core.values import regex
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2_api import ask, every, text
 from pushjuju.plugins.providers.libcloud.drivers.library import keep
 
 FRESH = timedelta(days=1)  # how long the region's types are cached
 _PAGES = 100  # pages; more mean that the server repeats pages
-_ARM = re.compile(r"(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\.")
-_OLD = re.compile(
+_ARM = regex(r"(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\.")
+_OLD = regex(
     r"(t1|t2|m1|m2|m3|m4|c1|c3|c4|cc[0-9]|cg1|cr1|hi1|hs1|g2|i2|r3|r4|mac[0-9a-z-]*|.*metal.*)(\.|$)"
 )
 _ARCHES = {"x86_64": "amd64", "arm64": "arm64"}

@@ -19,6 +19,7 @@ from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.values import regex
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, Order, Seen, addresses
 from pushjuju.plugins.providers.libcloud.drivers.google import gce_login, gce_network
@@ -37,9 +38,9 @@ _STATUS = {
     "RUNNING": InstanceStatus.RUNNING,
     "TERMINATED": InstanceStatus.STOPPED,  # stopped; a deleted instance is not listed
 }
-_ARM = re.compile(r"(t2a|c4a|n4a)-")
-_OLD = re.compile(r"(n1|f1|g1|m1)-")
-_HYPERDISK = re.compile(r"(c4|c4a|c4d|n4|n4a|n4d|x4|m4|h4d)-")  # families that only accept hyperdisks
+_ARM = regex(r"(t2a|c4a|n4a)-")
+_OLD = regex(r"(n1|f1|g1|m1)-")
+_HYPERDISK = regex(r"(c4|c4a|c4d|n4|n4a|n4d|x4|m4|h4d)-")  # families that only accept hyperdisks
 _IMAGES = {
     "ubuntu": ("ubuntu-os-cloud", ("ubuntu-{}-lts-{arch}", "ubuntu-{}-lts", "ubuntu-{}-{arch}")),
     "debian": ("debian-cloud", ("debian-{}-{arch}", "debian-{}")),

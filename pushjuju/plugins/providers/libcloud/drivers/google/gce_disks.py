@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from pushjuju.core.values import regex
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, HasVolumes, Seen, Volume
 from pushjuju.plugins.providers.libcloud.drivers.google.gce_api import Api, Json, labels_of, last
@@ -13,7 +13,7 @@ from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 
 VOLUME_LABEL = "pushjuju-volume"
 _LEAST_DISK = 10  # GiB
-_ID = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
+_ID = regex(r"[a-z0-9-]+/[a-z0-9-]+")
 
 
 class GceDisks(Adapter, HasVolumes):
