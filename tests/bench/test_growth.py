@@ -20,6 +20,8 @@ from pushjuju.services.requests.application.new_application import NewApplicatio
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
+from pushjuju.services.views.status import document
+from pushjuju.services.views.status.status_filter import filter_status
 from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.driver import Driver
@@ -125,6 +127,12 @@ def look_for_forced_ends(world: TestController) -> None:
     assert forced_ends.any_ahead(world.ctx)
 
 
+def show_one_application(world: TestController) -> None:
+    patterns = ["web/0", "db/*"]
+    found = document.document(world.ctx, world.resolve_model(), str, patterns)
+    assert set(filter_status(found, patterns)[0]["applications"]) == {"web", "db"}
+
+
 def list_work_of_another_model(world: TestController) -> None:
     queue = SqliteWorkQueue(world.ctx.store, "host:1:1")
     assert not queue.items("no-such-model")
@@ -135,7 +143,7 @@ STEPS: tuple[Callable[[TestController], None], ...] = (
     look, set_config, hook, sweep_one, relate, unrelate, add_unit, remove_units, deploy, remove_application,
     finish_applications, claim,
     find_nothing_due, say_how_it_went, forget_what_is_old, look_for_forced_ends,
-    list_work_of_another_model,
+    show_one_application, list_work_of_another_model,
 )  # fmt: skip
 
 
