@@ -7,10 +7,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from pushjuju.core.clock import to_iso
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.model.secrets import OwnerKind
 from pushjuju.services.entities.application import units
-from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.machine import machine_work, machines
 from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.lifecycle import forced_ends, removal
@@ -22,7 +24,7 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.services.views.status import document
 from pushjuju.services.views.status.status_filter import filter_status
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.loops import cleaner
@@ -34,6 +36,7 @@ from tests.world.controller import TestController
 FEW, MANY = 10, 5000  # units of other applications around
 FEW_RELATIONS, MANY_RELATIONS = 2, 120
 SAME = 1.1  # how much more a thing may take among many: a tree gets a level, a page splits
+MOST_STEPS = 200  # to look at a hundred keys, in tens
 MOST_BYTES = 4096  # of a hook of a unit with some relations
 SQL = {"db": {"interface": "sql"}}
 UNIT = "web/0"
@@ -188,6 +191,27 @@ def test_a_secret_is_found_by_its_label_among_5000_as_among_ten(tmp_path: Path) 
         spent.append(one.steps)
         world.ctx.close()
     assert spent[0] == spent[1]
+
+
+def test_work_that_nobody_does_is_found_among_50000_keys_as_among_ten(tmp_path: Path) -> None:
+    for_later, for_long = [], []
+    for count in (FEW, 50_000):
+        world = TestController.build(tmp_path / str(count), Charms(tmp_path / "charms"))
+        later = to_iso(world.clock.now() + timedelta(hours=1))
+        keys = [(machine_key(world.model, str(number)), later) for number in range(count)]
+        world.ctx.store._connection.executemany("INSERT INTO work (key, due) VALUES (?, ?)", keys)
+        world.write(lambda tx: wake.machine(tx, "0", "a test"))
+        world.clock.advance(10)
+        for_later.append(steps_of(world, find_work_left))
+        world.clock.advance(3600)
+        for_long.append(steps_of(world, find_work_left))
+        world.ctx.close()
+    assert for_later[0] == for_later[1]
+    assert for_long[1] <= for_long[0] + MOST_STEPS
+
+
+def find_work_left(world: TestController) -> None:
+    assert machine_work.is_any_left(world.ctx)
 
 
 def let_in(world: TestController) -> None:
