@@ -329,3 +329,15 @@ def test_settings_with_which_a_server_loses_commits_are_named(
         last = store.engine.doubts()[-1]
         assert store.engine.standby() is False
     assert "has no synchronous standby" in last
+
+
+@pytest.mark.parametrize("limit", [6, 200])
+def test_a_server_with_few_free_connections_is_named_before_it_refuses_one(
+    store: Store, run: Run, limit: int
+) -> None:
+    run(f"ALTER ROLE pushjuju CONNECTION LIMIT {limit}")
+    try:
+        found = store.engine.doubts()
+    finally:
+        run("ALTER ROLE pushjuju CONNECTION LIMIT -1")
+    assert any("free connections: raise max_connections" in text for text in found) is (limit == 6)
