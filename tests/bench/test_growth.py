@@ -10,6 +10,7 @@ from pathlib import Path
 from pushjuju.core.clock import to_iso
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.model.secrets import OwnerKind
+from pushjuju.core.storage import Directive
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machine_work, machines
@@ -22,7 +23,7 @@ from pushjuju.services.requests.application.new_application import NewApplicatio
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
-from pushjuju.services.views.status import document
+from pushjuju.services.views.status import document, storage_document
 from pushjuju.services.views.status.status_filter import filter_status
 from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.store.tx import ModelTx
@@ -340,6 +341,19 @@ def test_relations_are_shown_in_as_many_statements_however_many_there_are(tmp_pa
         world = surrounded(tmp_path / str(count), 5 * count, apps=count)
         with counted(world.ctx.store) as statements:
             relation_rows(world.ctx, world.model)
+        found.append(len(statements))
+        world.ctx.close()
+    assert found[0] == found[1]
+
+
+def test_storage_is_shown_in_as_many_statements_however_much_there_is(tmp_path: Path) -> None:
+    found = []
+    for count in (2, 60):
+        world = TestController.build(tmp_path / str(count), Charms(tmp_path / "charms"))
+        disks = [Directive(pool="loop", size=64, count=count)]
+        machines.add_machine(world.ctx, world.model, base=UBUNTU, constraints={}, disks=disks)
+        with counted(world.ctx.store) as statements:
+            assert len(storage_document.document(world.ctx, world.model)["volumes"]) == count
         found.append(len(statements))
         world.ctx.close()
     assert found[0] == found[1]
