@@ -110,8 +110,8 @@ SELECT id FROM machine WHERE model = :model
 SELECT DISTINCT application FROM unit WHERE model = :model AND machine >= :machine AND machine < :machine || '0'
 
 -- name: shown_neighbours
--- The applications of all units on the machines of an application's units with such names.
-SELECT DISTINCT other.application FROM unit own CROSS JOIN unit other
+-- All units on the machines of an application's units with such names.
+SELECT DISTINCT other.application, other.machine FROM unit own CROSS JOIN unit other
 WHERE own.model = :model AND own.name > :application || '/' AND own.name < :application || '0'
   AND own.name LIKE :like AND other.model = own.model AND other.machine = own.machine
 

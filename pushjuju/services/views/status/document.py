@@ -350,7 +350,9 @@ def principals(rows: Rows, app: ApplicationRow) -> list[str]:
 
 
 def _units(rows: Rows, app: ApplicationRow) -> dict[str, object]:
-    mine = rows.units.get(app.name, ())
+    mine, part = rows.units.get(app.name, ()), rows.part
+    if part is not None:
+        mine = [unit for unit in mine if part.keeps(unit.machine or "")]
     return {unit.name: _unit(rows, unit, app) for unit in mine if not unit.principal}
 
 

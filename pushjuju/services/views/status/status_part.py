@@ -7,7 +7,7 @@ compared with what is shown of every entity: with such a pattern, `status` reads
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pushjuju.core.status import Agent, MachineStatus, Workload
@@ -27,26 +27,39 @@ class Part(NamedTuple):
 
     Attributes:
         machines: Machines that are no containers; each stands for itself and its containers.
+        kept: The machines with the units that may be kept. The other units of the applications are read
+            since an application's status comes from all its units.
     """
 
     applications: Sequence[str]
     machines: Sequence[str]
+    kept: Collection[str]
+
+    def keeps(self, machine: str) -> bool:
+        """Return True when the patterns may keep a machine, or a unit on it."""
+        return _host(machine) in self.kept
 
 
 def find(tx: ModelTx, patterns: Sequence[str]) -> Part | None:
-    """Return a part with everything that patterns keep, or None when that may be anywhere in the model.
-
-    The status of an application comes from all its units, so each application is in the part as a whole.
-    """
+    """Return a part with everything that patterns keep, or None when that may be anywhere in the model."""
     if not all(_is_name_or_address(pattern) for pattern in patterns):
         return None
-    machines = {name.partition("/")[0] for pattern in patterns for name in _machines(tx, pattern)}
-    applications = {name for pattern in patterns for name in _applications(tx, pattern.lower())}
-    applications |= {row[0] for name in machines for row in tx.rows("shown_applications_on", machine=name)}
+    named = {_host(name) for pattern in patterns for name in _machines(tx, pattern)}
+    beside = {pair for pattern in patterns for pair in _beside(tx, pattern.lower())}
+    applications = {name for name, _ in beside}
+    applications |= {row[0] for name in named for row in tx.rows("shown_applications_on", machine=name)}
     if len(applications) > MOST:
         return None
-    machines |= {row[0] for name in applications for row in tx.rows("shown_hosts", application=name)}
-    return Part(sorted(applications), sorted(machines)) if len(machines) <= MOST else None
+    machines = named.union(
+        row[0] for name in applications for row in tx.rows("shown_hosts", application=name)
+    )
+    if len(machines) > MOST:
+        return None
+    return Part(sorted(applications), sorted(machines), named | {_host(machine) for _, machine in beside})
+
+
+def _host(machine: str) -> str:
+    return machine.partition("/")[0]
 
 
 def _is_name_or_address(pattern: str) -> bool:
@@ -63,17 +76,15 @@ def _machines(tx: ModelTx, pattern: str) -> Iterator[str]:
         yield from (row[0] for row in tx.rows("shown_machines_at", address=pattern))
 
 
-def _applications(tx: ModelTx, pattern: str) -> Iterable[str]:
-    """Return the applications that a pattern can name, and those whose units share machines with them."""
+def _beside(tx: ModelTx, pattern: str) -> Iterator[tuple[str, str]]:
+    """Yield the applications that a pattern can name, and application and machine of units beside theirs."""
     name, _, number = pattern.partition("/")
     names = [name]
     if "*" in name:
         every = [row[0] for row in tx.rows("shown_names")]
         names = [found for found in every if status_filter.is_like(found, name)]
     like = "%" if number == "leader" else number.replace("*", "%") or "%"
-    beside = {
-        row[0]
-        for found in names[: MOST + 1]
-        for row in tx.rows("shown_neighbours", application=found, like=f"{found}/{like}")
-    }
-    return beside.union(names)
+    yield from ((found, "") for found in names)
+    for found in names[:MOST]:
+        rows = tx.rows("shown_neighbours", application=found, like=f"{found}/{like}")
+        yield from ((row[0], row[1]) for row in rows)

@@ -138,6 +138,7 @@ class Rows(NamedTuple):
         spaces: Id -> name of every network space.
         bindings: Application -> (endpoint, id of its space), for applications whose endpoints users have
             bound.
+        part: The part of the model that was read, or None for all.
     """
 
     model: Model
@@ -160,6 +161,7 @@ class Rows(NamedTuple):
     profiles: dict[str, tuple[dict[str, object], str]]
     spaces: dict[str, str]
     bindings: dict[str, list[tuple[str, str]]]
+    part: Part | None = None
 
 
 def read(
@@ -183,7 +185,9 @@ def read(
         controller=ctx.controller.name,
         now=ctx.clock.now(),
         machines={machine.id: machine for machine in machines},
-        contained=_grouped((_host(machine.id), machine) for machine in machines),
+        contained=_grouped(
+            (_host(machine.id), machine) for machine in machines if part is None or part.keeps(machine.id)
+        ),
         applications=_applications(tx, part),
         units=_grouped((unit.application, unit) for unit in units),
         subordinates=_subordinates(units),
@@ -203,6 +207,7 @@ def read(
         },
         spaces={network.ALPHA_ID: network.ALPHA, **{row[1]: row[2] for row in tx.rows("space_list")}},
         bindings=_grouped((row[0], row[1:]) for row in tx.rows("binding_list_all")),
+        part=part,
     )
 
 

@@ -80,9 +80,9 @@ def test_names_and_addresses_lead_to_a_part_of_the_model(shop: TestController) -
 
     assert {pattern: find(pattern) for pattern in OF_A_PART if find(pattern) is None} == {}
     assert {pattern: find(pattern) for pattern in OF_ALL if find(pattern) is not None} == {}
-    assert find("alone") == (["alone", "db"], ["3"])
-    assert find("web/2") == (["log", "web"], [])
-    assert find("box") == (["box", "log", "web"], ["1"])
+    assert find("alone") == (["alone", "db"], ["3"], {"", "3"})
+    assert find("web/2") == (["log", "web"], [], {"", "2"})
+    assert find("box") == (["box", "log", "web"], ["1"], {"", "1"})
     assert find("web", "active") is None
 
 
@@ -95,4 +95,4 @@ def test_a_part_of_many_applications_is_read_as_the_whole_model(runtime: TestCon
         return found
 
     assert find("many*") is None
-    assert find("manya") == (["manya"], [])
+    assert find("manya") == (["manya"], [], {""})
