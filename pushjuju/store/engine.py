@@ -253,7 +253,7 @@ class Engine(Protocol):
         """Check every page and reference, and raise a StoreError for the first problem."""
 
     def doubts(self) -> list[str]:
-        """Return a sentence for each setting of the database that lets it lose commits; none for a file."""
+        """Return a sentence for each setting of the database that lets it lose commits or refuse users."""
         ...
 
     def close(self) -> None:

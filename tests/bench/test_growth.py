@@ -7,10 +7,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from pushjuju.core.clock import to_iso
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.model.secrets import OwnerKind
+from pushjuju.core.storage import Directive
 from pushjuju.services.entities.application import units
-from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.machine import machine_work, machines
 from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.lifecycle import forced_ends, removal
@@ -20,7 +23,9 @@ from pushjuju.services.requests.application.new_application import NewApplicatio
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.services.views.status import document, storage_document
+from pushjuju.services.views.status.status_filter import filter_status
+from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.loops import cleaner
@@ -32,6 +37,7 @@ from tests.world.controller import TestController
 FEW, MANY = 10, 5000  # units of other applications around
 FEW_RELATIONS, MANY_RELATIONS = 2, 120
 SAME = 1.1  # how much more a thing may take among many: a tree gets a level, a page splits
+MOST_STEPS = 200  # to look at a hundred keys, in tens
 MOST_BYTES = 4096  # of a hook of a unit with some relations
 SQL = {"db": {"interface": "sql"}}
 UNIT = "web/0"
@@ -125,6 +131,12 @@ def look_for_forced_ends(world: TestController) -> None:
     assert forced_ends.any_ahead(world.ctx)
 
 
+def show_one_application(world: TestController) -> None:
+    patterns = ["web/0", "db/*"]
+    found = document.document(world.ctx, world.resolve_model(), str, patterns)
+    assert set(filter_status(found, patterns)[0]["applications"]) == {"web", "db"}
+
+
 def list_work_of_another_model(world: TestController) -> None:
     queue = SqliteWorkQueue(world.ctx.store, "host:1:1")
     assert not queue.items("no-such-model")
@@ -135,7 +147,7 @@ STEPS: tuple[Callable[[TestController], None], ...] = (
     look, set_config, hook, sweep_one, relate, unrelate, add_unit, remove_units, deploy, remove_application,
     finish_applications, claim,
     find_nothing_due, say_how_it_went, forget_what_is_old, look_for_forced_ends,
-    list_work_of_another_model,
+    show_one_application, list_work_of_another_model,
 )  # fmt: skip
 
 
@@ -180,6 +192,27 @@ def test_a_secret_is_found_by_its_label_among_5000_as_among_ten(tmp_path: Path) 
         spent.append(one.steps)
         world.ctx.close()
     assert spent[0] == spent[1]
+
+
+def test_work_that_nobody_does_is_found_among_50000_keys_as_among_ten(tmp_path: Path) -> None:
+    for_later, for_long = [], []
+    for count in (FEW, 50_000):
+        world = TestController.build(tmp_path / str(count), Charms(tmp_path / "charms"))
+        later = to_iso(world.clock.now() + timedelta(hours=1))
+        keys = [(machine_key(world.model, str(number)), later) for number in range(count)]
+        world.ctx.store._connection.executemany("INSERT INTO work (key, due) VALUES (?, ?)", keys)
+        world.write(lambda tx: wake.machine(tx, "0", "a test"))
+        world.clock.advance(10)
+        for_later.append(steps_of(world, find_work_left))
+        world.clock.advance(3600)
+        for_long.append(steps_of(world, find_work_left))
+        world.ctx.close()
+    assert for_later[0] == for_later[1]
+    assert for_long[1] <= for_long[0] + MOST_STEPS
+
+
+def find_work_left(world: TestController) -> None:
+    assert machine_work.is_any_left(world.ctx)
 
 
 def let_in(world: TestController) -> None:
@@ -308,6 +341,19 @@ def test_relations_are_shown_in_as_many_statements_however_many_there_are(tmp_pa
         world = surrounded(tmp_path / str(count), 5 * count, apps=count)
         with counted(world.ctx.store) as statements:
             relation_rows(world.ctx, world.model)
+        found.append(len(statements))
+        world.ctx.close()
+    assert found[0] == found[1]
+
+
+def test_storage_is_shown_in_as_many_statements_however_much_there_is(tmp_path: Path) -> None:
+    found = []
+    for count in (2, 60):
+        world = TestController.build(tmp_path / str(count), Charms(tmp_path / "charms"))
+        disks = [Directive(pool="loop", size=64, count=count)]
+        machines.add_machine(world.ctx, world.model, base=UBUNTU, constraints={}, disks=disks)
+        with counted(world.ctx.store) as statements:
+            assert len(storage_document.document(world.ctx, world.model)["volumes"]) == count
         found.append(len(statements))
         world.ctx.close()
     assert found[0] == found[1]

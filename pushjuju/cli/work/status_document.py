@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.times import clock_text, stored_text
@@ -12,9 +12,13 @@ if TYPE_CHECKING:
     from pushjuju.services.entities.model.sessions import Session
 
 
-def status_document(opened: Session, *, utc: bool) -> dict[str, Any]:
-    """Return the status document of a model, with times as `status` shows them."""
-    found = status.document(opened.ctx, opened.model, stored_text(utc=utc))
+def status_document(opened: Session, *, utc: bool, patterns: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the status document of a model, with times as `status` shows them.
+
+    Args:
+        patterns: The same as for `status.document`.
+    """
+    found = status.document(opened.ctx, opened.model, stored_text(utc=utc), patterns)
     found["controller"] = {"timestamp": clock_text(found["controller"]["timestamp"], utc=utc)}
     return found
 

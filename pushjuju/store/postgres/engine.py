@@ -26,7 +26,7 @@ from pushjuju.store.journal import MOST_NEWS, Journal
 from pushjuju.store.postgres import address, blobs, durability, schema, sessions, wakes
 from pushjuju.store.postgres.absence import Attempts
 from pushjuju.store.postgres.clock import ServerClock
-from pushjuju.store.postgres.faults import explain_error, is_of_the_store
+from pushjuju.store.postgres.faults import NOT_MADE, PERHAPS_MADE, explain_error, is_of_the_store
 from pushjuju.store.postgres.figures import Figures
 from pushjuju.store.postgres.flushes import FlushGroup
 from pushjuju.store.postgres.locks import Locks
@@ -79,6 +79,7 @@ class PostgresEngine:
         self.line = session.line
         self._reads = False
         self._later = False
+        self._commits_now = False
         self._caches = False
         self._model = ""
         self.journal = Journal()
@@ -121,7 +122,7 @@ class PostgresEngine:
     # --- transactions -------------------------------------------------------------------------------------
 
     def begin(self, *, reads: bool, model: str = "", later: bool = False, recent: bool = False) -> int:
-        self._reads, self._later, self._model = reads, later, model
+        self._reads, self._later, self._model, self._commits_now = reads, later, model, False
         if not self._link.closed:
             try:
                 return self._begun(recent=recent)
@@ -200,8 +201,10 @@ class PostgresEngine:
     def _commit(self) -> None:
         self._tell_others()
         self._wake_others()
+        self._commits_now = True
         self.connection.execute("COMMIT")
         self.connection.catch_up()
+        self._commits_now = False
         self._figures.freed(self._model)
         if self._later:
             self.is_durable = False
@@ -347,9 +350,12 @@ class PostgresEngine:
     # --- the whole store ----------------------------------------------------------------------------------
 
     def explain(self, error: BaseException) -> StoreError | None:
-        if isinstance(error, Failed) and is_of_the_store(error):
+        if not (isinstance(error, Failed) and is_of_the_store(error)):
+            return None
+        if self._reads:
             return explain_error(error, self._place.shown)
-        return None
+        lost = PERHAPS_MADE if self._commits_now else NOT_MADE
+        return explain_error(error, self._place.shown, lost)
 
     def tables(self) -> Iterable[str]:
         return schema.in_sqlite()

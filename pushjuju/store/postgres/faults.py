@@ -9,6 +9,9 @@ _AGAIN = "wait for the other pushjuju to end, then run the command again"
 WAITED = ("55P03", "57014", "40P01", "40001")  # locks, limits of time, deadlocks
 _NO_TABLE = "42P01"
 STANDBY = ("25006", "55000")  # the second: a standby does not know the position of its writes
+_BACK = "run the command again when the server is back"
+NOT_MADE = f"the change was not made: {_BACK}"
+PERHAPS_MADE = "the change may have been made: look when the server is back, before you run the command again"
 _NOT_OF_THE_STORE = ("22", "23", "42")  # values, constraints and texts of a statement
 
 
@@ -19,11 +22,12 @@ def is_of_the_store(error: BaseException) -> bool:
     return error.state in ("", _NO_TABLE) or error.state[:2] not in _NOT_OF_THE_STORE
 
 
-def explain_error(error: Failed, place: str) -> StoreError:
+def explain_error(error: Failed, place: str, lost: str = _BACK) -> StoreError:
     """Return the error for a fault of the server, with the next step for the user.
 
     Args:
         place: The store as users know it, without a password.
+        lost: The next step after a lost connection.
     """
     state, text = error.state, str(error)
     if state == _NO_TABLE:
@@ -61,7 +65,7 @@ def explain_error(error: Failed, place: str) -> StoreError:
         return StoreAway(
             f"the store {place} does not answer",
             detail=text,
-            hint="run the command again when the server is back",
+            hint=lost,
         )
     return StoreError(f"the store {place} cannot be used: {text}")
 

@@ -57,6 +57,10 @@ LEFT JOIN status s ON s.model = m.model AND s.kind = 'juju-machine' AND s.entity
 LEFT JOIN status i ON i.model = m.model AND i.kind = 'machine' AND i.entity = m.id
 GROUP BY 1, 2 ORDER BY 1, 2
 
+-- name: metrics_models
+SELECT m.uuid, m.owner || '/' || m.name AS name, c.value AS pool FROM model m
+LEFT JOIN model_config c ON c.model = m.uuid AND c.key = 'controller-pool' ORDER BY m.name
+
 -- name: metrics_queue
 SELECT substr(key, 1, instr(key, '/') - 1) AS model, CASE WHEN key LIKE '%/machine/%' THEN 'machine' ELSE 'loop' END AS kind,
   CASE WHEN owner IS NOT NULL AND leased_until > :now THEN 'held' WHEN due <= :late THEN 'late'

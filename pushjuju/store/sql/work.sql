@@ -48,10 +48,14 @@ ORDER BY due LIMIT :most
 SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' ORDER BY due LIMIT 1
 
 -- name: work_left
--- Nobody works on a model that has a key due since :late, and no key that is held.
+-- Nobody works on a model that has a key due since :late, and no key that is held. A held key stays due, and keys are
+-- claimed in the order of their due times: so a held key is among the first. The orders are for the index, as above.
 SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :late AND key LIKE :prefix || '%' AND NOT EXISTS (
-  SELECT 1 FROM work held WHERE held.key LIKE :prefix || '%' AND held.owner IS NOT NULL AND held.leased_until > :now
-) LIMIT 1
+  SELECT 1 FROM (
+    SELECT owner, leased_until FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
+    ORDER BY due LIMIT 100) AS first
+  WHERE owner IS NOT NULL AND leased_until > :now
+) ORDER BY due LIMIT 1
 
 -- name: work_asked
 -- A machine's row with an empty reason is due by time, not by request. When its due time is also that of a unit's

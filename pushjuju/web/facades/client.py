@@ -136,7 +136,7 @@ def _filtered(ctx: Context, model: str, patterns: Sequence[str]) -> Mapping[str,
     """Return the part of the model's document that matches the patterns."""
     with ctx.read(model) as tx:
         found = models.get(tx)
-    left, _ = status_filter.filter_status(document.document(ctx, found, str), patterns)
+    left, _ = status_filter.filter_status(document.document(ctx, found, str, patterns), patterns)
     return left
 
 

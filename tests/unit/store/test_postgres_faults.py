@@ -85,6 +85,24 @@ def test_a_loss_within_a_transaction_ends_the_transaction(store: Store, run: Run
     assert name(store) == MODEL.name
 
 
+def test_a_loss_within_a_transaction_is_told_with_what_became_of_the_change(store: Store, run: Run) -> None:
+    asked = {"model": MODEL.uuid, "key": "k", "value": "v"}
+    with pytest.raises(StoreAway) as before, store.write(MODEL.uuid) as tx:  # noqa: PT012
+        tx.run("model_config_set", **asked)
+        cut(store, run)
+        tx.list(Model, "model_list")
+    with pytest.raises(StoreAway) as during, store.write(MODEL.uuid) as tx:  # noqa: PT012
+        tx.run("model_config_set", **asked)
+        tx.list(Model, "model_list")
+        cut(store, run)
+    with pytest.raises(StoreAway) as after, store.read() as tx:  # noqa: PT012
+        cut(store, run)
+        tx.list(Model, "model_list")
+    assert str(before.value.hint).startswith("the change was not made")
+    assert str(during.value.hint).startswith("the change may have been made")
+    assert str(after.value.hint) == "run the command again when the server is back"
+
+
 def test_a_store_is_used_again_after_the_server_came_back_without_it_for_a_while(
     store: Store, run: Run
 ) -> None:
@@ -311,3 +329,15 @@ def test_settings_with_which_a_server_loses_commits_are_named(
         last = store.engine.doubts()[-1]
         assert store.engine.standby() is False
     assert "has no synchronous standby" in last
+
+
+@pytest.mark.parametrize("limit", [6, 200])
+def test_a_server_with_few_free_connections_is_named_before_it_refuses_one(
+    store: Store, run: Run, limit: int
+) -> None:
+    run(f"ALTER ROLE pushjuju CONNECTION LIMIT {limit}")
+    try:
+        found = store.engine.doubts()
+    finally:
+        run("ALTER ROLE pushjuju CONNECTION LIMIT -1")
+    assert any("free connections: raise max_connections" in text for text in found) is (limit == 6)

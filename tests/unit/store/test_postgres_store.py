@@ -511,8 +511,9 @@ def test_a_claim_waits_for_the_write_that_checked_the_earlier_lease(due: Open, u
     assert noted(store) == "first"
 
 
+@pytest.mark.parametrize(("query", "looks"), [("work_any_due", 1), ("work_left", 2)])
 def test_a_look_at_the_queue_reads_little_when_the_server_expects_many_due_keys(
-    connect: Open, url: str
+    connect: Open, url: str, query: str, looks: int
 ) -> None:
     store = connect()
     with store.write() as tx:
@@ -522,9 +523,10 @@ def test_a_look_at_the_queue_reads_little_when_the_server_expects_many_due_keys(
         link.execute("ANALYZE pushjuju.work")
         link.execute("UPDATE pushjuju.work SET due = '2999'")
     with store.read() as tx:
-        asked = f"EXPLAIN {queries()['work_any_due']}"
-        plan = [row[0] for row in tx._connection.execute(asked, {"prefix": "", "now": NOW}).fetchall()]
-    assert any("work_by_due" in line for line in plan), plan
+        asked = {"prefix": "", "now": NOW, "late": NOW}
+        plan = [row[0] for row in tx._connection.execute(f"EXPLAIN {queries()[query]}", asked).fetchall()]
+    assert sum("work_by_due" in line for line in plan) == looks, plan
+    assert not any("Seq Scan" in line for line in plan), plan
 
 
 HOLDS = """

@@ -68,7 +68,7 @@ def status_command(cli: Cli, args: tuple[str, ...], *, model: str, **options: An
     def read(*, utc: bool, relations: bool) -> Reading:
         opened = session.open_model(cli, model)
         return Reading(
-            document=status_document(opened, utc=utc),
+            document=status_document(opened, utc=utc, patterns=args),
             relations=relation_rows.relation_rows(opened.ctx, opened.uuid) if relations else [],
             model=opened.identifier,
             places=relation_rows.places(opened.ctx, opened.uuid) if relations else {},

@@ -59,7 +59,7 @@ FAMILIES: dict[str, Family] = {
         "Keys of the work queue; kind: machine or loop; state: due, late (by 10 minutes), waiting or held.",
     ),
     "queue_oldest_due_seconds": Family(
-        "gauge", "model", "For how long due work has waited; 0 without such work."
+        "gauge", "model pool", "For how long due work has waited; 0 without such work; pool: of the model."
     ),
     "secrets_expiring": Family("gauge", "model", "Revisions of secrets that expire within a week."),
     "driver_info": Family("gauge", "host pid version", "A process that does what becomes due; always 1."),

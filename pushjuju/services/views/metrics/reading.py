@@ -62,7 +62,8 @@ def read(ctx: Context, more: Iterable[Sample] = (), *, per_unit: bool = False) -
         if (waits := ctx.store.engine.standby()) is not None:
             found.append(Sample("store_standby_synchronous", (), waits))
         found += [Sample(f"{name}_bytes", (), size) for name, size in ctx.store.engine.sizes().items()]
-        names = {row["uuid"]: f"{row['owner']}/{row['name']}" for row in tx.rows("model_list")}
+        models = tx.rows("metrics_models")
+        names = {row["uuid"]: row["name"] for row in models}
         units = tx.rows("metrics_units")
         found += _units(units)
         if per_unit:
@@ -70,7 +71,7 @@ def read(ctx: Context, more: Iterable[Sample] = (), *, per_unit: bool = False) -
         found += _applications(tx, units)
         found += _machines(tx, now)
         found += _hooks(tx.rows("metrics_hooks"))
-        found += _queue(tx, now, names)
+        found += _queue(tx, now, models)
         found += _counts(tx.rows("metrics_tally"))
         found += _processes(tx, ctx)
         soon = tx.rows("metrics_secrets", until=to_iso(now + _SOON))
@@ -185,14 +186,16 @@ def histogram(name: str, labels: tuple[str, ...], counts: Counter[int], total: f
     yield Sample(name, labels, counts.total(), "_count")
 
 
-def _queue(tx: Tx, now: datetime, models: Iterable[str]) -> Iterator[Sample]:
-    late = dict.fromkeys(models, 0.0)
+def _queue(tx: Tx, now: datetime, models: Iterable[Row]) -> Iterator[Sample]:
+    pools = {row["uuid"]: json.loads(row["pool"] or '""') for row in models}
+    late = dict.fromkeys(pools, 0.0)
     for row in tx.rows("metrics_queue", now=to_iso(now), late=to_iso(now - LATE)):
         yield Sample("queue_items", (row["model"], row["kind"], row["state"]), row["items"])
         if row["state"] in ("due", "late") and row["model"] in late:
             waited = now.timestamp() - _seconds(row["due"])
             late[row["model"]] = max(waited, late[row["model"]])
-    yield from (Sample("queue_oldest_due_seconds", (model,), waited) for model, waited in late.items())
+    for model, waited in late.items():
+        yield Sample("queue_oldest_due_seconds", (model, pools[model]), waited)
 
 
 def _seconds(text: str) -> float:

@@ -8,7 +8,7 @@ Mirrors: juju apiserver/facades/client/client/status.go, cmd/juju/status/formatt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from pushjuju.core.status import (
 )
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import network
-from pushjuju.services.views.status import status_rows
+from pushjuju.services.views.status import status_part, status_rows
 from pushjuju.services.views.status.status_rows import (
     ApplicationRow,
     MachineRow,
@@ -62,14 +62,18 @@ _PENDING = Seen(str(MachineStatus.PENDING))
 _ALLOCATING = Seen(str(Agent.ALLOCATING))
 
 
-def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str, Any]:
+def document(
+    ctx: Context, model: Model, moment: Moment = from_iso, patterns: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the status of a model.
 
     Args:
         moment: Converts a time from the store's text to the document's form.
+        patterns: Patterns with which the caller filters the document; what they do not keep may be missing.
     """
     with ctx.read(model.uuid) as tx:
-        rows = status_rows.read(ctx, tx, model, moment)
+        part = status_part.find(tx, patterns) if patterns else None
+        rows = status_rows.read(ctx, tx, model, moment, part)
         stored = storage(tx, moment)
         others = other_models(tx, rows, moment)
     return {
@@ -346,7 +350,9 @@ def principals(rows: Rows, app: ApplicationRow) -> list[str]:
 
 
 def _units(rows: Rows, app: ApplicationRow) -> dict[str, object]:
-    mine = rows.units.get(app.name, ())
+    mine, part = rows.units.get(app.name, ()), rows.part
+    if part is not None:
+        mine = [unit for unit in mine if part.keeps(unit.machine or "")]
     return {unit.name: _unit(rows, unit, app) for unit in mine if not unit.principal}
 
 

@@ -196,9 +196,13 @@ def _unit_matches(name: str, unit: Document, patterns: Sequence[str]) -> bool:
 
 
 def _name_matches(name: str, pattern: str) -> bool:
-    """Return True when a unit's name matches a glob; `*` does not match the slash."""
-    full = pattern if "/" in pattern else f"{pattern}/*"
-    return re.fullmatch(full.replace("*", "[^/]*"), name) is not None
+    """Return True when a unit's name matches a pattern; an application's name stands for its units."""
+    return is_like(name, pattern if "/" in pattern else f"{pattern}/*")
+
+
+def is_like(name: str, glob: str) -> bool:
+    """Return True when a name matches a glob; `*` does not match the slash."""
+    return re.fullmatch(glob.replace("*", "[^/]*"), name) is not None
 
 
 def _status_matches(unit: Document, pattern: str) -> bool:
@@ -213,6 +217,11 @@ def _status_matches(unit: Document, pattern: str) -> bool:
 def _port_matches(ports: Iterable[str], pattern: str) -> bool:
     wanted = _port_range(pattern)
     return wanted is not None and any(_overlap(wanted, _port_range(port)) for port in ports)
+
+
+def is_port(pattern: str) -> bool:
+    """Return True when a pattern is a range of ports, such as `80/tcp`."""
+    return _PORT_PATTERN.fullmatch(pattern) is not None
 
 
 def _port_range(text: str) -> tuple[str, int, int] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pushjuju.core.clock import from_iso
@@ -23,7 +23,10 @@ from pushjuju.services.entities.machine.machines import STOPPED, stopped
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.views.status.status_part import Part
+    from pushjuju.store.engine import Row
     from pushjuju.store.rows.records import Model
+    from pushjuju.store.statement_names import StatementName
     from pushjuju.store.tx import ModelTx
 
 Moment = Callable[[str], Any]
@@ -135,6 +138,7 @@ class Rows(NamedTuple):
         spaces: Id -> name of every network space.
         bindings: Application -> (endpoint, id of its space), for applications whose endpoints users have
             bound.
+        part: The part of the model that was read, or None for all.
     """
 
     model: Model
@@ -157,47 +161,87 @@ class Rows(NamedTuple):
     profiles: dict[str, tuple[dict[str, object], str]]
     spaces: dict[str, str]
     bindings: dict[str, list[tuple[str, str]]]
+    part: Part | None = None
 
 
-def read(ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso) -> Rows:
-    """Read the rows of a model."""
-    uuid = model.uuid
-    machines = _machines(tx.rows("shown_machines", model=uuid), moment)
-    units = [UnitRow._make(row) for row in tx.rows("shown_units", model=uuid)]
-    applications = [ApplicationRow.of(row) for row in tx.rows("shown_applications", model=uuid)]
-    sides = _grouped((row[0], Side._make(row)) for row in tx.rows("shown_sides", model=uuid))
+def read(
+    ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso, part: Part | None = None
+) -> Rows:
+    """Read the rows of a model.
+
+    Args:
+        part: The part of the model whose applications, units and machines are read; None for all of them.
+    """
+    tx = tx.beside(model.uuid)
+    rows = partial(_rows, tx, part)
+    machines = _machines(rows("shown_machines", "shown_machines_of", "shown_machines_from"), moment)
+    units = [UnitRow._make(row) for row in rows("shown_units", "shown_units_of")]
+    sides = _sides(rows("shown_sides", "shown_sides_of"))
+    statuses: list[Iterable[Any]] = [*rows("shown_statuses", "shown_statuses_of", "shown_statuses_from")]
+    if part is not None:
+        statuses += _of_part(tx, model, (), part.applications, ())
     return Rows(
         model=model,
         controller=ctx.controller.name,
         now=ctx.clock.now(),
         machines={machine.id: machine for machine in machines},
-        contained=_grouped((_host(machine.id), machine) for machine in machines),
-        applications={row.name: row for row in sorted(applications, key=lambda row: natural_key(row.name))},
+        contained=_grouped(
+            (_host(machine.id), machine) for machine in machines if part is None or part.keeps(machine.id)
+        ),
+        applications=_applications(tx, part),
         units=_grouped((unit.application, unit) for unit in units),
         subordinates=_subordinates(units),
-        statuses=_with_stopped(
-            ctx, model, machines, _statuses(tx.rows("shown_statuses", model=uuid), moment)
-        ),
-        ports=_grouped((row[0], row[1:]) for row in tx.rows("shown_ports", model=uuid)),
-        leaders={row["application"]: row["holder"] for row in tx.rows("lease_list", model=uuid)},
+        statuses=_with_stopped(ctx, model, machines, _statuses(statuses, moment)),
+        ports=_grouped((row[0], row[1:]) for row in rows("shown_ports", "shown_ports_within")),
+        leaders={row["application"]: row["holder"] for row in tx.rows("lease_list")},
         sides=sides,
         sides_of=_grouped(
             (name, both) for both in sides.values() for name in {side.application for side in both}
         ),
-        charms={row[0]: _charm(*row[1:]) for row in tx.rows("shown_charms", model=uuid)},
-        origins={row[0]: Origin(*row[1:]) for row in tx.rows("origin_shown", model=uuid)},
-        failing=_failing(ctx, tx.beside(uuid), moment),
-        unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems", model=uuid)},
+        charms={row[0]: _charm(*row[1:]) for row in rows("shown_charms", "shown_charm_of")},
+        origins={row[0]: Origin(*row[1:]) for row in tx.rows("origin_shown")},
+        failing=_failing(ctx, tx, moment),
+        unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems")},
         profiles={
-            row["machine"]: (json.loads(row["profiles"]), row["problem"])
-            for row in tx.rows("profiles_list", model=uuid)
+            row["machine"]: (json.loads(row["profiles"]), row["problem"]) for row in tx.rows("profiles_list")
         },
-        spaces={
-            network.ALPHA_ID: network.ALPHA,
-            **{row[1]: row[2] for row in tx.rows("space_list", model=uuid)},
-        },
-        bindings=_grouped((row[0], row[1:]) for row in tx.rows("binding_list_all", model=uuid)),
+        spaces={network.ALPHA_ID: network.ALPHA, **{row[1]: row[2] for row in tx.rows("space_list")}},
+        bindings=_grouped((row[0], row[1:]) for row in tx.rows("binding_list_all")),
+        part=part,
     )
+
+
+def _rows(
+    tx: ModelTx,
+    part: Part | None,
+    every: StatementName,
+    of_application: StatementName,
+    of_machine: StatementName | None = None,
+) -> list[Row]:
+    """Return the rows of a whole model, or of the applications and machines of a part."""
+    if part is None:
+        return tx.rows(every)
+    found = [row for name in part.applications for row in tx.rows(of_application, application=name)]
+    if of_machine is not None:
+        found += [row for name in part.machines for row in tx.rows(of_machine, machine=name)]
+    return found
+
+
+def _applications(tx: ModelTx, part: Part | None) -> dict[str, ApplicationRow]:
+    if part is None:
+        found = [ApplicationRow.of(row) for row in tx.rows("shown_applications")]
+    else:
+        found = _some_applications(tx, part.applications)
+    return {row.name: row for row in sorted(found, key=lambda row: natural_key(row.name))}
+
+
+def _some_applications(tx: ModelTx, names: Iterable[str]) -> list[ApplicationRow]:
+    return [ApplicationRow.of(row) for name in names if (row := tx.row("shown_application", name=name))]
+
+
+def _sides(rows: Iterable[Row]) -> dict[int, list[Side]]:
+    """Return relation -> its endpoints; a relation of two applications of a part was read with each."""
+    return _grouped((side.relation, side) for side in dict.fromkeys(map(Side._make, rows)))
 
 
 def part(
@@ -214,7 +258,7 @@ def part(
     names = {*applications, *(unit.application for unit in seats)}
     ids = {*machines, *(unit.machine for unit in seats if unit.machine)}
     found = _machines([row for name in ids if (row := tx.row("shown_machine", id=name))], moment)
-    apps = [ApplicationRow.of(row) for name in names if (row := tx.row("shown_application", name=name))]
+    apps = _some_applications(tx, names)
     return Rows(
         model=model,
         controller=ctx.controller.name,
@@ -258,10 +302,12 @@ def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
     return found
 
 
-def _machines(rows: Iterable[Iterable[Any]], moment: Moment) -> list[MachineRow]:
+def _machines(rows: Iterable[Row], moment: Moment) -> list[MachineRow]:
     decoded = cache(json.loads)  # many machines of a model have the same texts
     found = []
-    for row in rows:
+    for row in {
+        row[0]: row for row in rows
+    }.values():  # a part has a machine once for each of its applications
         name, life, base, constraints, instance, display, host, hardware, addresses, ssh, silent, made = row
         nics = json.loads(addresses)
         found.append(

@@ -21,9 +21,11 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.storage.storage_instances import FILESYSTEM, KINDS, VOLUME
 from pushjuju.services.views.status.status_rows import Moment
-from pushjuju.store.rows.records import Unit
+from pushjuju.store.rows.records import Status
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageAttachment, StorageInstance
 from pushjuju.store.tx import ModelTx
+
+_PENDING = StatusInfo(status=StorageStatus.PENDING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +88,10 @@ def _read(tx: ModelTx, moment: Moment) -> _Rows:
     hosts: dict[tuple[str, str], list[BackingAttachment]] = defaultdict(list)
     for host in tx.list(BackingAttachment, "backing_attachment_list"):
         hosts[(host.kind, host.id)].append(host)
-    known = {}
-    for backings in behind.values():
-        for backing in backings:
-            info = statuses.get_status(tx, KINDS[backing.kind], backing.id)
-            known[(backing.kind, backing.id)] = info or StatusInfo(status=StorageStatus.PENDING)
+    known = {(backing.kind, backing.id): _PENDING for backings in behind.values() for backing in backings}
+    for kind, of_status in KINDS.items():
+        found = tx.list(Status, "statuses_of_kind", kind=str(of_status))
+        known.update({(kind, row.entity): statuses.info(row) for row in found})
     instances = tx.list(StorageInstance, "storage_instance_list")
     return _Rows(
         instances=sorted(
@@ -99,7 +100,7 @@ def _read(tx: ModelTx, moment: Moment) -> _Rows:
         owners=owners,
         behind=behind,
         hosts=hosts,
-        machines={unit.name: unit.machine or "" for unit in tx.list(Unit, "unit_list")},
+        machines={row["name"]: row["machine"] or "" for row in tx.rows("shown_units")},
         statuses=known,
         moment=moment,
     )
@@ -124,9 +125,7 @@ def _worst(rows: _Rows, item: StorageInstance) -> StatusInfo:
     """Return the status of the volume or filesystem; the other's message replaces an empty message."""
     main = _main(rows, item)
     if main is None:
-        return StatusInfo(
-            status=StorageStatus.DESTROYING if item.life != Life.ALIVE else StorageStatus.PENDING
-        )
+        return _PENDING if item.life == Life.ALIVE else StatusInfo(status=StorageStatus.DESTROYING)
     own = rows.statuses[(main.kind, main.id)]
     for backing in rows.behind[item.id]:
         other = rows.statuses[(backing.kind, backing.id)]

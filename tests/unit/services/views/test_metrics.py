@@ -140,6 +140,12 @@ def test_work_that_is_due_for_ten_minutes_is_late(runtime: TestController) -> No
     assert {labels[1] for labels in values(runtime, "queue_items")} == {"late"}
 
 
+def test_due_work_is_told_with_the_pool_of_its_model(runtime: TestController) -> None:
+    assert list(values(runtime, "queue_oldest_due_seconds")) == [("",)]
+    runtime.write(lambda tx: tx.run("model_config_set", key="controller-pool", value='"lab"'))
+    assert list(values(runtime, "queue_oldest_due_seconds")) == [("lab",)]
+
+
 def test_labels_are_names_of_models_applications_hooks_and_statuses_alone(
     runtime: TestController, packs: Charms
 ) -> None:
