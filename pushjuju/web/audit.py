@@ -9,7 +9,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -17,7 +17,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import PushjujuError, StoreError
 from pushjuju.core.storage import parse_size
 from pushjuju.services.entities.model.controller_config import SETTINGS, parse_value
 from pushjuju.web import errors, messages
@@ -58,7 +58,8 @@ def answered(ctx: Context, failed: Iterable[errors.Error]) -> None:
     The line has the codes alone: a message may quote what the client sent.
     """
     if codes := {error["code"].replace(" ", "-") or PushjujuError.code for error in failed}:
-        ctx.answered(error=", ".join(sorted(codes)))
+        with suppress(StoreError):  # the other items are done, and the client must hear that they are
+            ctx.answered(error=", ".join(sorted(codes)))
 
 
 class AuditLog:
