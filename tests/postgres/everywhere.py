@@ -45,8 +45,8 @@ def _server(postgres_host: str) -> Iterator[None]:
 def _databases_of_test(_server: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     opened = PostgresEngine.open
 
-    def open_for_test(url: str, *, create: bool = False) -> PostgresEngine:
-        engine = opened(url, create=create)
+    def open_for_test(url: str, *, create: bool = False, waits: bool = False) -> PostgresEngine:
+        engine = opened(url, create=create, waits=waits)
         _open[-1].callback(engine.close)  # a connection warns when nobody closes it, a file does not
         return engine
 
