@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -17,7 +17,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import PushjujuError, StoreError
 from pushjuju.core.storage import parse_size
 from pushjuju.core.values import regex
 from pushjuju.services.entities.model.controller_config import SETTINGS, parse_value
@@ -51,6 +51,16 @@ def answering(ctx: Context) -> Iterator[Context]:
     except PushjujuError as error:
         ctx.answered(error=error.code)
         raise
+
+
+def answered(ctx: Context, failed: Iterable[errors.Error]) -> None:
+    """Write a line into the log of all doors about the items of a bulk call that failed, if any did.
+
+    The line has the codes alone: a message may quote what the client sent.
+    """
+    if codes := {error["code"].replace(" ", "-") or PushjujuError.code for error in failed}:
+        with suppress(StoreError):  # the other items are done, and the client must hear that they are
+            ctx.answered(error=", ".join(sorted(codes)))
 
 
 class AuditLog:
@@ -127,15 +137,15 @@ class Conversation:
     def request(self, number: int, method: str, version: int, params: Mapping[str, Any]) -> Iterator[None]:
         """Write a line before the block, and one after it with the error that the block raises."""
         self.asked(number, method, version, params)
-        error: errors.Error | None = {"message": "internal error", "code": ""}
+        failed = [errors.Error(message="internal error", code="")]
         try:
             yield
-            error = None
-        except PushjujuError as failed:
-            error = errors.told(failed)
+            failed = []
+        except PushjujuError as error:
+            failed = [errors.told(error)]
             raise
         finally:
-            self.answered(number, error)
+            self.answered(number, *failed)
 
     def _begin(self) -> None:
         self._begun = True
@@ -143,11 +153,11 @@ class Conversation:
         line = {"who": said.user, "what": said.what, "when": self._log.when(), "model-name": said.model_name}
         self._log.write("conversation", {**line, "model-uuid": said.model, **self._ids})
 
-    def answered(self, number: int, error: Mapping[str, Any] | None = None) -> None:
-        """Write a line about the end of a request; None stands for success."""
+    def answered(self, number: int, *failed: errors.Error) -> None:
+        """Write a line about the end of a request, with its errors; a bulk call may have several."""
         if self._begun:
             line = {**self._ids, "request-id": number, "when": self._log.when()}
-            self._log.write("errors", {**line, "errors": [dict(error)] if error else None})
+            self._log.write("errors", {**line, "errors": list(failed) or None})
 
 
 class _Private(RotatingFileHandler):

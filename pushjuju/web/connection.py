@@ -16,7 +16,7 @@ from aiohttp import WSCloseCode, WSMsgType
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.web import access, admin, call, decoding, errors, limits, messages, registry
-from pushjuju.web.audit import Conversation, Speaker, answering
+from pushjuju.web.audit import Conversation, Speaker, answered, answering
 from pushjuju.web.registry import On
 
 if TYPE_CHECKING:
@@ -200,20 +200,21 @@ class Connection:
         """Do the same as `_carry_out`, with lines in the audit log before and after the request."""
         noted = self._conversation = self._conversation or self._begin(ctx)
         noted.asked(request.id, f"{request.facade}.{request.method}", request.version, request.params)
-        error: errors.Error | None = {"message": "internal error", "code": ""}
+        failed = [errors.Error(message="internal error", code="")]
         caller = self._caller(request)
         try:
-            with answering(replace(ctx, user=self._user, caller=caller)):
+            with answering(replace(ctx, user=self._user, caller=caller)) as own:
                 made = self._facade(ctx, method, request, caller)
                 found = getattr(made, method.attribute)(*params)
             answer = messages.answer(request.id, found)
-            error = None
+            failed = list(errors.of_items(found))
+            answered(own, failed)
             return answer
-        except PushjujuError as failed:
-            error = errors.told(failed)
-            return messages.failure(request.id, error)
+        except PushjujuError as error:
+            failed = [errors.told(error)]
+            return messages.failure(request.id, failed[0])
         finally:
-            noted.answered(request.id, error)
+            noted.answered(request.id, *failed)
 
     def _begin(self, ctx: Context) -> Conversation:
         assert self.entered is not None, "checked before"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import NotRequired, TypedDict
+from collections.abc import Iterator
+from typing import Any, NotRequired, TypedDict
 
 from pushjuju.core.errors import (
     AlreadyExists,
@@ -60,6 +61,7 @@ _CODES: tuple[tuple[type[PushjujuError], str], ...] = (
     (UsageError, "not valid"),
     (StoreBusy, TRY_AGAIN),
 )
+_OF_ITEMS = ("error", "errors")  # fields of answers, in lower case
 
 
 class ApiError(PushjujuError):
@@ -121,3 +123,20 @@ def told(error: BaseException) -> Error:
     print(f"internal error {bug} of the API", file=sys.stderr)
     traceback.print_exception(error)
     return {"message": f"internal error ({bug})", "code": ""}
+
+
+def of_items(answer: Any, field: str = "") -> Iterator[Error]:
+    """Yield the errors of the items in the answer to a bulk call.
+
+    Args:
+        field: The name of the field that has the answer.
+    """
+    if isinstance(answer, list):
+        for item in answer:
+            yield from of_items(item, field)
+    elif isinstance(answer, dict):
+        if field.lower() in _OF_ITEMS and "message" in answer:
+            yield {"message": answer["message"], "code": answer["code"]}
+            return
+        for name, item in answer.items():
+            yield from of_items(item, name)

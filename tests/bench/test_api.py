@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import ssl
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from pushjuju.services.entities.basis.context import open_context
 from pushjuju.store.datadir import DataDir
 from tests.bench.figures import ROOT, Report
 from tests.bench.watched import change
+from tests.waiting import until
 from tests.world.api import ApiClient
 
 WATCHERS, IDLE, UNITS = 300, 1000, 2000
@@ -59,18 +61,31 @@ def serving(units: int) -> Iterator[Served]:
 
 
 @asynccontextmanager
+async def sessions() -> AsyncIterator[aiohttp.ClientSession]:
+    """Return a session that ends with its last network socket; aiohttp does not wait for the end of TLS."""
+    opened: list[socket.socket] = []
+
+    def opens(address: tuple[Any, ...]) -> socket.socket:
+        opened.append(socket.socket(*address[:3]))
+        return opened[-1]
+
+    connector = aiohttp.TCPConnector(limit=0, socket_factory=opens)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        yield session
+    await until(lambda: all(item.fileno() == -1 for item in opened))
+
+
+@asynccontextmanager
 async def connected(served: Served, count: int) -> AsyncIterator[list[ApiClient]]:
     """Return connections to the model, logged in."""
     trust = ssl.create_default_context(cadata=served.where["ca"])
     url = f"wss://{served.where['endpoint']}/model/{served.where['model']}/api"
     async with AsyncExitStack() as stack:
-        session = await stack.enter_async_context(
-            aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
-        )
+        session = await stack.enter_async_context(sessions())
         found = []
         for _ in range(count):
-            socket = await stack.enter_async_context(session.ws_connect(url, ssl=trust, max_msg_size=0))
-            found.append(ApiClient(socket))
+            made = await stack.enter_async_context(session.ws_connect(url, ssl=trust, max_msg_size=0))
+            found.append(ApiClient(made))
             await found[-1].login()
         yield found
 

@@ -11,13 +11,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-import aiohttp
 import pytest
 
 from pushjuju.services.requests.user import passwords
 from tests.bench.figures import Report
 from tests.bench.processes import environment, pushjuju
-from tests.bench.test_api import Served, connected, serving
+from tests.bench.test_api import Served, connected, serving, sessions
 from tests.world.api import PASSWORD, ApiClient, basic
 from tests.world.controller import TestController
 
@@ -132,7 +131,7 @@ async def upload(served: Served, mebibytes: int) -> None:
     url = f"https://{served.where['endpoint']}/model/{served.where['model']}/charms"
     headers = {"Authorization": basic(), "Content-Type": "application/zip"}
     async with (
-        aiohttp.ClientSession() as session,
+        sessions() as session,
         session.post(url, data=body(), ssl=trust, headers=headers) as answer,
     ):
         assert answer.status == 400, await answer.text()
@@ -193,7 +192,7 @@ async def log_in(endpoint: str) -> None:
     trust = ssl.create_default_context()
     trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
     async with (
-        aiohttp.ClientSession() as session,
+        sessions() as session,
         session.ws_connect(f"wss://{endpoint}/api", ssl=trust) as socket,
     ):
         await ApiClient(socket).login()

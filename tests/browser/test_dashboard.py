@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import statuses
+from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
@@ -207,6 +209,44 @@ async def test_the_focus_stays_when_a_piece_changes(tab: Tab, base: str, house: 
     set_status(house, "active", "all is well now")
     await tab.until("document.querySelector('#units').textContent.includes('all is well now')")
     assert await tab.value(_FOCUSED) == "web/0"
+
+
+_WEB = "document.querySelector('#units a[href$=\"/u/web/0\"]')"
+
+
+async def test_what_is_selected_stays_when_the_row_changes(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/units?sort=name")
+    await tab.value(f"window.web = {_WEB}, window.getSelection().selectAllChildren(window.web), 0")
+    set_status(house, "active", "all is well now")
+    await tab.until("document.querySelector('#units').textContent.includes('all is well now')")
+    assert await tab.value("window.getSelection().toString()") == "web/0"
+    assert await tab.value("window.web.closest('tr').querySelector('.badge').className") == "badge ok"
+    await tab.value("window.web.click(), 0")
+    await tab.until("location.pathname.endsWith('/u/web/0')")
+    assert tab.told == []
+
+
+async def test_rows_that_come_and_go_leave_the_others_alone(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    """A page that was changed is the page that the server sends, in the same order."""
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/units?sort=name")
+    await tab.value(f"window.web = {_WEB}, window.web.focus(), 0")
+    await tab.value("window.getSelection().selectAllChildren(window.web), 0")
+    house.deploy("app", count=3)
+    await tab.until("document.querySelectorAll('#units tbody tr').length == 5")
+    assert await tab.value("window.getSelection().toString()") == "web/0"
+    house.write(lambda tx: removal.remove_unit(tx, units.get(tx, "app/1")))
+    fail(house, "db/0")
+    await tab.until("document.querySelector('#units').textContent.includes('hook failed')")
+    await tab.until("document.querySelectorAll('#units tbody tr').length == 4")
+    assert await tab.value("window.getSelection().toString()") == "web/0"
+    assert await tab.value("document.activeElement === window.web") is True
+    shown = await tab.value("document.querySelector('#units').innerHTML")
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/units?sort=name")
+    assert shown == await tab.value("document.querySelector('#units').innerHTML")
 
 
 async def test_of_ten_tabs_only_the_visible_one_keeps_a_stream(

@@ -77,7 +77,7 @@ def make_controller(
     removes it.
     """
     folder = session.data_dir(cli)
-    host = scope.host(cli)
+    host, caller = scope.host(cli), session.caller(cli)
 
     def begin(chosen: str) -> None:
         cli.extra[_UNFINISHED] = controllers.marked(folder, chosen)
@@ -92,7 +92,9 @@ def make_controller(
         credential=credential,
         database=database,
         begin=begin,
+        caller=caller,
     )
+    session.opened_by(cli, made.name, caller)
     if switch:
         with session.moving(cli):
             folder.set_current_controller(made.name)

@@ -28,6 +28,7 @@ _FREE_TEXT = (
 """Commands whose arguments are texts of the user, which may be secret."""
 _SECRET_ADDRESS = ("notify",)  # commands with addresses that are passwords, as those of chat services
 _MASK, _LONGEST, _PLAIN = "***", 64, "._/:-"
+_MAKER = "maker"  # beginning of keys in `Cli.extra`
 _FIRST_CLAIM = "first claim"  # key in `Cli.extra` of the next claim's number when this call began
 
 
@@ -63,7 +64,7 @@ def open_controller(cli: Cli, name: str = "") -> context.Context:
     key = _key(chosen)
     if key not in cli.extra:
         cli.extra[key] = context.open_context(
-            folder, chosen, clock=cli.clock, environ=cli.env, caller=_caller(cli), waits=True
+            folder, chosen, clock=cli.clock, environ=cli.env, caller=_caller_of(cli, chosen), waits=True
         )
     found = cli.extra[key]
     assert isinstance(found, context.Context), "the key is ours alone"
@@ -71,7 +72,17 @@ def open_controller(cli: Cli, name: str = "") -> context.Context:
     return found
 
 
-def _caller(cli: Cli) -> Caller:
+def opened_by(cli: Cli, controller: str, made: Caller) -> None:
+    """Name who made a controller: one line of the audit log then answers all lines of the command."""
+    cli.extra[f"{_MAKER} {controller}"] = made
+
+
+def _caller_of(cli: Cli, controller: str) -> Caller:
+    made = cli.extra.pop(f"{_MAKER} {controller}", None)
+    return made if isinstance(made, Caller) else caller(cli)
+
+
+def caller(cli: Cli) -> Caller:
     """Return who asks, for the audit log: the command with its words, without values."""
     alone = cli.word in _OF_CRON and not cli.console.stdin.isatty()
     flags = [f"--{key.replace('_', '-')}" for key in sorted(cli.given)]

@@ -49,13 +49,14 @@ SELECT count(*) FROM machine_firewall WHERE model = :model
 
 -- name: firewall_wake
 -- Like work_touch, for many machines at once.
-INSERT INTO work (key, due, generation, reason)
-SELECT :workers || machine, :due, 1, :reason FROM machine_firewall
+INSERT INTO work (key, due, generation, reason, trace)
+SELECT :workers || machine, :due, 1, :reason, :trace FROM machine_firewall
 WHERE model = :model AND changes + COALESCE((SELECT changes FROM model_firewall WHERE model = :model), 0) <> seen
 ON CONFLICT (key) DO UPDATE SET
   due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
   generation = work.generation + 1,
-  reason = :reason
+  reason = :reason,
+  trace = CASE WHEN work.trace = '' THEN :trace ELSE work.trace END
 
 -- name: firewall_is_behind
 SELECT EXISTS (
@@ -75,8 +76,8 @@ WITH RECURSIVE connected (application) AS (
   WHERE mine.model = :model AND mine.application = c.application
     AND other.model = :model AND other.relation = mine.relation
 )
-INSERT INTO work (key, due, generation, reason)
-SELECT DISTINCT :workers || f.machine, :due, 1, :reason FROM connected c
+INSERT INTO work (key, due, generation, reason, trace)
+SELECT DISTINCT :workers || f.machine, :due, 1, :reason, :trace FROM connected c
 CROSS JOIN unit u CROSS JOIN machine_firewall f
 WHERE u.model = :model AND u.application = c.application
   AND f.model = :model AND f.machine = u.machine AND f.problem = ''
@@ -84,7 +85,8 @@ WHERE u.model = :model AND u.application = c.application
 ON CONFLICT (key) DO UPDATE SET
   due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
   generation = work.generation + 1,
-  reason = :reason
+  reason = :reason,
+  trace = CASE WHEN work.trace = '' THEN :trace ELSE work.trace END
 
 -- name: firewall_seen
 -- rows: machine_firewall(model, machine)

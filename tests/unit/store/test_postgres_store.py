@@ -46,7 +46,7 @@ from tests.world.controller import TestController
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
-from pushjuju.store.postgres import address, clock, schema, transfer  # noqa: E402 - needs psycopg
+from pushjuju.store.postgres import address, clock, schema, transfer, wakes  # noqa: E402 - needs psycopg
 from pushjuju.store.postgres.pipeline import Failed  # noqa: E402
 
 OTHER, THIRD = (MODEL.uuid.replace("1111", digits, 1) for digits in ("2222", "3333"))
@@ -643,6 +643,11 @@ async def test_work_that_another_process_makes_due_wakes_a_controller_process(
         await asyncio.wait_for(woken.wait(), 30)  # something may have been missed
         await until(lambda: listens(url))
         await wakes(other)
+
+
+def test_others_are_told_of_each_statement_that_makes_work_due() -> None:
+    makes = {name for name, text in queries().items() if "INSERT INTO work " in text}
+    assert makes == set(wakes.STATEMENTS) - {"work_take_due", "clock_work_due_now"}
 
 
 def listens(url: str) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.errors import StoreBusy
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.views.listings import audit_lines
 from pushjuju.web import audit
 from tests.world.api import ApiFailed, ApiWorld
@@ -57,6 +59,51 @@ async def test_a_refused_change_is_noted_with_its_error(served: ApiWorld, house:
     found = lines(house)
     assert found[0]["conversation"]["who"] == "kim"
     assert found[-1]["errors"]["errors"] == [{"message": "permission denied", "code": "unauthorized access"}]
+
+
+async def test_items_of_a_call_that_failed_are_noted_with_their_errors(
+    served: ApiWorld, house: TestController
+) -> None:
+    secret = {"content": {"data": {"k": "djFzaWJsZQ=="}}, "label": "token"}
+    async with served.entered(house.model) as client:
+        made = await client.ask(
+            "Secrets", 2, "CreateSecrets", {"args": [secret, secret, {**secret, "label": ""}]}
+        )
+    first, second, _ = made["results"]
+    assert "error" not in first
+    assert lines(house)[-1]["errors"]["errors"] == [second["error"]]
+    line, third = audit_lines.lines(house.ctx, audit_lines.Wanted(most=2))
+    assert (line["command"], line["error"], third["error"]) == (
+        "Secrets.CreateSecrets",
+        "already-exists",
+        line["error"],
+    )
+    assert "v1sible" not in json.dumps([line, third, *lines(house)])
+
+
+async def test_a_call_whose_items_all_failed_is_noted_with_each_error_once(
+    served: ApiWorld, house: TestController
+) -> None:
+    entities = {"entities": [{"tag": "user-nobody"}, {"tag": "user-noone"}, {"tag": "unit"}]}
+    async with served.entered() as client:
+        asked = await client.ask("UserManager", 3, "DisableUser", entities)
+    assert all("error" in item for item in asked["results"])
+    assert len(lines(house)[-1]["errors"]["errors"]) == 3
+    (line,) = audit_lines.lines(house.ctx, audit_lines.Wanted(most=1))
+    assert (line["command"], line["error"]) == ("UserManager.DisableUser", "not-found, not-valid")
+
+
+async def test_items_that_are_done_are_answered_when_the_store_takes_no_line(
+    served: ApiWorld, house: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: object, **__: object) -> None:
+        raise StoreBusy
+
+    monkeypatch.setattr(Context, "answered", refuses)
+    secret = {"content": {"data": {"k": "djFzaWJsZQ=="}}, "label": "token"}
+    async with served.entered(house.model) as client:
+        made = await client.ask("Secrets", 2, "CreateSecrets", {"args": [secret, secret]})
+    assert ["error" in item for item in made["results"]] == [False, True]
 
 
 async def test_a_wrong_password_is_noted_without_it(served: ApiWorld, house: TestController) -> None:

@@ -7,13 +7,14 @@ events within some minutes become one row with a count. Without targets, nothing
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
 from pushjuju.core.status import Agent, StatusKind, Workload
 from pushjuju.core.values import dataclass
@@ -22,6 +23,9 @@ from pushjuju.store.queue import model_key, touch
 from pushjuju.store.rows import notify_records
 from pushjuju.store.rows.records import Machine, Model, Status
 from pushjuju.store.tx import ModelTx
+
+if TYPE_CHECKING:
+    from pushjuju.store.statement_names import StatementName
 
 LOOP = "notify"
 TEST = "test"
@@ -49,8 +53,15 @@ _EQUAL_S = 300.0  # seconds in which equal events become one
 _FLAPS = 5
 _MOST_TEXT = 1000  # letters of a status or problem in an event
 _ERROR, _BLOCKED, _RECOVERED = "unit.error", "unit.blocked", "unit.recovered"
+_STUCK = "removal.stuck"
 _UNREACHABLE, _BACK = "machine.unreachable", "machine.back"
 _PAIRS = {_ERROR: _RECOVERED, _RECOVERED: _ERROR, _UNREACHABLE: _BACK, _BACK: _UNREACHABLE}
+_ENTITIES: tuple[tuple[str, StatementName, str], ...] = (
+    ("application", "shown_applications", "name"),
+    ("unit", "shown_units", "name"),
+    ("machine", "shown_machines", "id"),
+)
+"""Kinds that may wait for their removal, the statement that lists them, and the column of the name."""
 _NO_DATA: Mapping[str, Any] = {}
 
 
@@ -189,7 +200,8 @@ def clear(tx: ModelTx, event: str, subject: Subject) -> bool:
 def joined(tx: ModelTx) -> None:
     """Note the states that began before the first target came, so that targets get their ends.
 
-    No event tells of such a state itself, unless the state lasts long enough only from now on.
+    No event tells of such a state itself, unless the state lasts long enough only from now on. A removal
+    counts from now on, because the store does not keep when the removal began.
     """
     for row in tx.list(Status, "units_in_error"):
         _was(tx, _ERROR, Subject("unit", row.entity), row.since, _in_error(row.entity, row.message))
@@ -201,6 +213,19 @@ def joined(tx: ModelTx) -> None:
         if machine.unreachable_since is not None:
             subject, since = Subject("machine", machine.id), machine.unreachable_since
             _was(tx, _UNREACHABLE, subject, since, _silent(machine.id))
+    for subject in _waiting(tx):
+        _was(tx, _STUCK, subject, None, _waits(subject), after_s=STUCK_S)
+
+
+def _waiting(tx: ModelTx) -> Iterator[Subject]:
+    """Yield the entities that wait for their removal."""
+    model = tx.find(Model, "model_by_uuid", uuid=tx.model)
+    if model is not None and model.life != Life.ALIVE:
+        yield Subject("model", model.qualified)
+    for kind, statement, key in _ENTITIES:
+        for row in tx.rows(statement):
+            if row["life"] != Life.ALIVE:
+                yield Subject(kind, row[key])
 
 
 def _was(
@@ -245,6 +270,10 @@ def _silent(machine: str) -> str:
     return f"machine {machine} does not answer"
 
 
+def _waits(subject: Subject) -> str:
+    return f"{subject} still waits for its removal"
+
+
 # --- the entities -----------------------------------------------------------------------------------------
 
 
@@ -287,10 +316,5 @@ def before_expiry(tx: ModelTx, when: datetime) -> datetime:
 
 def dying(tx: ModelTx, kind: str, name: str) -> None:
     """Note that the removal of an entity has begun."""
-    alarm(
-        tx,
-        "removal.stuck",
-        Subject(kind, name),
-        f"{kind} {name} still waits for its removal",
-        after_s=STUCK_S,
-    )
+    subject = Subject(kind, name)
+    alarm(tx, _STUCK, subject, _waits(subject), after_s=STUCK_S)

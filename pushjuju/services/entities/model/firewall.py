@@ -34,6 +34,7 @@ from pushjuju.core.values import changed
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis import wake as waker
 from pushjuju.services.entities.model import model_config
+from pushjuju.store.processes import TRACE
 from pushjuju.store.queue import machine_key
 from pushjuju.store.rows.records import ExposedEndpoint, MachineFirewall, Port
 from pushjuju.store.tx import ModelTx
@@ -121,7 +122,7 @@ def wake(tx: ModelTx, application: str, reason: str) -> None:
     Args:
         application: Only machines of applications connected with this one by relations; empty for all.
     """
-    key = {"workers": machine_key(tx.model, ""), "due": tx.now, "reason": reason}
+    key = {"workers": machine_key(tx.model, ""), "due": tx.now, "reason": reason, "trace": TRACE.get()}
     if application:
         tx.run("firewall_wake_connected", **key, application=application)
     else:

@@ -49,6 +49,7 @@ def bootstrap(
     credential: str = "",
     database: Database | None = None,
     begin: Callable[[str], None] | None = None,
+    caller: Caller | None = None,
 ) -> ControllerDir:
     """Make a controller for a cloud; the controller needs no machine.
 
@@ -59,6 +60,7 @@ def bootstrap(
         credential: The default credential of the controller's models; empty for the cloud's default.
         database: Where the store is; None for a file in the directory.
         begin: Called with the controller's name just before it is made.
+        caller: Who asks, for the first line of the audit log; None for the command bootstrap.
     """
     cloud_name, asked = clouds.split(cloud)
     places = clouds.folders(datadir)
@@ -88,6 +90,7 @@ def bootstrap(
             places,
             found,
             new_models.of_controller(found, region, chosen_credential, now),
+            caller or Caller(door="command", command="bootstrap"),
         ),
         begin=begin,
     )
@@ -105,12 +108,17 @@ def _taken(made: ControllerDir, place: Path | str) -> StoreError:
 
 
 def _prepare(
-    made: ControllerDir, place: Path | str, places: clouds.Folders, cloud: Cloud, model: Model
+    made: ControllerDir,
+    place: Path | str,
+    places: clouds.Folders,
+    cloud: Cloud,
+    model: Model,
+    caller: Caller,
 ) -> None:
     """Create the store with the controller's own model, or complete the store of an interrupted bootstrap."""
     store, now = Store.open(place, create=True), model.created
     try:
-        by = Noting(user=model.owner, caller=Caller(door="command", command="bootstrap"), now=now)
+        by = Noting(user=model.owner, caller=caller, now=now)
         with store.write() as plain, noted(plain, by) as tx:
             found = tx.list(Model, "model_list")
             if not all(models.is_controller(item) for item in found):  # the controller was complete before

@@ -1,6 +1,6 @@
 // @ts-check
-// Keeps a page up to date: after each change of the model the page is loaded again, and its pieces that
-// differ are replaced. Without this module, the page is right whenever it is loaded.
+// Keeps a page up to date: after each change of the model the page is loaded again, and what differs
+// in its pieces is replaced. Without this module, the page is right whenever it is loaded.
 
 const cut = /** @type {HTMLElement} */ (document.getElementById("cut"));
 const trusted = "trustedTypes" in window ? window["trustedTypes"].createPolicy("pieces", { createHTML: (/** @type {string} */ text) => text }) : { createHTML: (/** @type {string} */ text) => text };
@@ -22,7 +22,41 @@ function tell(text) {
 /** What the server sent of each piece: a page may mark the piece itself. @type {Map<string, string>} */
 const sent = new Map([...document.querySelectorAll("[data-piece]")].map((piece) => [piece.id, piece.innerHTML]));
 
-/** Replace the pieces that differ; keep the focus and the scrolled places. @param {string} text */
+/** What tells a node from its neighbours; times grow older in all of them. @param {Node} node */
+const key = (node) => node instanceof Element ? node.outerHTML.replace(/<time.*?<\/time>/gs, "") : `#${node.textContent?.trim()}`;
+
+/** Make the children of an element those of another. Those that stay keep their selection, and can be clicked at any time. @param {Element} old @param {Element} fresh */
+function patch(old, fresh) {
+  const keys = new Map([...old.childNodes, ...fresh.childNodes].map((node) => [/** @type {Node} */ (node), key(node)]));
+  const stay = new Set([...fresh.childNodes].map((node) => keys.get(node)));
+  stay.delete("#");  // the blanks between rows are all equal
+  /** @type {Map<string | undefined, ChildNode[]>} */
+  const known = new Map();
+  for (const node of old.childNodes) known.set(keys.get(node), [...known.get(keys.get(node)) ?? [], node]);
+  known.delete("#");
+  let at = old.firstChild;
+  for (const next of [...fresh.childNodes]) {
+    let same = known.get(keys.get(next))?.shift();
+    while (same && at && at !== same && !stay.has(keys.get(at))) { const gone = at; at = at.nextSibling; gone.remove(); }
+    if (!same && at?.nodeName === next.nodeName && !stay.has(keys.get(at))) same = at;
+    if (same && same === at) at = at.nextSibling; else old.insertBefore(same ?? next, at);
+    if (same) become(same, next);
+  }
+  while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
+}
+
+/** @param {Node} old @param {Node} fresh */
+function become(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  if (!(old instanceof Element && fresh instanceof Element)) { old.textContent = fresh.textContent; return; }
+  for (const name of old.getAttributeNames()) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  patch(old, fresh);
+}
+
+const named = (/** @type {Element} */ one) => one.getAttribute("href") ?? one.getAttribute("aria-label");
+
+/** Change what differs; keep the focus and the scrolled places. @param {string} text */
 function show(text) {
   const fresh = new DOMParser().parseFromString(trusted.createHTML(text), "text/html");
   document.body.dataset.notes = fresh.body.dataset.notes ?? "";
@@ -31,15 +65,13 @@ function show(text) {
     if (!next || next.innerHTML === sent.get(piece.id)) continue;
     sent.set(piece.id, next.innerHTML);
     const focused = piece !== document.activeElement && piece.contains(document.activeElement) ? document.activeElement : null;
-    const href = focused?.getAttribute("href"), label = focused?.getAttribute("aria-label");
-    const places = [...piece.querySelectorAll(".scroll")].map((part) => part.scrollLeft);
-    const left = piece.scrollLeft;
+    const name = focused && named(focused), left = piece.scrollLeft;
     const atEnd = piece.hasAttribute("data-follow") && window.innerHeight + window.scrollY >= document.body.scrollHeight - 40;
-    piece.replaceChildren(...document.adoptNode(next).childNodes);
+    if (piece.id === "picture") piece.replaceChildren(...document.adoptNode(next).childNodes);  // its module marks it
+    else patch(piece, next);
     piece.scrollLeft = left;
-    piece.querySelectorAll(".scroll").forEach((part, at) => { part.scrollLeft = places[at] ?? 0; });
-    if (focused) {
-      const same = [...piece.querySelectorAll("a, [tabindex]")].find((one) => href ? one.getAttribute("href") === href : one.getAttribute("aria-label") === label);
+    if (focused && !(focused === document.activeElement && named(focused) === name)) {
+      const same = [...piece.querySelectorAll("a, [tabindex]")].find((one) => named(one) === name);
       /** @type {HTMLElement} */ (same ?? document.getElementById("main")).focus({ preventScroll: true });
     }
     if (atEnd) window.scrollTo(0, document.body.scrollHeight);

@@ -19,6 +19,7 @@ from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import expose as service
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
+from pushjuju.store.processes import TRACE
 from pushjuju.store.rows.records import MachineFirewall, Port
 from pushjuju.store.tx import ModelTx
 from tests.world.controller import TestController
@@ -283,6 +284,23 @@ def test_those_wake_that_have_not_looked_since(world: TestController) -> None:
     world.write(lambda tx: tx.run("firewall_seen", machine="1", seen=2))
     world.write(lambda tx: firewall.wake(tx, "", "machine 2 is there"))
     assert world.touched() == ["loop/firewall", "machine/0"]
+
+
+@pytest.mark.parametrize("application", ["", "web"])
+def test_machines_that_wake_together_are_traced_to_the_command_that_asked(
+    world: TestController, application: str
+) -> None:
+    world.deploy("web")
+    _guard(world, "0")
+    world.forget_work()
+    for trace in ("asks", "asks later"):
+        token = TRACE.set(trace)
+        world.write(lambda tx: firewall.changed_everywhere(tx, "machine 1 is there"))
+        world.write(lambda tx: firewall.wake(tx, application, "machine 1 is there"))
+        TRACE.reset(token)
+    assert {row["key"].rpartition("/")[2]: row["trace"] for row in world.tables()["work"] if row["due"]} == {
+        "firewall": "asks", "0": "asks",
+    }  # fmt: skip
 
 
 def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world: TestController) -> None:

@@ -17,8 +17,10 @@ from pushjuju.core.status import StatusKind, Workload
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import notices, statuses
 from pushjuju.services.entities.basis import notify_targets as notify_targets_of
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
+from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import settings
@@ -154,6 +156,35 @@ async def test_a_new_target_is_told_of_a_unit_whose_ten_minutes_end_later(
     status(Workload.ACTIVE)
     await drive(runtime, work)
     assert posted.events == told
+
+
+async def test_a_new_target_is_told_of_removals_that_have_not_ended_after_fifteen_minutes_more(
+    runtime: TestController, work: PlayedRuntime, posted: Posted
+) -> None:
+    runtime.deploy(count=2)
+    await drive(runtime, work)
+    runtime.played().fail("stop", 100, unit="web/0")
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0", "web/1"])
+    await drive(runtime, work)
+    await later(runtime, work, 30 * MINUTE)
+    listen(runtime, posted)
+    await later(runtime, work, 14 * MINUTE)
+    listen(runtime, posted, "second")
+    assert "removal.stuck" not in posted.events
+    await later(runtime, work, 2 * MINUTE)
+    assert [text for text in texts(posted) if "removal" in text] == [
+        "unit web/0 still waits for its removal"
+    ] * 2
+
+
+def test_a_new_target_knows_what_waits_for_its_removal(runtime: TestController, posted: Posted) -> None:
+    runtime.active()
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
+    listen(runtime, posted)
+    assert {(row["kind"], row["entity"], row["event"]) for row in runtime.tables()["alarm"]} == {
+        ("model", "admin/shop", "removal.stuck"), ("application", "web", "removal.stuck"),
+        ("unit", "web/0", "removal.stuck"),
+    }  # fmt: skip
 
 
 async def test_a_machine_that_is_lost_and_found(

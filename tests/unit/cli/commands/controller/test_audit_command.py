@@ -38,6 +38,16 @@ def test_a_command_leaves_its_words_without_values(lab: Run) -> None:
     assert document(lab, "--until", "1h") == []
 
 
+def test_a_command_that_makes_a_controller_has_its_exit_code_in_each_line(lab: Run) -> None:
+    for line in document(lab):
+        assert (line["command"], line["exit"]) == ("bootstrap", 0)
+        assert line["arguments"] == ["local", "lab", "--add-model"]
+    ok(lab("bootstrap", "local", "other", "--no-switch"))
+    (line,) = document(lab, "-c", "other")
+    assert (line["command"], line["exit"]) == ("bootstrap", 0)
+    assert len(document(lab)) == 2
+
+
 def test_the_table_names_who_what_and_where(lab: Run) -> None:
     ok(lab("deploy", CHARM, "web"))
     heads, *_, last = ok(lab("audit", "--utc")).splitlines()
