@@ -126,5 +126,8 @@ async def browser(folder: Path) -> AsyncIterator[Tab]:
                 reading.cancel()
                 await asyncio.gather(reading, return_exceptions=True)
     finally:
+        link = folder / "SingletonSocket"  # into a folder in /tmp, which a browser that is ended leaves
+        left = link.readlink().parent if link.is_symlink() else folder
         process.terminate()
         await process.communicate()
+        shutil.rmtree(left, ignore_errors=True)

@@ -6,11 +6,11 @@ compared with what is shown of every entity: with such a pattern, `status` reads
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pushjuju.core.status import Agent, MachineStatus, Workload
+from pushjuju.core.values import regex
 from pushjuju.services.views.status import status_filter
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MOST = 20  # applications, and machines: the statements for more of them take longer than those for a model
 _WORDS = {"exposed", "not", *Agent, *MachineStatus, *Workload}
-_NAME = re.compile(r"[A-Za-z0-9*-]+(?:/[A-Za-z0-9*-]+)*")
-_ADDRESS = re.compile(r"[A-Za-z0-9.:-]+")
+_NAME = regex(r"[A-Za-z0-9*-]+(?:/[A-Za-z0-9*-]+)*")
+_ADDRESS = regex(r"[A-Za-z0-9.:-]+")
 
 
 class Part(NamedTuple):
