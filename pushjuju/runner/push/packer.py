@@ -12,10 +12,11 @@ import os
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
+from pushjuju import __version__
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.store.files import kept
@@ -58,6 +59,7 @@ class Program:
         start: The Python code that unpacks and runs `boot`.
         boot: The packed text of ``remote/boot.py``, without its comments.
         parts: What the program is packed from.
+        cache: The file that keeps the hash, if any.
     """
 
     digest: str
@@ -65,6 +67,7 @@ class Program:
     start: str
     boot: str
     parts: Parts
+    cache: Path | None = None
 
     @property
     def files(self) -> bytes:
@@ -75,6 +78,8 @@ class Program:
         """
         found = _packed(self.parts)
         if found.digest != self.digest:
+            if self.cache is not None:  # else the next command would read the same hash
+                self.cache.unlink(missing_ok=True)
             raise NotValid("pushjuju was upgraded while this command ran", hint="Run the command again.")
         return found.files
 
@@ -173,18 +178,19 @@ def pack(
     sources = tuple((name, Path(path)) for name, path in families)
     parts = Parts(sources, tuple(sorted(answered.items())), _state(str(path) for _, path in sources))
     key = [repr(parts)]
+    known = partial(Program, parts=parts, cache=cache)
     with suppress(TypeError, ValueError):  # nothing is kept, or in another form
         digest, tools, start, boot = kept.read(cache, key)
-        return Program(digest=digest, tools=tuple(tools), start=start, boot=boot, parts=parts)
+        return known(digest=digest, tools=tuple(tools), start=start, boot=boot)
     packed = _packed(parts)
     start, boot = _boot()
     kept.write(cache, key, [packed.digest, packed.tools, start, boot])
-    return Program(digest=packed.digest, tools=packed.tools, start=start, boot=boot, parts=parts)
+    return known(digest=packed.digest, tools=packed.tools, start=start, boot=boot)
 
 
 def _state(paths: Iterable[str]) -> str:
     """Return a text that changes with the source files of a program."""
-    found = []
+    found = [__version__]
     for path in (*_our_paths(), *paths):
         seen = os.stat(path)  # noqa: PTH116 - start-up time
         found.append(f"{path} {seen.st_size} {seen.st_mtime_ns}")

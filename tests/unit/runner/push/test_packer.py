@@ -86,3 +86,4 @@ def test_a_program_that_changes_before_it_is_sent_is_not_sent_under_its_old_name
     family.write_text(f"{TOOL}# upgraded\n")
     with pytest.raises(NotValid, match="was upgraded while this command ran"):
         assert kept.data
+    assert not cache.exists()  # so that the next command packs the program again
