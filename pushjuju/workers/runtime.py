@@ -172,7 +172,9 @@ class Runtime:
         if self._parts.program is None:
             families = self.host.hook_tool_families()
             helps = {name: tool.help() for name, tool in self.answered.items()}
-            cache = self.ctx.datadir.root / "cache" / "program.json"  # private: its code runs on machines
+            # In the private data directory, because the kept code runs on machines. A process that serves
+            # packs the program at once, and so can send the program after an upgrade of pushjuju, too.
+            cache = None if self.serves else self.ctx.datadir.root / "cache" / "program.json"
             self._parts.program = pack(_sources(families, self.warn), helps, cache)
         return self._parts.program
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import DiskFull, RemoteFailed
+from pushjuju.core.values import changed
 from pushjuju.runner.push.packer import pack
 from tests.waiting import stays, until
 
@@ -377,3 +378,11 @@ async def test_large_frames_both_ways(machine: Machine) -> None:
         assert session.frames_out == 1
     assert lines(result) == ["1000"]
     assert result["writes"]["state"]["k59"] == "x" * 1000
+
+
+async def test_a_program_that_has_changed_is_not_sent_and_the_error_says_what_to_do(machine: Machine) -> None:
+    machine.program = changed(machine.program, digest="0" * 32)
+    with pytest.raises(RemoteFailed, match="was upgraded while this command ran") as caught:
+        async with machine.session():
+            pass
+    assert caught.value.hint == "Run the command again."

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pushjuju import __version__
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, RemoteFailed
 from pushjuju.core.values import dataclass
 from pushjuju.store.files import kept
 
@@ -74,13 +74,13 @@ class Program:
         """The files of the program, marshalled: path -> text.
 
         Raises:
-            NotValid: The installed pushjuju has changed since this process began.
+            RemoteFailed: The installed pushjuju has changed since this process began.
         """
         found = _packed(self.parts)
         if found.digest != self.digest:
             if self.cache is not None:  # else the next command would read the same hash
                 self.cache.unlink(missing_ok=True)
-            raise NotValid("pushjuju was upgraded while this command ran", hint="Run the command again.")
+            raise RemoteFailed("pushjuju was upgraded while this command ran", hint="Run the command again.")
         return found.files
 
     @property

@@ -16,7 +16,7 @@ from pushjuju.runner.push.packer import pack
 from pushjuju.runner.remote.operation.families import load_registry
 from pushjuju.runner.remote.toolkit import Tool, run_tool
 from pushjuju.workers import live
-from pushjuju.workers.runtime import _answered, _sources
+from pushjuju.workers.runtime import Runtime, _answered, _sources
 from tests.world.controller import TestController
 
 HERE = """
@@ -136,3 +136,12 @@ async def test_the_controller_answers_for_a_plugin(runtime: TestController) -> N
         2
     ] == b"ERROR secret-get cannot be called by a tool that runs in the controller\n"
     assert (await call("sky-ask", unit="web/9"))[:2] == (1, b"")
+
+
+def test_only_a_process_that_ends_soon_keeps_the_hash_of_the_program(runtime: TestController) -> None:
+    cache = runtime.ctx.datadir.root / "cache" / "program.json"
+    serving, command = Runtime(runtime.ctx), Runtime(runtime.ctx)
+    serving.serves = True
+    assert (serving.program.cache, cache.exists()) == (None, False)
+    assert (command.program.cache, cache.exists()) == (cache, True)
+    assert command.program.digest == serving.program.digest

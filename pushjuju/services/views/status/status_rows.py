@@ -305,9 +305,8 @@ def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
 def _machines(rows: Iterable[Row], moment: Moment) -> list[MachineRow]:
     decoded = cache(json.loads)  # many machines of a model have the same texts
     found = []
-    for row in {
-        row[0]: row for row in rows
-    }.values():  # a part has a machine once for each of its applications
+    once = {row[0]: row for row in rows}  # a part has a machine once for each of its applications
+    for row in once.values():
         name, life, base, constraints, instance, display, host, hardware, addresses, ssh, silent, made = row
         nics = json.loads(addresses)
         found.append(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import RemoteFailed
 from pushjuju.runner.push import packer
 from pushjuju.runner.push.packer import Program, pack
 
@@ -84,6 +84,6 @@ def test_a_program_that_changes_before_it_is_sent_is_not_sent_under_its_old_name
     kept = packed(family, cache)
     forgotten()
     family.write_text(f"{TOOL}# upgraded\n")
-    with pytest.raises(NotValid, match="was upgraded while this command ran"):
+    with pytest.raises(RemoteFailed, match="was upgraded while this command ran"):
         assert kept.data
     assert not cache.exists()  # so that the next command packs the program again
