@@ -1,8 +1,8 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image clean lock lowest audit statements unordered test-postgres chaos-postgres
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image image-test clean lock lowest audit statements unordered test-postgres chaos-postgres
 BIN := .venv/bin
-QUICK := not machine and not sshd and not bench and not lxd and not browser
+QUICK := not machine and not sshd and not bench and not lxd and not browser and not image
 WORKERS ?= $(shell nproc)
 
 help:  ## List the targets
@@ -120,6 +120,9 @@ dist: setup  ## Build the wheel and the sdist
 
 deb: setup  ## Build the Debian package for this release and processor
 	$(BIN)/python contrib/deb.py
+
+image-test: setup  ## The same without a registry: Debian's Python below the image (root; Debian: buildah mmdebstrap)
+	$(BIN)/python -m pytest -q -rs -m image tests/release
 
 image:  ## Build the container image, and try it without rights to write (docker)
 	docker build --tag pushjuju --file contrib/image/Dockerfile .

@@ -193,12 +193,14 @@ def test(arguments: list[str]) -> int:
     # checkout
     run(PYTHON, "-m", "compileall", "-q", "pushjuju")
     workers = min(os.cpu_count() or 1, 4)
-    quick = pytest(workers, "load", "not machine and not bench and not lxd and not browser", arguments)
+    quick = pytest(
+        workers, "load", "not machine and not bench and not lxd and not browser and not image", arguments
+    )
     # tests on machines often wait, so one worker more than processors is faster
     real = pytest(workers + 1, "loadfile", "machine and not bench", arguments)
     say(
         "left out: tests/bench, which measures (make bench), tests/lxd, which takes minutes (make lxd), and "
-        "tests/browser, which needs chromium (make browser); "
+        "tests/browser, which needs chromium (make browser), and the container image (make image-test); "
         "each skipped test is named above with its reason"
     )
     say("passed" if not quick and not real else "FAILED")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import tempfile
 from pathlib import Path
@@ -37,14 +38,12 @@ class ManPage(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def _page() -> str:
-    import click
+    """Return the output of `pushjuju man`; only click is there, so all other imports must stay lazy."""
+    from pushjuju.cli import lazy_imports
 
-    from pushjuju import __version__
-    from pushjuju.cli.app.root import Root
-    from pushjuju.cli.help.manpage import page
-    from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Command
-
-    root = Root()
-    context = click.Context(root)
-    found = (root.get_command(context, name) for name in root.list_commands(context))
-    return page([entry for entry in found if isinstance(entry, Command)], GLOBAL_FLAGS, __version__)
+    page = io.StringIO()
+    main = lazy_imports.import_lazily("pushjuju.cli.app.main")
+    status = main.run(["man"], stdin=io.StringIO(), stdout=page, stderr=sys.stderr, env={})
+    if status:
+        raise RuntimeError(f"`pushjuju man` ended with {status}")
+    return page.getvalue()

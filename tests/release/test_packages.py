@@ -5,16 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "contrib" / "image" / "Dockerfile"
+_PAGE = """
+import sys
+for name in sys.argv[1:]:
+    sys.modules[name] = None  # as if it were not installed
+from contrib import hatch_build
+print(hatch_build._page())
+"""
 
 
 def _built(folder: Path, umask: str, seed: str) -> dict[str, str]:
@@ -53,12 +60,28 @@ def test_the_lock_of_the_debian_package_and_the_image_has_the_libraries_of_all_e
         *(item for name in extras if name != "testing" for item in extras[name]),
     ]
     lock = (ROOT / "contrib/locks/run.txt").read_text()
-    names = [re.match("[a-z0-9-]+", item)[0] for item in wanted]  # type: ignore[index]
-    assert [name for name in names if f"\n{name}==" not in f"\n{lock}"] == []
+    assert [name for name in _names(wanted) if f"\n{name}==" not in f"\n{lock}"] == []
     assert "locks/run.txt" in DOCKERFILE.read_text()
 
 
-@pytest.mark.skipif(not shutil.which("hadolint"), reason="hadolint is not installed")
+def test_the_wheel_is_built_where_only_the_tools_of_the_build_are_installed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    missing = _names(project["project"]["dependencies"]) - _names(project["build-system"]["requires"])
+    assert "asyncssh" in missing
+    modules = sorted(
+        module for module, names in packages_distributions().items() if missing & {*map(str.lower, names)}
+    )
+    build = [sys.executable, "-c", _PAGE, *modules]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(".TH"), done.stdout[:200]
+
+
+def _names(requirements: list[str]) -> set[str]:
+    return {re.match("[a-z0-9-]+", item)[0] for item in requirements}  # type: ignore[index]
+
+
 def test_a_linter_finds_nothing_in_the_dockerfile() -> None:
-    done = subprocess.run(["hadolint", DOCKERFILE], capture_output=True, text=True, check=False)
+    hadolint = Path(sys.executable).with_name("hadolint")
+    done = subprocess.run([hadolint, DOCKERFILE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
