@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import binascii
 import hashlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,8 @@ def build(processor: str, target: Path) -> None:
 
 def main() -> None:
     """Build the clients and write them."""
+    if missing := [name for name in COMPILERS.values() if not shutil.which(name)]:
+        sys.exit(f"ERROR not installed: {', '.join(missing)}; Debian: apt install gcc gcc-aarch64-linux-gnu")
     lines = [f'SOURCE = "{hashlib.sha256(SOURCE.read_bytes()).hexdigest()}"  # SHA-256 of client.c', ""]
     lines.append("PROGRAMS = {")
     with tempfile.TemporaryDirectory() as folder:
