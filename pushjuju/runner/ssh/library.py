@@ -21,6 +21,8 @@ import importlib.util
 import os
 import sys
 import typing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -52,18 +54,6 @@ class _Unused(ModuleType):
         return type(name, (Exception,), {})
 
 
-class _Typing(ModuleType):
-    """Stands for `typing_extensions`, whose names it takes from `typing` where they are there."""
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if not hasattr(typing, name):
-            sys.modules.pop(self.__name__, None)
-            return getattr(importlib.import_module(self.__name__), name)
-        return getattr(typing, name)
-
-
 class _Hint:
     """Stands for what is only used in annotations, such as `Optional`."""
 
@@ -81,7 +71,7 @@ class _Base:
 
 
 class _Hints(ModuleType):
-    """Stands for `typing` in modules of asyncssh."""
+    """Stands for `typing` and `typing_extensions` in modules of asyncssh."""
 
     Generic = type("Generic", (_Base,), {})
     Protocol = type("Protocol", (_Base,), {})
@@ -89,10 +79,13 @@ class _Hints(ModuleType):
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
+        if not hasattr(typing, name):
+            return getattr(importlib.import_module("typing_extensions"), name)
         found = getattr(typing, name)
         return _hint if hasattr(found, "__getitem__") else found
 
 
+_TYPING = ("typing", "typing_extensions")
 _hint, _hints = _Hint(), _Hints("typing")
 
 
@@ -100,7 +93,7 @@ def _import(
     name: str, space: dict[str, Any] | None = None, _: object = None, wanted: Any = (), level: int = 0
 ) -> Any:
     """Import a module, as the statement `import` does; modules of asyncssh get `_hints` for `typing`."""
-    if name == "typing" and space and space["__name__"].startswith("asyncssh"):
+    if name in _TYPING and space and space["__name__"].startswith("asyncssh"):
         return _hints
     return _python_import(name, space, None, wanted, level)
 
@@ -110,26 +103,50 @@ def _stand_ins() -> dict[str, ModuleType | None]:
     found: dict[str, ModuleType | None] = {
         "asyncssh.sftp": _Unused("asyncssh.sftp"),
         "asyncssh.scp": _Unused("asyncssh.scp"),
-        "typing_extensions": _Typing("typing_extensions"),
     }
     if importlib.util.find_spec("OpenSSL") is None:
         found["asyncssh.crypto.x509"] = None
     return {name: module for name, module in found.items() if name not in sys.modules}
 
 
-_original, _python_import = ctypes.util.find_library, builtins.__import__
+_python_import = builtins.__import__
+
+
+@contextmanager
+def _instead(standing: dict[str, ModuleType | None]) -> Iterator[None]:
+    """Let modules stand for others, and modules of asyncssh be imported by `_import`."""
+    sys.modules.update(standing)  # type: ignore[arg-type] # None lets the import of a module fail
+    builtins.__import__ = _import  # type: ignore[assignment] # Python calls it by position
+    try:
+        yield
+    finally:
+        builtins.__import__ = _python_import
+        for name, module in standing.items():
+            if sys.modules.get(name, ...) is module:
+                del sys.modules[name]
+
+
+def _load() -> ModuleType:
+    """Import asyncssh with what stands for others, or as it is when a release of it needs them."""
+    if "asyncssh" in sys.modules:
+        return sys.modules["asyncssh"]
+    try:
+        with _instead(_stand_ins()):
+            return importlib.import_module("asyncssh")
+    except Exception:  # noqa: BLE001 - whatever it is, the plain import tells
+        for name in [name for name in sys.modules if name.partition(".")[0] == "asyncssh"]:
+            del sys.modules[name]
+        return importlib.import_module("asyncssh")
+
+
+_original = ctypes.util.find_library
 if sys.platform == "linux":
     ctypes.util.find_library = _find_library
-_standing = _stand_ins() if "asyncssh" not in sys.modules else {}
-sys.modules.update(_standing)  # type: ignore[arg-type] # None lets the import of a module fail
-builtins.__import__ = _import  # type: ignore[assignment] # Python calls it by position
 try:
-    import asyncssh
+    _load()
 finally:
-    builtins.__import__ = _python_import
     ctypes.util.find_library = _original
-    for _name, _module in _standing.items():
-        if sys.modules.get(_name, ...) is _module:
-            del sys.modules[_name]
+
+import asyncssh  # noqa: E402 - for type checkers, which see its names
 
 __all__ = ["asyncssh"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 _SHOWN = """
 import asyncssh.crypto, asyncssh.public_key as keys, asyncssh.encryption as encryption, asyncssh.kex as kex
@@ -34,16 +35,27 @@ def test_sftp_can_be_imported_after_asyncssh_without_it() -> None:
 def test_names_that_typing_lacks_come_from_typing_extensions() -> None:
     code = """
 from pushjuju.runner.ssh import library
-import sys
-sys.modules.pop("typing_extensions", None)
-sys.modules["typing_extensions"] = stand_in = library._Typing("typing_extensions")
-from typing_extensions import Self, deprecated
 import typing, typing_extensions
-assert Self is typing.Self
-assert typing_extensions is not stand_in
-assert deprecated is typing_extensions.deprecated
+assert library._hints.TypeVar is typing.TypeVar
+assert library._hints.deprecated is typing_extensions.deprecated
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_asyncssh_that_needs_what_is_left_out_is_imported_as_it_is(tmp_path: Path) -> None:
+    package = tmp_path / "asyncssh"
+    package.mkdir()
+    (package / "__init__.py").write_text("from typing import Optional\nOptional._name\n")
+    code = """
+import sys, typing
+sys.path.insert(0, sys.argv[1])
+from pushjuju.runner.ssh import library
+import asyncssh
+assert asyncssh.__file__.startswith(sys.argv[1])
+assert asyncssh.Optional is typing.Optional
+assert __import__ is library._python_import
+"""
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
 
 
 def test_asyncssh_offers_the_same_as_when_it_is_imported_plainly() -> None:
