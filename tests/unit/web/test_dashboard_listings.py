@@ -18,6 +18,7 @@ from pushjuju.services.entities.basis import logs, wake
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret.secrets import Content
+from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import hook_runs
@@ -115,7 +116,6 @@ async def test_no_page_has_the_content_of_a_secret(world: ApiWorld, two: TwoMode
 
 
 async def test_the_command_of_each_page_works(world: ApiWorld, two: TwoModels, tmp_path: Path) -> None:
-    """The line at the end of a page, and the one that a page without data names."""
     (run, *_) = hook_runs.history(two.ctx, two.shop.model, hook_runs.Wanted())
     names = {**NAMES, "id": run.operation}
     env = {"PUSHJUJU_DATA": str(two.ctx.datadir.root)}
@@ -129,9 +129,6 @@ async def test_the_command_of_each_page_works(world: ApiWorld, two: TwoModels, t
             status, text = await browser.get(path)
             assert status == 200, (path, text)
             found = re.findall(r"The same in a terminal: <code>pushjuju ([^<]+)</code>", text)
-            status, text = await browser.get(path, **JSON)
-            if status != 200:
-                found += re.findall(r"`pushjuju ([^`]+)`", json.loads(text)["error"])
             for line in map(unescape, found):
                 ended = await asyncio.to_thread(call, tmp_path, *shlex.split(line), env=env)
                 assert ended.status == 0, (path, line, ended.err)
@@ -159,11 +156,33 @@ async def test_json_is_refused_in_json(world: ApiWorld, two: TwoModels) -> None:
     async with browsing(world, "admin") as browser:
         status, text = await browser.get(f"{BASE}relation/99", **JSON)
         assert (status, list(json.loads(text))) == (404, ["error"])
-        status, text = await browser.get(f"{BASE}timeline", **JSON)
-        assert "`pushjuju timeline -m home:admin/shop --format json`" in json.loads(text)["error"]
         assert [line["message"] for line in await document(browser, f"{BASE}log")] == ["said"]
         assert (await document(browser, f"{BASE}units"))["applications"]["web"]["units"]["web/0"]
         assert (await document(browser, f"{BASE}a/web"))["web"]["charm"] == "web"
+
+
+async def test_pages_of_activity_and_forms_say_in_json_what_their_commands_say(
+    world: ApiWorld, two: TwoModels, tmp_path: Path
+) -> None:
+    asked = operations.CommandRequest(command="true", timeout_s=9, units=["web/0"])
+    operations.enqueue_commands(two.ctx, two.shop.model, asked)
+    (run, *_) = hook_runs.history(two.ctx, two.shop.model, hook_runs.Wanted())
+    env = {"PUSHJUJU_DATA": str(two.ctx.datadir.root)}
+
+    async def said(line: str) -> Any:
+        words = *line.split(), "-m", "home:admin/shop", "--format", "json"
+        ended = await asyncio.to_thread(call, tmp_path, *words, env=env)
+        return json.loads(ended.out)
+
+    async with browsing(world, "admin") as browser:
+        assert await document(browser, f"{BASE}timeline?units=web/0") == await said("timeline web/0")
+        assert await document(browser, f"{BASE}a/web/config") == await said("config web")
+        assert await document(browser, f"{BASE}a/web/actions") == await said("actions web --schema")
+        listed, told = await document(browser, f"{BASE}operations"), await said("operations")
+        assert listed["1"]["tasks"]["2"]["host"] == told["1"]["tasks"]["2"]["host"] == "web/0"
+        shown = await document(browser, f"{BASE}op/{run.operation}")
+        assert (shown.pop("run")["operation"], shown.pop("log")) == (run.operation, [])
+        assert shown == await said(f"replay {run.operation}")
 
 
 async def test_pages_of_entities_show_relations_statuses_and_what_a_hook_logged(

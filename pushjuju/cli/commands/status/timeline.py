@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.commands.hook import run_table
 from pushjuju.cli.commands.hook.moments import moment
 from pushjuju.cli.commands.status import timeline_table, watch_screen
 from pushjuju.cli.syntax import flags
@@ -19,6 +18,7 @@ from pushjuju.portable.names import is_unit
 from pushjuju.services.pictures import timeline as pictures
 from pushjuju.services.pictures import timeline_svg
 from pushjuju.services.views import hook_runs
+from pushjuju.services.views.listings import run_documents
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.model.sessions import Session
@@ -85,7 +85,7 @@ def timeline(cli: Cli, args: tuple[str, ...], asked: TimelineFlags) -> None:
 def _text(cli: Cli, opened: Session, runs: Sequence[HookRun], *, utc: bool) -> str:
     """Return the runs in the chosen format."""
     if cli.output.form == "json":
-        return cli.output.rendered([run_table.run_document(run) for run in runs])
+        return cli.output.rendered([run_documents.of_run(run) for run in runs])
     found = pictures.of_runs(runs, hook_runs.machines_of_units(opened.ctx, opened.uuid), cli.clock.now())
     return cli.output.rendered(found, _formatters(cli, opened.model.name, utc=utc))
 
