@@ -19,12 +19,14 @@ from pushjuju.portable.gotypes import Struct
 from pushjuju.services.views.decisions import Decided
 from pushjuju.services.views.hook_runs import HookRun
 from pushjuju.services.views.inventory import Change
+from pushjuju.services.views.listings import run_documents
 from pushjuju.services.views.relation_view import Member, RelationSide, RelationView
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.remote import RemoteState
 from pushjuju.uniter.decide.state import LocalState
 from pushjuju.uniter.decide.wire import record
 from pushjuju.uniter.replay import replayed as decided_again
+from pushjuju.workers import deciding
 from pushjuju.workers.rehearsal import Foreseen
 from tests.world.printed import NINE, Golden
 
@@ -87,7 +89,7 @@ def test_hooks(golden: Golden) -> None:
             result="running", started=later,
         ),
     ]  # fmt: skip
-    document = [run_table.run_document(run) for run in runs]
+    document = [run_documents.of_run(run) for run in runs]
     compare(golden, "hooks", document, run_table.runs_table(runs, run_table.Look()))
 
 
@@ -135,7 +137,7 @@ def test_replay(golden: Golden) -> None:
     kept = record(local, remote, decide(local, remote))
     kept["decision"] = {"answer": "idle", "reason": "of old", "badge": "core"}
     found = Decided(subject="3f2a", unit="web/0", record=kept, operation="3f2a", title="config-changed")
-    document = replay_table.document(found, decided_again(kept))
+    document = deciding.document(found, decided_again(kept))
     compare(golden, "replay", document, replay_table.text(document))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
@@ -15,7 +15,7 @@ from pushjuju.services.entities.basis import logs
 from pushjuju.services.pictures import svg, timeline_svg
 from pushjuju.services.pictures import timeline as pictures
 from pushjuju.services.views import decisions, hook_runs, tasks
-from pushjuju.services.views.listings import log_selection
+from pushjuju.services.views.listings import audit_lines, log_selection, run_documents
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
@@ -39,7 +39,10 @@ def timeline(visit: Visit) -> Content:
     span = _SPANS.get(visit.query.get("since", ""))
     window = _window(visit)
     since, until = window or (visit.now - span if span else None, None)
-    runs = hook_runs.of_timeline(visit.ctx, visit.model.uuid, units, since, until, routine=routine)
+    cause = visit.query.get("cause", "")
+    runs = hook_runs.of_timeline(
+        visit.ctx, visit.model.uuid, units, since, until, routine=routine, cause=cause
+    )
     machines = hook_runs.machines_of_units(visit.ctx, visit.model.uuid)
     picture = ""
     if runs:
@@ -47,6 +50,7 @@ def timeline(visit: Visit) -> Content:
         picture = svg.of_page(timeline_svg.draw(visit.model.name, found, visit.pages.entity))
     form = {"units": " ".join(units), "since": visit.query["since"] if span else "", "routine": routine}
     words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
+    words += ["--cause", shlex.quote(cause)] if cause else []
     words += [f"--since {_utc(window[0])} --until {_utc(window[1])}"] if window else []
     words += ["--since", str(form["since"])] if span and not window else []
     values: dict[str, Any] = {
@@ -55,8 +59,20 @@ def timeline(visit: Visit) -> Content:
         "form": form,
         "spans": _SPANS,
     }
-    values |= {"window": window, "heat": "" if units else _heat(visit, runs, routine=routine)}
-    return Content(title="Timeline", command=visit.command(" ".join(words)), values=values)
+    values |= {"window": window, "heat": "" if units or cause else _heat(visit, runs, routine=routine)}
+    values |= {"cause": cause, "request": _request(visit, cause)}
+    return Content(
+        title="Timeline",
+        command=visit.command(" ".join(words)),
+        values=values,
+        document=lambda: [run_documents.of_run(run) for run in runs],
+    )
+
+
+def _request(visit: Visit, cause: str) -> Mapping[str, Any] | None:
+    """Return the line of a request in the audit log, when the user may see the line on the page History."""
+    found = audit_lines.request(visit.ctx, visit.model.uuid, cause) if cause else None
+    return found if found and (visit.may("admin") or found["user"] == visit.ctx.user) else None
 
 
 def _window(visit: Visit) -> tuple[datetime, datetime] | None:
@@ -97,10 +113,24 @@ def run(visit: Visit) -> Content:
     found = next((item for item in of_unit if item.operation == operation.id), None)
     if found is None:
         raise NotFound(f'operation "{operation.id}" not found')
-    values = {"run": found, "replayed": _replayed(visit, operation.id), "lines": _lines_of(visit, found)}
-    crumb = (found.unit, visit.pages.entity("unit", found.unit))
-    command = visit.command(f"replay {found.operation[:8]}")
-    return Content(title=f"{found.hook} of {found.unit}", command=command, values=values, crumbs=(crumb,))
+    decided, lines = _decided(visit, operation.id), _lines_of(visit, found)
+
+    def document() -> Mapping[str, Any]:
+        replayed = deciding.document(*decided) if decided else {}
+        return {**replayed, "run": run_documents.of_run(found), "log": list(map(asdict, lines))}
+
+    return Content(
+        title=f"{found.hook} of {found.unit}",
+        command=visit.command(f"replay {found.operation[:8]}"),
+        values={
+            "run": found,
+            "replayed": decided and decided[1],
+            "lines": lines,
+            "request": _request(visit, found.cause),
+        },
+        crumbs=((found.unit, visit.pages.entity("unit", found.unit)),),
+        document=document,
+    )
 
 
 def _lines_of(visit: Visit, found: hook_runs.HookRun) -> list[LogRecord]:
@@ -112,10 +142,11 @@ def _lines_of(visit: Visit, found: hook_runs.HookRun) -> list[LogRecord]:
     return list(islice((line for line in since if line.time <= over), _LINES))[::-1]
 
 
-def _replayed(visit: Visit, operation: str) -> deciding.Replayed | None:
-    """Return the decision that led to a run, made again; None when it was not kept."""
+def _decided(visit: Visit, operation: str) -> tuple[decisions.Decided, deciding.Replayed] | None:
+    """Return the decision that led to a run, and the decision made again; None when it was not kept."""
     try:
-        return deciding.replayed(decisions.find(visit.ctx, visit.model.uuid, operation).record)
+        kept = decisions.find(visit.ctx, visit.model.uuid, operation)
+        return kept, deciding.replayed(kept.record)
     except PushjujuError:
         return None
 
@@ -124,8 +155,18 @@ def operations(visit: Visit) -> Content:
     """Return the page of actions and commands, newest first."""
     found, _ = tasks.records(visit.ctx, visit.model.uuid, tasks.Filter(), limit=2**31, offset=0)
     listed = [(item, rows, tasks.status_of(rows)) for item, rows in found[: -_OPERATIONS - 1 : -1]]
-    values = {"operations": listed, "more": len(found) - _OPERATIONS}
-    return Content(title="Actions", command=visit.command("operations"), values=values)
+    older = max(len(found) - _OPERATIONS, 0)
+    page = {"limit": _OPERATIONS, "offset": older}
+
+    def document() -> Mapping[int, Any]:
+        return tasks.operations(visit.ctx, visit.model.uuid, tasks.Filter(), **page).operations
+
+    return Content(
+        title="Actions",
+        command=visit.command("operations" + "".join(f" --{key} {page[key]}" for key in page)),
+        values={"operations": listed, "more": older, "before": visit.command(f"operations --limit {older}")},
+        document=document,
+    )
 
 
 def operation(visit: Visit) -> Content:

@@ -114,15 +114,15 @@ class Content:
         command: The command line that shows the same in a terminal.
         values: The values of the template.
         crumbs: (name, address) of the pages above a page of a model.
-        document: Returns the data of the command, for clients that ask for JSON; None for pages without data.
+        document: Returns the data of the command, for clients that ask for JSON.
         file: What is downloaded instead of the page.
     """
 
     title: str
     command: str
     values: Mapping[str, Any]
+    document: Callable[[], Any]
     crumbs: tuple[tuple[str, str], ...] = ()
-    document: Callable[[], Any] | None = None
     file: File | None = None
 
 
@@ -135,7 +135,7 @@ class Page:
 
     Attributes:
         path: The address below `/ui`, with parts in braces.
-        writes: True when the page changes with rows that the journal of changes leaves out: log, runs.
+        writes: True when the page changes with rows that the journal of changes leaves out: log, runs, work.
     """
 
     path: str

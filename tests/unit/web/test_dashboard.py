@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -91,6 +92,19 @@ async def test_every_page_escapes_what_charms_say(served: ApiWorld, busy: TestCo
     assert "&lt;script&gt;" in shown
 
 
+async def test_every_page_is_json_that_a_browser_never_reads_as_a_page(
+    served: ApiWorld, busy: TestController
+) -> None:
+    shown = []
+    async with browsing(served, "admin") as browser:
+        for path in addresses(busy):
+            answer = await browser.head(path, Accept="application/json")
+            kind = answer.status, answer.content_type, answer.headers["X-Content-Type-Options"]
+            assert kind == (200, "application/json", "nosniff"), path
+            shown.append(str(await answer.json()))
+    assert any("<script>alert(1)" in text for text in shown)
+
+
 async def test_without_a_login_no_page_is_shown(served: ApiWorld, busy: TestController) -> None:
     async with browsing(served) as browser:
         for path in addresses(busy):
@@ -108,6 +122,8 @@ async def test_a_user_sees_only_models_with_read_access(served: ApiWorld, busy: 
         assert (status, "shop" in text) == (200, False)
         for path in addresses(busy)[1:]:
             assert (await browser.get(path))[0] == 404
+            status, text = await browser.get(path, Accept="application/json")
+            assert (status, list(json.loads(text))) == (404, ["error"]), path
         may_read(busy, "bob")
         assert (await browser.get("/ui/m/admin/shop/"))[0] == 200
 

@@ -7,20 +7,28 @@ import json
 import re
 import shlex
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from pushjuju.services.entities.basis import logs, wake
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret.secrets import Content
+from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import hook_runs
+from pushjuju.services.views.listings import audit_lines
+from pushjuju.store import processes
+from pushjuju.store.processes import CAUSE
+from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.web.pages import activity, listings
 from pushjuju.web.pages.site import PAGES
 from tests.world.api import ApiWorld
@@ -32,6 +40,7 @@ from tests.world.two_models import TwoModels
 BASE = "/ui/m/admin/shop/"
 JSON = {"Accept": "application/json"}
 VALUE = "tops3cret"
+HOSTILE = "<script>alert(1)</script>\"'"
 TABLES = ("relations", "storage", "resources", "offers", "settings", "history")
 OF_ADMINS = ("secrets", "access")
 NAMES = {"owner": "admin", "model": "shop", "name": "web"}
@@ -115,7 +124,6 @@ async def test_no_page_has_the_content_of_a_secret(world: ApiWorld, two: TwoMode
 
 
 async def test_the_command_of_each_page_works(world: ApiWorld, two: TwoModels, tmp_path: Path) -> None:
-    """The line at the end of a page, and the one that a page without data names."""
     (run, *_) = hook_runs.history(two.ctx, two.shop.model, hook_runs.Wanted())
     names = {**NAMES, "id": run.operation}
     env = {"PUSHJUJU_DATA": str(two.ctx.datadir.root)}
@@ -129,9 +137,6 @@ async def test_the_command_of_each_page_works(world: ApiWorld, two: TwoModels, t
             status, text = await browser.get(path)
             assert status == 200, (path, text)
             found = re.findall(r"The same in a terminal: <code>pushjuju ([^<]+)</code>", text)
-            status, text = await browser.get(path, **JSON)
-            if status != 200:
-                found += re.findall(r"`pushjuju ([^`]+)`", json.loads(text)["error"])
             for line in map(unescape, found):
                 ended = await asyncio.to_thread(call, tmp_path, *shlex.split(line), env=env)
                 assert ended.status == 0, (path, line, ended.err)
@@ -159,11 +164,83 @@ async def test_json_is_refused_in_json(world: ApiWorld, two: TwoModels) -> None:
     async with browsing(world, "admin") as browser:
         status, text = await browser.get(f"{BASE}relation/99", **JSON)
         assert (status, list(json.loads(text))) == (404, ["error"])
-        status, text = await browser.get(f"{BASE}timeline", **JSON)
-        assert "`pushjuju timeline -m home:admin/shop --format json`" in json.loads(text)["error"]
         assert [line["message"] for line in await document(browser, f"{BASE}log")] == ["said"]
         assert (await document(browser, f"{BASE}units"))["applications"]["web"]["units"]["web/0"]
         assert (await document(browser, f"{BASE}a/web"))["web"]["charm"] == "web"
+
+
+async def test_pages_of_activity_and_forms_say_in_json_what_their_commands_say(
+    world: ApiWorld, two: TwoModels, tmp_path: Path
+) -> None:
+    asked = operations.CommandRequest(command="true", timeout_s=9, units=["web/0"])
+    operations.enqueue_commands(two.ctx, two.shop.model, asked)
+    (run, *_) = hook_runs.history(two.ctx, two.shop.model, hook_runs.Wanted())
+    env = {"PUSHJUJU_DATA": str(two.ctx.datadir.root)}
+
+    async def said(line: str) -> Any:
+        words = *line.split(), "-m", "home:admin/shop", "--format", "json"
+        ended = await asyncio.to_thread(call, tmp_path, *words, env=env)
+        return json.loads(ended.out)
+
+    async with browsing(world, "admin") as browser:
+        assert await document(browser, f"{BASE}timeline?units=web/0") == await said("timeline web/0")
+        assert await document(browser, f"{BASE}a/web/config") == await said("config web")
+        assert await document(browser, f"{BASE}a/web/actions") == await said("actions web --schema")
+        listed, told = await document(browser, f"{BASE}operations"), await said("operations")
+        assert listed["1"]["tasks"]["2"]["host"] == told["1"]["tasks"]["2"]["host"] == "web/0"
+        shown = await document(browser, f"{BASE}op/{run.operation}")
+        assert (shown.pop("run")["operation"], shown.pop("log")) == (run.operation, [])
+        assert shown == await said(f"replay {run.operation}")
+
+
+async def test_history_leads_to_the_hooks_that_followed_and_a_hook_to_its_command(
+    world: ApiWorld, two: TwoModels
+) -> None:
+    two.shop.ctx = replace(two.ctx, caller=Caller(door="command", command="deploy", arguments=("./<proxy>",)))
+    two.deploy(two.shop, "proxy")
+    (line,) = audit_lines.lines(two.ctx, audit_lines.Wanted(model=two.shop.model, entity="proxy"))
+    CAUSE.set(line["cause"])  # as the driver does from the work queue
+    two.shop.settle()
+    (run, *more) = hook_runs.of_request(two.ctx, two.shop.model, line["cause"])
+    followed = f"{BASE}timeline?cause={line['cause']}"
+    asked = "<code>deploy ./&lt;proxy&gt;</code> of admin (command)"
+    async with browsing(world, "admin") as browser:
+        assert f'<a href="{followed}">{len(more) + 1} runs</a>' in (await browser.get(f"{BASE}history"))[1]
+        shown = (await browser.get(followed))[1]
+        assert asked in shown
+        assert "proxy/0" in shown
+        assert ">web/0<" not in shown
+        assert [item["unit"] for item in await document(browser, followed)] == ["proxy/0"] * (len(more) + 1)
+        page = (await browser.get(f"{BASE}op/{run.operation}"))[1]
+        assert asked in page
+        assert f'href="{followed}"' in page
+        foreign = (await browser.get(f"/ui/m/admin/prod/timeline?cause={line['cause']}"))[1]
+        assert "deploy ./" not in foreign
+        for odd in ("zz", "%00", "f" * 20, "'; true", HOSTILE):
+            assert (await browser.get(f"{BASE}timeline?cause={quote(odd)}"))[0] == 200, odd
+    async with browsing(world, "kim") as reader:  # who may read the model, but not what others asked for
+        assert "deploy ./" not in (await reader.get(f"{BASE}op/{run.operation}"))[1]
+        assert "deploy ./" not in (await reader.get(followed))[1]
+        assert followed not in (await reader.get(f"{BASE}history"))[1]
+
+
+async def test_models_show_their_last_change_and_who_works_on_them(world: ApiWorld, two: TwoModels) -> None:
+    async with browsing(world, "admin") as browser:
+        shop = {item["uuid"]: item for item in (await document(browser, "/ui/"))["models"]}[two.shop.model]
+        assert (shop["last-change"]["user"], shop["last-change"]["door"]) == ("admin", "")
+        assert shop["processes"] == {"working": [], "waiting": []}
+        assert "no process waits for what becomes due" in (await browser.get("/ui/"))[1]
+        with two.ctx.store.write() as whole:
+            processes.enlist(whole, two.shop.clock.now(), "0.1.0", two.ctx.store.lives, two.ctx.pools)
+        host, pid = processes.place_of(processes.process_owner())
+        assert f"{host}:{pid} does what becomes due" in (await browser.get("/ui/"))[1]
+        queue = SqliteWorkQueue(two.ctx.store, processes.process_owner())
+        two.shop.write(lambda tx: wake.machine(tx, "0", "a test"))
+        queue.claim_some(f"{two.shop.model}/", two.shop.clock.now(), 1)
+        assert f"Worked on by {host}:{pid}" in (await browser.get("/ui/"))[1]
+    async with browsing(world, "kim") as reader:  # who does not see what others asked for
+        (model,) = (await document(reader, "/ui/"))["models"]
+        assert list(model["last-change"]) == ["time"]
 
 
 async def test_pages_of_entities_show_relations_statuses_and_what_a_hook_logged(

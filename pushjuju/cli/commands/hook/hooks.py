@@ -16,6 +16,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.views import hook_runs
+from pushjuju.services.views.listings import run_documents
 
 _FOLLOW_S = 0.3
 
@@ -77,7 +78,7 @@ def hooks(
         return
     look = run_table.Look(utc=utc, colour=cli.output.colour)
     table = {"tabular": lambda _document: run_table.runs_table(runs, look)}
-    cli.output.write([run_table.run_document(run) for run in runs], table)
+    cli.output.write([run_documents.of_run(run) for run in runs], table)
 
 
 def _follow(cli: Cli, opened: sessions.Session, wanted: hook_runs.Wanted, *, utc: bool) -> None:

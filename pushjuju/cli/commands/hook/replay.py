@@ -54,7 +54,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
         opened = session.open_model(cli, model)
         found = decisions.find(opened.ctx, opened.uuid, args[0])
     again = deciding.replayed(found.record)
-    document = shown.document(found, again)
+    document = deciding.document(found, again)
     table = {"tabular": lambda written: shown.text(written, colour=cli.output.colour)}
     cli.output.write(document, table)
     if again.differences:

@@ -5,39 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pushjuju.cli.commands.hook.run_table import struct
 from pushjuju.cli.terminal.paint import GREEN, RED, paint
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
-from pushjuju.portable.gotypes import Struct
-from pushjuju.services.views import decisions
-from pushjuju.workers import deciding
-
-
-def document(found: decisions.Decided, again: deciding.Replayed) -> Struct:
-    """Return the document of a repeated decision."""
-    return Struct(
-        {
-            **struct(subject=found.subject, unit=found.unit, operation=found.operation, hook=found.title),
-            "recorded": _decision(again.kept),
-            "now": _decision(again.now),
-            "same": not again.differences,
-            **struct(differences=list(again.differences)),
-            "resolvers": [Struct(resolver=item.resolver, says=item.text) for item in again.said],
-            "record": dict(found.record),
-        }
-    )
-
-
-def _decision(decision: deciding.Decision) -> Struct:
-    effects = [effect.kind.value for effect in decision.effects]
-    return struct(
-        answer=decision.answer.value,
-        doing=deciding.decision_text(decision),
-        reason=decision.reason,
-        resolver=decision.badge,
-        effects=effects,
-    )
 
 
 def text(document: Mapping[str, Any], *, colour: bool = False) -> str:

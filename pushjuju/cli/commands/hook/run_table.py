@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, paint
 from pushjuju.cli.terminal.table import heads, message
 from pushjuju.cli.terminal.tabwriter import TabWriter
-from pushjuju.cli.terminal.times import rfc3339, since_text
+from pushjuju.cli.terminal.times import since_text
 from pushjuju.core.values import dataclass
-from pushjuju.portable.gotypes import Moment, Struct
+from pushjuju.services.views.listings.run_documents import of_run
 
 if TYPE_CHECKING:
     from pushjuju.services.views.hook_runs import HookRun
@@ -20,16 +19,6 @@ if TYPE_CHECKING:
 _SHORT_ID = 8
 
 _COLOURS = {"ok": GREEN, "missing": GRAY, "failed": RED, "killed": RED, "running": YELLOW, "planned": GRAY}
-
-
-def struct(**fields: Any) -> Struct:
-    """Return an ordered map without empty values; `_` in names becomes `-` in keys."""
-    kept = ((key.replace("_", "-"), value) for key, value in fields.items())
-    return Struct((key, value) for key, value in kept if value not in (None, "", [], {}, ()))
-
-
-def moment_or_none(moment: datetime | None) -> Moment | None:
-    return Moment(rfc3339(moment)) if moment is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,32 +29,11 @@ class Look:
     colour: bool = False
 
 
-def run_document(run: HookRun) -> Struct:
-    """Return a run as a document."""
-    document = struct(
-        unit=run.unit,
-        hook=run.hook,
-        kind=run.kind,
-        result=run.result,
-        signal=run.signal,
-        message=run.message,
-        started=moment_or_none(run.started),
-        committed=moment_or_none(run.committed),
-        changes=dict(run.changes),
-        operation=run.operation,
-    )
-    if run.exit_status is not None:
-        document["exit-status"] = run.exit_status
-    if run.took_s is not None:
-        document["seconds"] = run.took_s
-    return document
-
-
 def run_text(run: HookRun, form: str, look: Look) -> str:
     """Return a run that has ended, in the form of `--follow`."""
     if form == "tabular":
         return "  ".join(str(cell) for cell in _cells(run, look) if cell) + "\n"
-    document = run_document(run)
+    document = of_run(run)
     return render(form, document if form == "json" else [document])
 
 

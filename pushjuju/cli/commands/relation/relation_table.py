@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.commands.hook.run_table import moment_or_none, struct
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.portable.gotypes import Struct
+from pushjuju.services.views.listings.run_documents import moment_or_none, struct
 
 if TYPE_CHECKING:
     from pushjuju.services.views.relation_view import Member, RelationSide, RelationView

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.commands.hook import run_table
 from pushjuju.cli.commands.hook.moments import moment
 from pushjuju.cli.commands.status import timeline_table, watch_screen
 from pushjuju.cli.syntax import flags
@@ -19,6 +18,7 @@ from pushjuju.portable.names import is_unit
 from pushjuju.services.pictures import timeline as pictures
 from pushjuju.services.pictures import timeline_svg
 from pushjuju.services.views import hook_runs
+from pushjuju.services.views.listings import run_documents
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.model.sessions import Session
@@ -36,6 +36,7 @@ class TimelineFlags:
         "since", "Only runs since a duration (10m) or a time (2025-03-01, 2025-03-01T09:12)"
     )
     until: str = flags.text("until", "Only runs that began before a duration ago or a time")
+    cause: str = flags.text("cause", "Only runs that followed this change (`cause` in audit --format json)")
     routine: bool = flags.switch("all", "Show update-status hooks too", dest="routine")
     follow: bool = flags.switch("follow", "Draw the table again twice a second, until Ctrl-C")
     utc: bool = flags.switch("utc", "Display timestamps in the UTC timezone")
@@ -67,7 +68,9 @@ def timeline(cli: Cli, args: tuple[str, ...], asked: TimelineFlags) -> None:
     def once() -> tuple[str, str]:
         wanted, now = {"since": asked.since, "until": asked.until}, cli.clock.now()
         start, end = (moment(text, now, flag) if text else None for flag, text in wanted.items())
-        runs = hook_runs.of_timeline(opened.ctx, opened.uuid, args, start, end, routine=asked.routine)
+        runs = hook_runs.of_timeline(
+            opened.ctx, opened.uuid, args, start, end, routine=asked.routine, cause=asked.cause
+        )
         if not runs and cli.output.form in ("tabular", "svg"):
             return "", "No runs to display."
         return _text(cli, opened, runs, utc=asked.utc), ""
@@ -85,7 +88,7 @@ def timeline(cli: Cli, args: tuple[str, ...], asked: TimelineFlags) -> None:
 def _text(cli: Cli, opened: Session, runs: Sequence[HookRun], *, utc: bool) -> str:
     """Return the runs in the chosen format."""
     if cli.output.form == "json":
-        return cli.output.rendered([run_table.run_document(run) for run in runs])
+        return cli.output.rendered([run_documents.of_run(run) for run in runs])
     found = pictures.of_runs(runs, hook_runs.machines_of_units(opened.ctx, opened.uuid), cli.clock.now())
     return cli.output.rendered(found, _formatters(cli, opened.model.name, utc=utc))
 

@@ -47,7 +47,7 @@ def config(visit: Visit) -> Content:
     document = listings.config(visit.ctx, visit.model.uuid, name)
     options = {key: _option(item) for key, item in document["settings"].items()}
     values = {"application": name, "options": options, "secrets": _secrets(visit)}
-    return _of_application(visit, "Configuration", f"config {name}", values)
+    return _of_application(visit, "Configuration", f"config {name}", values, document)
 
 
 def _secrets(visit: Visit) -> list[tuple[str, str]]:
@@ -82,13 +82,21 @@ def charm_actions(visit: Visit) -> Content:
         "secrets": _secrets(visit),
         "units": [*names, *([f"{name}/leader"] if names else [])],
     }
-    return _of_application(visit, "Actions", f"actions {name}", values)
+    schemas = {key: spec.schema for key, spec in specs.items()}
+    return _of_application(visit, "Actions", f"actions {name} --schema", values, schemas)
 
 
-def _of_application(visit: Visit, what: str, line: str, values: Mapping[str, Any]) -> Content:
+def _of_application(
+    visit: Visit, what: str, line: str, values: Mapping[str, Any], document: Mapping[str, Any]
+) -> Content:
     name = visit.path["name"]
-    crumb = (name, visit.pages.entity("application", name))
-    return Content(title=f"{what} of {name}", command=visit.command(line), values=values, crumbs=(crumb,))
+    return Content(
+        title=f"{what} of {name}",
+        command=visit.command(line),
+        values=values,
+        crumbs=((name, visit.pages.entity("application", name)),),
+        document=lambda: document,
+    )
 
 
 def parameters(spec: ActionSpec) -> list[Parameter]:

@@ -104,5 +104,8 @@ def _page(visit: Visit, change: Change, fields: Fields, found: plans.Plan, *, st
     sent = {name: text for name, text in fields.items() if name != "model"}
     values = {"plan": found.document, "mark": found.mark, "fields": sent, "line": line, "stale": stale}
     return Content(
-        title="What would happen", command=visit.command(f"plan -- {change.line(fields)}"), values=values
+        title="What would happen",
+        command=visit.command(f"plan -- {change.line(fields)}"),
+        values=values,
+        document=lambda: found.document,
     )
