@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from pushjuju.core.errors import StoreError
 from pushjuju.store.engine import Engine, OpenStore
@@ -35,6 +35,14 @@ class CommitGroup:
         self._engine = engine
         self._store = store
         self._waiters: list[asyncio.Future[None]] = []
+
+    def joins(self, _model: str) -> bool:
+        """Return True when the shared transaction, which is of all models, is open."""
+        return self.is_open
+
+    def look(self) -> AbstractContextManager[Tx]:
+        """Return the open transaction for reading."""
+        return self._store.within()
 
     @contextmanager
     def part(self, model: str = "") -> Iterator[Tx]:
@@ -100,14 +108,22 @@ class CommitGroup:
         with contextlib.suppress(StoreError):  # `durable` raises it
             self.flush()
 
-    async def durable(self, since: int) -> None:
-        """Wait until all writes are durable.
+    def require(self, since: int) -> None:
+        """Raise StoreError when writes of a writer were undone.
 
         Args:
             since: The value of `lost` when the writer began.
         """
         if self.lost != since:
             raise StoreError(_UNDONE)
+
+    async def durable(self, since: int) -> None:
+        """Wait until all writes are durable.
+
+        Args:
+            since: The value of `lost` when the writer began.
+        """
+        self.require(since)
         if self.is_open:
             loop = asyncio.get_running_loop()
             waiter: asyncio.Future[None] = loop.create_future()

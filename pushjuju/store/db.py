@@ -140,15 +140,16 @@ class Store:
         if self._memo is not None:
             self._memo.clear()
 
-    def read(self, *, recent: bool = False) -> AbstractContextManager[Tx]:
+    def read(self, model: str = "", *, recent: bool = False) -> AbstractContextManager[Tx]:
         """Open a transaction that reads the store as it is at one moment.
 
         Args:
+            model: The only model that is read, with the models that offers connect with it; "" for all.
             recent: True when cached answers may be as old as the last transaction of this process, though not
                 older than an engine allows.
         """
-        if self._group is not None and self._group.is_open:
-            return self.within()
+        if self._group is not None and not self._depth and self._group.joins(model):
+            return self._group.look()
         return self._transaction(reads=True, recent=recent)
 
     def write(self, model: str = "", *, later: bool = False) -> AbstractContextManager[Tx]:
@@ -161,7 +162,7 @@ class Store:
         """
         later = later and _loop_runs()
         group = self.group() if later else self._group
-        if group is None or not (later or group.is_open):
+        if group is None or self._depth or not (later or group.joins(model)):
             return self._transaction(reads=False, model=model)
         return group.part(model) if later else self._last_part(group, model)
 
@@ -179,9 +180,9 @@ class Store:
             self._group = self.engine.group(self) or CommitGroup(self.engine, self)
         return self._group
 
-    def begin(self) -> None:
-        """Begin a writing transaction that does not end with a block."""
-        self._begin(reads=False)
+    def begin(self, model: str = "", *, later: bool = False) -> None:
+        """Begin a writing transaction that does not end with a block; the arguments are those of `write`."""
+        self._begin(reads=False, model=model, later=later)
 
     def transaction(self, model: str, *, later: bool) -> AbstractContextManager[Tx]:
         """Return a writing transaction of its own; the arguments are those of `write`."""

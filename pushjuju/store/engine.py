@@ -67,10 +67,10 @@ Figure = tuple[str, tuple[str, ...], float, str]  # a metric without prefix: nam
 class OpenStore(Protocol):
     """The methods of a store that a group uses."""
 
-    def begin(self) -> None:
+    def begin(self, model: str = "", *, later: bool = False) -> None:
         """Begin a transaction that only the group ends."""
 
-    def within(self, model: str) -> AbstractContextManager[Any]:
+    def within(self, model: str = "") -> AbstractContextManager[Any]:
         """Return the open transaction as a context manager."""
         ...
 
@@ -93,12 +93,30 @@ class Group(Protocol):
     is_open: bool
     lost: int
 
+    def joins(self, model: str) -> bool:
+        """Return True when a shared transaction is open that reads and writes a model, "" for all models.
+
+        Any other shared transaction is committed.
+        """
+        ...
+
+    def look(self) -> AbstractContextManager[Any]:
+        """Return the shared transaction that is open, for reading."""
+        ...
+
     def part(self, model: str = "") -> AbstractContextManager[Any]:
         """Open a transaction, or a part of a shared one, which an exception undoes alone."""
         ...
 
     def flush(self) -> None:
         """Make all writes durable now."""
+
+    def require(self, since: int) -> None:
+        """Raise StoreError when writes of a writer were lost.
+
+        Args:
+            since: The value of `lost` when the writer began.
+        """
 
     async def durable(self, since: int) -> None:
         """Wait until all writes are durable.

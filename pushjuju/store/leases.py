@@ -31,8 +31,8 @@ class LeasedStore(Store):
         self._claim = claim
         self.home = model_of(claim.key)
 
-    def read(self, *, recent: bool = False) -> AbstractContextManager[Tx]:
-        return self._store.read(recent=recent)
+    def read(self, model: str = "", *, recent: bool = False) -> AbstractContextManager[Tx]:
+        return self._store.read(model, recent=recent)
 
     @contextmanager
     def write(self, model: str = "", *, later: bool = False) -> Iterator[Tx]:
@@ -66,11 +66,19 @@ class DeferredStore(Store):
         self._since = store.group().lost
         self.home = store.home
 
-    def read(self, *, recent: bool = True) -> AbstractContextManager[Tx]:
-        return self._store.read(recent=recent)
+    def read(self, model: str = "", *, recent: bool = True) -> AbstractContextManager[Tx]:
+        return self._store.read(model, recent=recent)
 
-    def write(self, model: str = "", *, later: bool = True) -> AbstractContextManager[Tx]:
-        return self._store.write(model, later=later)
+    @contextmanager
+    def write(self, model: str = "", *, later: bool = True) -> Iterator[Tx]:
+        """Open a writing transaction.
+
+        Raises:
+            StoreError: Earlier writes of this store may be lost, so its reader has to begin anew.
+        """
+        with self._store.write(model, later=later) as tx:
+            self.group().require(self._since)
+            yield tx
 
     def concluded(self, key: Hashable, *, recent: bool = True) -> Any:
         return self._store.concluded(key, recent=recent)

@@ -249,7 +249,7 @@ class SqliteWorkQueue:
             later: True when the claims may become durable with the next shared commit, before which no other
                 process sees them.
         """
-        with self._store.read() as tx:
+        with self._store.read(model_of(prefix)) as tx:
             found = self._next(tx, prefix, now, most, busy, left)
         claims: list[Claim] = []
         for begin, wanted in self._shares(prefix, found, most).items():
@@ -269,7 +269,7 @@ class SqliteWorkQueue:
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
         """Return True when a key is due that this process could work, whether claimed or not."""
-        with self._store.read() as tx:
+        with self._store.read(model_of(prefix)) as tx:
             if not (elsewhere := self._elsewhere(tx)):
                 return tx.row("work_any_due", prefix=prefix, now=now) is not None
             due = tx.rows("work_due", prefix=prefix, now=now, owner="", most=_ALL)
@@ -287,13 +287,13 @@ class SqliteWorkQueue:
             routine: True to count update-status hooks that were due at `since`, too.
         """
         asked = {"prefix": prefix, "now": now, "since": since, "owner": self._owner}
-        with self._store.read() as tx:
+        with self._store.read(model_of(prefix)) as tx:
             rows = tx.rows("work_asked", **asked, routine=ROUTINE, routine_since=since if routine else "")
             return any(left.get(row["key"]) != row["generation"] for row in rows)
 
     def anything_free(self, prefix: str, now: datetime, busy: Container[str], left: Resting) -> bool:
         """Return True when a key is due and free."""
-        with self._store.read() as tx:
+        with self._store.read(model_of(prefix)) as tx:
             return bool(self._next(tx, prefix, now, 1, busy, left))
 
     def _next(
@@ -396,5 +396,5 @@ class SqliteWorkQueue:
 
     def items(self, prefix: str) -> list[WorkItem]:
         """Return the items of the queue whose keys begin with a prefix."""
-        with self._store.read() as tx:
+        with self._store.read(model_of(prefix)) as tx:
             return tx.list(WorkItem, "work_list", prefix=prefix)

@@ -121,7 +121,7 @@ def _take_parts(ctx: Context, operation_id: str, good: Sequence[tuple[int, Event
     """Commit events in parts, except when all fit into one part or are committed already."""
     if next(_parts(good), good) == good:
         return
-    with ctx.store.read() as tx:
+    with ctx.store.read(ctx.store.home) as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
     last = found.events if found is not None else 0
     new = [item for item in good if item[0] > last]
@@ -152,7 +152,7 @@ def _printed(ctx: Context, operation_id: str, result: Result) -> list[tuple[int,
     """Return the output of an action as events when it has many lines; they follow its other events."""
     if not any(_is_long(result, stream) for stream in STREAMS):
         return []
-    with ctx.store.read() as tx:
+    with ctx.store.read(ctx.store.home) as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
         if found is None or found.name == EXEC or not found.unit:
             return []

@@ -127,6 +127,7 @@ class Driver:
         patience = Patience(self.ctx.store.path)
         try:
             calm: float | None = None  # time since which all requested work is done
+            worked = time.monotonic()
             while True:
                 try:
                     begun = min(begun, self._now())  # the clock may have been set back
@@ -145,7 +146,9 @@ class Driver:
                     patience.end()
                 except StoreAway as error:
                     patience.wait(error)
-                await self._wait(POLL_S)
+                worked = time.monotonic() if self._tasks else worked
+                # While others work, a look each tenth of the wait is soon enough, and leaves them the store.
+                await self._wait(min(max(POLL_S, (time.monotonic() - worked) / 10), IDLE_POLL_S))
         finally:
             await self._end()
 

@@ -29,12 +29,19 @@ LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
 _DRAIN_LOOK_S = 1.0
 _APART_S = 2.0  # seconds between two clocks that are worth a warning
+
+
+class Drained(Exception):
+    """A user has asked this process to end (`controller drain`)."""
+
+
 _FINAL = (
+    Drained,
     StoreDamaged,
     StoreGone,
     StoreTooNew,
     WrongKey,
-)  # errors after which this process cannot use the store again
+)  # after them this process cannot or may not use the store again
 
 
 def serve(
@@ -57,6 +64,9 @@ def serve(
 
     Returns:
         False when another process works for the controller, so that this process has nothing to do.
+
+    Raises:
+        Drained: A user has asked for the end; the work was given back.
     """
 
     def driver() -> Driver:
@@ -159,16 +169,17 @@ def _strike_off(ctx: Context) -> None:
 
 
 async def _stop_when_drained(ctx: Context, stop: asyncio.Event, clocks: _Clocks) -> None:
-    """Set `stop` when a user asks this process to end (`controller drain`).
+    """Look whether this process has to end.
 
     Raises:
+        Drained: A user asks for it.
         StoreError: The store has moved, or a newer pushjuju has changed it: this process has to end.
     """
     enlisted, told = False, ""
     while not stop.is_set():
         await asyncio.sleep(_DRAIN_LOOK_S)
         try:
-            enlisted = _look(ctx, stop, enlisted=enlisted)
+            enlisted = _look(ctx, enlisted=enlisted)
             clocks.compare()
         except _FINAL:
             raise
@@ -180,7 +191,7 @@ async def _stop_when_drained(ctx: Context, stop: asyncio.Event, clocks: _Clocks)
             told = repr(bug)
 
 
-def _look(ctx: Context, stop: asyncio.Event, *, enlisted: bool) -> bool:
+def _look(ctx: Context, *, enlisted: bool) -> bool:
     """Do what others ask of this process; return True when it had a row in the store, now or earlier.
 
     The row of the process is made again when another process took this one for dead, while its connection to
@@ -192,8 +203,8 @@ def _look(ctx: Context, stop: asyncio.Event, *, enlisted: bool) -> bool:
         ctx.controller.exchange(tx)
     _bury(ctx, gone)
     if own is not None and own.draining:
-        stop.set()
-    elif own is None and enlisted:
+        raise Drained
+    if own is None and enlisted:
         _enlist(ctx)
     return enlisted or own is not None
 

@@ -1,12 +1,13 @@
 """A controller process that drives one model to rest, and may be told to die on the way.
 
     drive.py DATA MODEL [--die-file FILE [--steps NAME,...]] [--die-after-commit N] [--die-before-commit N]
-             [--lease SECONDS] [--name-operations]
+             [--lease SECONDS] [--name-operations] [--commit-first]
 
 `--die-file`: SIGKILL at every step that the file does not list yet, once each; a step is its name and the
 hook that it belongs to, if any. `--die-...-commit`: SIGKILL around the N-th write to the store. `--lease`:
 how long a claim holds without a heartbeat. `--name-operations`: hooks find the id of their operation in
-JUJU_CONTEXT_ID.
+JUJU_CONTEXT_ID. `--commit-first`: before a death at a step, PostgreSQL has the commit of what writers share,
+though not on its disk, as after some milliseconds.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +45,9 @@ def die() -> None:
 class Steps:
     """Dies at each step once."""
 
-    def __init__(self, path: Path, names: str) -> None:
+    def __init__(self, path: Path, names: str, before: Callable[[], object]) -> None:
         self._path = path
+        self._before = before
         self._names = names.split(",") if names else []
         self._doing = ""
 
@@ -62,6 +65,7 @@ class Steps:
             return
         with self._path.open("a") as stream:
             stream.write(step + "\n")
+        self._before()
         die()
 
 
@@ -116,6 +120,7 @@ def main() -> int:
     parser.add_argument("--die-before-commit", type=int, default=0)
     parser.add_argument("--lease", type=float)
     parser.add_argument("--name-operations", action="store_true")
+    parser.add_argument("--commit-first", action="store_true")
     options = parser.parse_args()
     if options.lease:
         shorten_leases(options.lease)
@@ -130,7 +135,8 @@ def main() -> int:
 
 async def _drive(ctx: Context, options: argparse.Namespace) -> int:
     if options.die_file:
-        steps = Steps(options.die_file, options.steps)
+        before = partial(ctx.store.group().joins, "") if options.commit_first else bool
+        steps = Steps(options.die_file, options.steps, before)
         driver = Driver(ctx, options.model, tell=steps.tell, warn=print, checkpoint=steps.checkpoint)
     else:
         driver = Driver(ctx, options.model, tell=lambda event: print(event.entity, event.text, flush=True))

@@ -325,9 +325,9 @@ class StormStore(Store):
         self.full = 0
 
     @contextmanager
-    def read(self, *, recent: bool = False) -> Iterator[Tx]:
+    def read(self, model: str = "", *, recent: bool = False) -> Iterator[Tx]:
         """Open a reading transaction."""
-        with self._store.read(recent=recent) as tx:
+        with self._store.read(model, recent=recent) as tx:
             yield tx
 
     def concluded(self, key: Hashable, *, recent: bool = False) -> Any:

@@ -62,7 +62,8 @@ async def test_what_the_server_loses_is_still_on_the_machine_and_runs_once(
         died.write_text("".join(f"{step}\n" for step in every - set(STEPS)))
         world.deploy()
         for _ in STEPS:
-            drive = world.drive("--die-file", str(died), "--steps", "committed,acknowledged", *LEASE)
+            steps = ("--die-file", str(died), "--steps", "committed,acknowledged", "--commit-first")
+            drive = world.drive(*steps, *LEASE)
             assert drive.killed, drive.text
             lost |= crash(world, alone)
         assert lost, "every commit was on the disk before the server died"

@@ -198,16 +198,21 @@ class PostgresEngine:
             self._commit()
         self.is_open = False
 
-    def _commit(self) -> None:
+    def _commit(self, *, flushes: bool = False) -> None:
+        """Commit the writes; wait for the disk too when `flushes`."""
         self._tell_others()
         self._wake_others()
         self._commits_now = True
-        self.connection.execute("COMMIT")
-        self.connection.catch_up()
+        self._run("COMMIT", *(_FLUSH if flushes else ()))
         self._commits_now = False
         self._figures.freed(self._model)
-        if self._later:
+        if self._later and not flushes:
             self.is_durable = False
+
+    def _run(self, *statements: str) -> None:
+        for statement in statements:
+            self.connection.execute(statement)
+        self.connection.catch_up()
 
     def _tell_others(self) -> None:
         """Write the notes of this transaction; a process that caches nothing has none."""
@@ -243,31 +248,34 @@ class PostgresEngine:
         try:
             with suppress(Failed):  # else ROLLBACK, which comes behind, would not run
                 self.connection.catch_up()
-            self.connection.execute("ROLLBACK")
-            self.connection.catch_up()
+            self._run("ROLLBACK")
         except Failed:
             self._link.close()  # the server rolls back what a lost connection has begun
 
     def flush(self) -> None:
-        """Return when everything that was committed `later` is on the disk of the server.
+        """Commit an open transaction, and return when everything is on the disk of the server.
 
         Raises:
             StoreError: The server may have lost it.
         """
-        if self.is_durable:
+        if self.is_durable and not self.is_open:
             return
         self.is_durable, was_lost, self._was_lost = True, self._was_lost, False
         if was_lost or self._link.closed:
+            self.rollback()
             raise StoreAway(f"the store {self._place.shown} stopped before the last writes were on its disk")
         began = time.monotonic()
         try:
-            for statement in _FLUSH:
-                self.connection.execute(statement)
-            self.connection.catch_up()
+            if self.is_open:
+                self._commit(flushes=True)
+            else:
+                self._run(*_FLUSH)
             self._figures.flushed(began)
         except Failed as error:
             self._give_up()
             raise explain_error(error, self._place.shown) from error
+        finally:
+            self.is_open = False
 
     def group(self, store: OpenStore) -> FlushGroup:
         return FlushGroup(self, store)
@@ -311,8 +319,7 @@ class PostgresEngine:
         try:
             self.connection.execute(_FIRST_STEPS[True])
             yield
-            self.connection.execute("COMMIT")
-            self.connection.catch_up()
+            self._run("COMMIT")
         except Failed as error:
             self._give_up()
             raise explain_error(error, self._place.shown) from error
@@ -383,8 +390,7 @@ class PostgresEngine:
             raise StoreDamaged(f"the store {self._place.shown} is damaged: it has no table {missing[0]}")
 
     def sizes(self) -> dict[str, int]:
-        asked = {"schema": address.SCHEMA}
-        return {"store": self.connection.execute(_SIZE, asked).fetchone()[0]}
+        return {"store": self.connection.execute(_SIZE, {"schema": address.SCHEMA}).fetchone()[0]}
 
     def doubts(self) -> list[str]:
         with self._between():

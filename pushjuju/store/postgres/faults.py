@@ -35,7 +35,7 @@ def explain_error(error: Failed, place: str, lost: str = _BACK) -> StoreError:
     if state in WAITED:
         return StoreBusy(f"the store {place} is held by another process", detail=text, hint=_AGAIN)
     if state == "25P03":
-        text = "this process did not go on for a minute, and others could not write"
+        text = "this process did not go on for 20 seconds, and others could not write"
         return StoreBusy(
             f"the store {place} has ended a transaction", detail=text, hint="run the command again"
         )

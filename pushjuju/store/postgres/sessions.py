@@ -13,7 +13,7 @@ from pushjuju.store.postgres import address, schema
 _LIMITS = {
     "lock_timeout": "30s",
     "statement_timeout": "30s",
-    "idle_in_transaction_session_timeout": "60s",
+    "idle_in_transaction_session_timeout": "20s",  # a stopped process keeps no lock beyond its leases
     "client_min_messages": "warning",
     # The server frees the locks of a host that is gone after 25 seconds, before its leases end.
     "tcp_keepalives_idle": "10",

@@ -413,7 +413,7 @@ class MachineRun:
         await self.session.fetch(operation_id)
 
     def _operation(self, operation_id: str) -> Operation | None:
-        with self.ctx.store.read() as tx:
+        with self.ctx.store.read(self.model) as tx:
             return tx.find(Operation, "operation_get", id=operation_id)
 
     def _prepared_again(self, operation: Operation) -> Dispatch | None:
@@ -451,14 +451,15 @@ class MachineRun:
                 self._tell_unit(dispatch, "running", "running")
                 self.runtime.checkpoint("promoted")
                 following = await self._take_in(dispatch, await self._run_planned(dispatch))
-            await self._end_strays(plan)
+            if plan and dispatch.id != plan[-1].id:
+                await self._end_strays(plan)
         finally:
             for item in plan:
                 self.session.forget(item.id)
 
     async def _end_strays(self, plan: tuple[Dispatch, ...]) -> None:
         """Cancel operations of a plan that the machine may have begun, when their unit was removed."""
-        if not plan or self._operation(plan[-1].id) is not None:
+        if self._operation(plan[-1].id) is not None:
             return  # else the store lacks an operation and all that follow
         first = next(item for item in plan if self._operation(item.id) is None)
         await self.session.cancel(first.id)  # the machine does not begin the operations after it
@@ -469,7 +470,7 @@ class MachineRun:
         return sent or self._built_anew(operation_id)
 
     def _built_anew(self, operation_id: str) -> Dispatch:
-        with self.ctx.store.read() as tx:
+        with self.ctx.store.read(self.model) as tx:
             found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
         dispatch = self._prepared_again(found)
         if dispatch is None:
@@ -559,7 +560,7 @@ class MachineRun:
 
     def _is_unwanted(self, operation_id: str) -> bool:
         """Return True when the unit of a running operation is dead or removed, or its task was cancelled."""
-        with self.ctx.store.read() as tx:
+        with self.ctx.store.read(self.model) as tx:
             found = tx.find(Operation, "operation_get", id=operation_id)
             if found is None or found.state not in _OPEN or is_unwanted(self.ctx.of(tx, found.model), found):
                 return True
@@ -589,7 +590,7 @@ class MachineRun:
         """Reboot the machine and attach again; a request causes one reboot, even after crashes."""
         operation_id, self._reboot_asked = self._reboot_asked, ""
         self.runtime.tell(Event(entity=f"machine {self.machine.id}", text="rebooting", state="running"))
-        with self.ctx.store.read() as tx:
+        with self.ctx.store.read(self.model) as tx:
             found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
         boot_id = str(found.document["boot_id"])
         await self._save()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -342,6 +343,31 @@ async def test_work_of_another_process_is_waited_for(runtime: TestController) ->
     other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(hours=1))
     async with asyncio.timeout(5):
         await settling
+
+
+async def test_who_waits_for_another_process_looks_less_often_after_a_while(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look costs the other process some of the store."""
+    runtime.deploy()
+    other = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
+    claim = other.claim(machine_key(runtime.model, "0"), runtime.clock.now())
+    assert claim is not None
+    made, waits = driver(runtime, PlayedRuntime(runtime)), list[float]()
+    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
+
+    async def wait(self: Driver, seconds: float) -> None:
+        waits.append(seconds)
+        if sum(waits) > 20 and not self._tasks:
+            other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(hours=1))
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(Driver, "_wait", wait)
+    monkeypatch.setattr(drives, "time", SimpleNamespace(monotonic=lambda: sum(waits)))
+    await made.settle()
+    assert waits[:9] == [drives.POLL_S] * 9
+    assert waits[-1] == drives.IDLE_POLL_S
+    assert len(waits) < 80
 
 
 async def test_what_failed_in_another_process_is_told(runtime: TestController) -> None:

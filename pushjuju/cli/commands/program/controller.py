@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.cli.commands.program.command_tree import root_group
 from pushjuju.cli.commands.program.web_commands import WebCommands
 from pushjuju.cli.syntax import flags
-from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.terminal.progress import progress
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from pushjuju.cli.work.api_server import ApiServing
     from pushjuju.services.entities.basis.context import Context
+
+DRAINED = 3  # exit status after `controller drain`, by which systemd knows not to start the process again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +93,8 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS [--key-fi
     "A model of a pool (model-config controller-pool) is worked only by processes of this pool: those on\n"
     "a host of this name, and those with --pool. Models of no pool are worked by all.\n\n"
     "`controller processes` lists the processes that work for the controller. `controller drain` asks\n"
-    "those on a host, or the one with this name, to give back their work and to end. Hooks that run go\n"
-    "on, on their machines.\n\n"
+    "those on a host, or the one with this name, to give back their work and to end, with exit code 3.\n"
+    "Hooks that run go on, on their machines.\n\n"
     "`controller move` moves the store into an empty database of PostgreSQL, or back into a file.\n"
     "Processes that work end with an error, and find the store in its new place when they start again.\n"
     "All rows are compared before the old store is given up; it stays as a copy. The same command\n"
@@ -165,7 +167,11 @@ def _run(cli: Cli, asked: ControllerFlags) -> None:
         counted = counts.Counts() if asked.metrics or asked.metrics_file else None
         beside = [*_beside(cli, ctx, asked, counted), _told(cli, text)]
         until_idle = asked.until_idle
-        serving.serve(ctx, tell=report, warn=warn, until_idle=until_idle, beside=beside, counts=counted)
+        try:
+            serving.serve(ctx, tell=report, warn=warn, until_idle=until_idle, beside=beside, counts=counted)
+        except serving.Drained:
+            cli.console.info("Drained: a user has asked this process to end")
+            raise Exited(DRAINED) from None
 
 
 @asynccontextmanager

@@ -63,7 +63,7 @@ class Context:
     @contextmanager
     def read(self, model: str) -> Iterator[ModelTx]:
         """Open a read transaction of a model, which sees the store as it is at one moment."""
-        with self.store.read() as tx:
+        with self.store.read(model) as tx:
             yield self.of(tx, model)
 
     @contextmanager

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from pushjuju.cli.commands.program.controller import DRAINED
+from tests.bench.figures import ROOT
 from tests.waiting import comes
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -44,10 +46,9 @@ def listed(environ: dict[str, str]) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_drained_process_ends_with_success(
+def test_a_drained_process_ends_with_a_status_of_its_own(
     environ: dict[str, str], process: subprocess.Popen[bytes]
 ) -> None:
-    """A service manager that starts failed services again leaves a drained process ended."""
     comes(lambda: listed(environ))
     (shown,) = listed(environ)
     assert (shown["pid"], shown["host"], shown["state"]) == (process.pid, os.uname().nodename, "waiting")
@@ -55,8 +56,16 @@ def test_a_drained_process_ends_with_success(
     assert ran(environ, ["processes"]).stdout.splitlines()[1].startswith(f"{shown['process']}  ")
     ended = ran(environ, ["drain", shown["host"]])
     assert ended.stderr == f"Process {shown['process']} gives back its work and ends\n"
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=30) == DRAINED
     assert listed(environ) == []
+
+
+def test_systemd_starts_a_process_again_unless_it_was_drained_or_stopped() -> None:
+    """The rules of systemd for an end by itself; after `systemctl stop` nothing is started."""
+    lines = (ROOT / "contrib/systemd/pushjuju-controller.service").read_text().splitlines()
+    assert "Restart=always" in lines
+    assert f"RestartPreventExitStatus={DRAINED}" in lines
+    assert f"SuccessExitStatus={DRAINED}" in lines
 
 
 def test_a_killed_process_is_not_listed(environ: dict[str, str], process: subprocess.Popen[bytes]) -> None:
