@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 TRACE: ContextVar[str] = ContextVar("trace", default="")
 """The span that asks for what this process makes due, as `traceparent`; empty without traces."""
 
+CAUSE: ContextVar[str] = ContextVar("cause", default="")
+"""The request that asks for what is done now, as lines of the audit log have it; empty without a request."""
+
 Lives = Callable[[str], bool | None]
 """Tells of a process whether it lives; None when that is not known."""
 

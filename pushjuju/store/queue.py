@@ -19,7 +19,7 @@ from pushjuju.core.problems import Problem, dumps, loads, sentence
 from pushjuju.core.values import dataclass
 from pushjuju.store.db import Store
 from pushjuju.store.engine import Row
-from pushjuju.store.processes import TRACE, Lives
+from pushjuju.store.processes import CAUSE, TRACE, Lives
 from pushjuju.store.tx import Tx
 
 LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for others
@@ -42,7 +42,7 @@ class Claim:
         lease: Number of the claim; later claims of the key have higher numbers (see `LeasedStore`).
         previous, former: Number and dead owner ("" for none) of the claim before.
         ended: True when the lease of the former owner had ended.
-        trace: The span that asked for the work, as `traceparent`, or "".
+        trace, cause: The span (`traceparent`) and the newest request that asked for the work, or "".
     """
 
     key: str
@@ -56,6 +56,7 @@ class Claim:
     former: str = ""
     ended: bool = False
     trace: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +158,7 @@ def model_of(key: str) -> str:
 
 def touch(tx: Tx, key: str, due: datetime, reason: str = "") -> None:
     """Make a key due in the caller's transaction; an earlier due time stays."""
-    tx.run("work_touch", key=key, due=due, reason=reason, trace=TRACE.get())
+    tx.run("work_touch", key=key, due=due, reason=reason, trace=TRACE.get(), cause=CAUSE.get())
 
 
 def lease_at_least(now: datetime) -> int:
@@ -227,8 +228,7 @@ class SqliteWorkQueue:
 
     def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
         """Claim the key that has been due longest, if any is free; `busy` is that of `claim_some`."""
-        found = self.claim_some(prefix, now, 1, busy=busy)
-        return found[0] if found else None
+        return next(iter(self.claim_some(prefix, now, 1, busy=busy)), None)
 
     def claim_some(
         self,
@@ -353,6 +353,7 @@ class SqliteWorkQueue:
             former=row["owner"] or "",
             ended=row["leased_until"] is not None and from_iso(row["leased_until"]) <= now,
             trace=row["trace"],
+            cause=row["cause"],
         )
 
     def heartbeat(self, claim: Claim, now: datetime, *, later: bool = False) -> bool:

@@ -18,6 +18,7 @@ from pushjuju.core.status import StatusInfo
 from pushjuju.core.values import changed, dataclass
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import packed
+from pushjuju.store.processes import CAUSE
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.decide.decision import Answer, Decision, Operation, OperationName
@@ -207,6 +208,7 @@ def _record(step: Step, operation_id: str, title: str, then: str, moment: dateti
         state="planned",
         document=document,
         prepared=moment,
+        cause=CAUSE.get(),
     )
 
 

@@ -30,6 +30,7 @@ from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import packed
 from pushjuju.services.entities.model import model_config
+from pushjuju.store.processes import CAUSE
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import ModelTx, Tx
@@ -369,6 +370,7 @@ def _take_up(
         document=document,
         prepared=ctx.clock.now(),
         decided=packed(decided),
+        cause=CAUSE.get(),
     )
     tx.insert("operation", record)
     tx.know("operation_get", record, id=record.id)

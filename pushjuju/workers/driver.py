@@ -30,7 +30,7 @@ from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.consume import connected
 from pushjuju.store.files.waits import Patience
 from pushjuju.store.leases import renewed
-from pushjuju.store.processes import TRACE, process_owner
+from pushjuju.store.processes import CAUSE, TRACE, process_owner
 from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim, SqliteWorkQueue, failed_since, next_lease
 from pushjuju.store.rows.records import Status
 from pushjuju.workers.events import ModelNames, Tell, silent
@@ -262,6 +262,7 @@ class Driver:
 
     async def _work(self, claim: Claim) -> None:
         TRACE.set(claim.trace)  # in this task: what the work makes due was asked for by the same span, if any
+        CAUSE.set(claim.cause)  # so that operations and further work name the request that they follow
         beat = asyncio.create_task(self._heartbeat(claim, asyncio.current_task()))
         outcome = Outcome(due=self.ctx.clock.now(), attempts=claim.attempts, reason="interrupted")
         try:

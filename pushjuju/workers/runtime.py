@@ -34,6 +34,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import lost_results, machines
 from pushjuju.services.entities.model import firewall, model_config, models
 from pushjuju.store.leases import LeasedStore
+from pushjuju.store.processes import CAUSE
 from pushjuju.store.queue import ROUTINE, Claim, model_of
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.tx import Tx
@@ -149,6 +150,8 @@ class Runtime:
         if self._claim is None:
             return None
         row = tx.row("work_generation", key=self._claim.key)
+        if row is not None:  # a request that came meanwhile asks for what begins from now on
+            CAUSE.set(max(row["cause"], CAUSE.get()))
         return None if row is None or row["reason"] == ROUTINE else int(row["generation"])
 
     def note_routine(self, generation: int) -> None:

@@ -39,6 +39,7 @@ class HookRun:
         started: The time by the machine's clock, limited to the time between preparation and commit.
         took_s: Seconds on the machine; None while it runs, or when the machine did not report the times.
         changes: What the hook changed: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.
+        cause: The request that the run followed, as lines of the audit log name the request; or empty.
     """
 
     unit: str
@@ -53,6 +54,7 @@ class HookRun:
     committed: datetime | None = None
     took_s: float | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,18 +115,37 @@ def of_timeline(
     until: datetime | None = None,
     *,
     routine: bool,
+    cause: str = "",
 ) -> list[HookRun]:
-    """Return the runs that a timeline shows: the newest 500, or at most 5,000 since a time.
+    """Return the runs that a timeline shows: the newest 500, or at most 5,000 since a time or of a request.
 
     Args:
         units: Names of units; empty for all units of the model.
         routine: True to show update-status, too.
+        cause: Shows the runs that followed this request, at any time.
     """
+    if cause:
+        found = of_request(ctx, model, cause)
+        return [run for run in found if not units or run.unit in units]
     if not (units or since or until):
         return newest(ctx, model, _NEWEST, but="" if routine else _ROUTINE)
     found = history(ctx, model, Wanted(units=units, since=since, until=until))
     shown = [run for run in found if routine or run.hook != _ROUTINE]
     return shown[-(_MOST if since else _NEWEST) :]
+
+
+def of_request(ctx: Context, model: str, cause: str) -> list[HookRun]:
+    """Return the newest 5,000 runs that followed a request, oldest first."""
+    with ctx.read(model) as tx:
+        rows = tx.rows("operations_of_cause", cause=cause, most=_MOST)
+    return sorted(map(_run, rows), key=_order)
+
+
+def counts_by_request(ctx: Context, model: str, since: str) -> dict[str, tuple[int, int]]:
+    """Return the number of runs, and of failed runs, that followed each request from `since` on."""
+    with ctx.read(model) as tx:
+        rows = tx.rows("operations_by_cause", since=since)
+    return {row["cause"]: (row["runs"], row["failed"]) for row in rows}
 
 
 def earlier(ctx: Context, model: str, before: datetime, *, routine: bool) -> list[Hour]:
@@ -195,6 +216,7 @@ def _run(row: Row) -> HookRun:
         committed=over,
         took_s=_seconds(result, over - begun if over else None),
         changes=result.get("changes", {}),
+        cause=row["cause"],
     )
 
 

@@ -382,6 +382,7 @@ class Operation:
     `events`: number of its last event that was committed.
     `decided`: the decision that led to it, as `services.entities.basis.decision_text` packs it; None for an
     operation that no unit decided.
+    `cause`: the request that it followed, as the lines of the audit log name the request; or empty.
     """
 
     id: str
@@ -397,6 +398,7 @@ class Operation:
     prepared: datetime
     committed: datetime | None = None
     decided: bytes | str | None = None
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

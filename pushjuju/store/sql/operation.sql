@@ -36,3 +36,12 @@ ORDER BY prepared DESC LIMIT :most
 SELECT * FROM operation WHERE model = :model AND unit = :unit AND prepared >= :since AND (:until = '' OR prepared <= :until)
   AND (:name = '' OR name = :name) AND (:failed = 0 OR outcome IN ('failed', 'terminated', 'error'))
 ORDER BY prepared DESC LIMIT :most
+
+-- name: operations_of_cause
+-- The operations of units that followed a request, newest first, by the index of requests.
+SELECT * FROM operation WHERE model = :model AND cause = :cause AND cause <> '' AND unit <> '' ORDER BY prepared DESC LIMIT :most
+
+-- name: operations_by_cause
+-- How many operations of units followed each request since one, by the index of requests.
+SELECT cause, COUNT(*) AS runs, SUM(CASE WHEN outcome IN ('failed', 'terminated', 'error') THEN 1 ELSE 0 END) AS failed
+FROM operation WHERE model = :model AND cause >= :since AND cause <> '' AND unit <> '' GROUP BY cause

@@ -29,16 +29,17 @@ DELETE FROM sequence WHERE scope = :scope AND name = :name
 DELETE FROM sequence WHERE scope = :scope
 
 -- name: work_touch
-INSERT INTO work (key, due, generation, reason, trace) VALUES (:key, :due, 1, :reason, :trace)
+INSERT INTO work (key, due, generation, reason, trace, cause) VALUES (:key, :due, 1, :reason, :trace, :cause)
 ON CONFLICT (key) DO UPDATE SET
   due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
   generation = work.generation + 1,
   reason = :reason,
-  trace = CASE WHEN work.trace = '' THEN :trace ELSE work.trace END
+  trace = CASE WHEN work.trace = '' THEN :trace ELSE work.trace END,
+  cause = CASE WHEN :cause > work.cause THEN :cause ELSE work.cause END
 
 -- name: work_due
 -- Leaves out keys that this process works on, which stay due until the process gives them back.
-SELECT key, due, generation, owner, leased_until, lease, attempts, reason, failed, trace FROM work
+SELECT key, due, generation, owner, leased_until, lease, attempts, reason, failed, trace, cause FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND (owner IS NULL OR owner <> :owner OR leased_until <= :now)
 ORDER BY due LIMIT :most
@@ -82,7 +83,7 @@ UPDATE work SET reason = :routine WHERE key = :key AND lease = :lease AND genera
 
 -- name: work_generation
 -- rows: work(key)
-SELECT generation, reason FROM work WHERE key = :key
+SELECT generation, reason, cause FROM work WHERE key = :key
 
 -- name: work_holds
 SELECT 1 FROM work WHERE key = :key AND lease = :lease AND owner IS NOT NULL
@@ -96,6 +97,7 @@ UPDATE work SET
   due = CASE WHEN generation = :generation THEN :due ELSE :now END,
   reason = CASE WHEN generation = :generation OR :reason <> '' THEN :reason ELSE reason END,
   trace = CASE WHEN generation = :generation AND :attempts = 0 THEN '' ELSE trace END,
+  cause = CASE WHEN generation = :generation AND :attempts = 0 THEN '' ELSE cause END,
   owner = NULL, leased_until = NULL, attempts = :attempts, failed = :failed
 WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 
@@ -142,3 +144,7 @@ DELETE FROM work WHERE key = :key
 
 -- name: work_delete_prefix
 DELETE FROM work WHERE key >= :prefix AND key < :prefix || '~'
+
+-- name: work_holders
+-- The processes that work on models now.
+SELECT DISTINCT substr(key, 1, instr(key, '/') - 1) AS model, owner FROM work WHERE owner IS NOT NULL AND leased_until > :now

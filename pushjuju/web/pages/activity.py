@@ -15,7 +15,7 @@ from pushjuju.services.entities.basis import logs
 from pushjuju.services.pictures import svg, timeline_svg
 from pushjuju.services.pictures import timeline as pictures
 from pushjuju.services.views import decisions, hook_runs, tasks
-from pushjuju.services.views.listings import log_selection, run_documents
+from pushjuju.services.views.listings import audit_lines, log_selection, run_documents
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
@@ -39,7 +39,10 @@ def timeline(visit: Visit) -> Content:
     span = _SPANS.get(visit.query.get("since", ""))
     window = _window(visit)
     since, until = window or (visit.now - span if span else None, None)
-    runs = hook_runs.of_timeline(visit.ctx, visit.model.uuid, units, since, until, routine=routine)
+    cause = visit.query.get("cause", "")
+    runs = hook_runs.of_timeline(
+        visit.ctx, visit.model.uuid, units, since, until, routine=routine, cause=cause
+    )
     machines = hook_runs.machines_of_units(visit.ctx, visit.model.uuid)
     picture = ""
     if runs:
@@ -47,6 +50,7 @@ def timeline(visit: Visit) -> Content:
         picture = svg.of_page(timeline_svg.draw(visit.model.name, found, visit.pages.entity))
     form = {"units": " ".join(units), "since": visit.query["since"] if span else "", "routine": routine}
     words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
+    words += ["--cause", shlex.quote(cause)] if cause else []
     words += [f"--since {_utc(window[0])} --until {_utc(window[1])}"] if window else []
     words += ["--since", str(form["since"])] if span and not window else []
     values: dict[str, Any] = {
@@ -55,13 +59,20 @@ def timeline(visit: Visit) -> Content:
         "form": form,
         "spans": _SPANS,
     }
-    values |= {"window": window, "heat": "" if units else _heat(visit, runs, routine=routine)}
+    values |= {"window": window, "heat": "" if units or cause else _heat(visit, runs, routine=routine)}
+    values |= {"cause": cause, "request": _request(visit, cause)}
     return Content(
         title="Timeline",
         command=visit.command(" ".join(words)),
         values=values,
         document=lambda: [run_documents.of_run(run) for run in runs],
     )
+
+
+def _request(visit: Visit, cause: str) -> Mapping[str, Any] | None:
+    """Return the line of a request in the audit log, when the user may see the line on the page History."""
+    found = audit_lines.request(visit.ctx, visit.model.uuid, cause) if cause else None
+    return found if found and (visit.may("admin") or found["user"] == visit.ctx.user) else None
 
 
 def _window(visit: Visit) -> tuple[datetime, datetime] | None:
@@ -111,7 +122,12 @@ def run(visit: Visit) -> Content:
     return Content(
         title=f"{found.hook} of {found.unit}",
         command=visit.command(f"replay {found.operation[:8]}"),
-        values={"run": found, "replayed": decided and decided[1], "lines": lines},
+        values={
+            "run": found,
+            "replayed": decided and decided[1],
+            "lines": lines,
+            "request": _request(visit, found.cause),
+        },
         crumbs=((found.unit, visit.pages.entity("unit", found.unit)),),
         document=document,
     )

@@ -12,8 +12,9 @@ from pushjuju.portable.natural import natural_order
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.model import model_access, models
 from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
+from pushjuju.services.pictures import svg
 from pushjuju.services.requests.model import model_config
-from pushjuju.services.views import documents, offer_documents, relation_rows, relation_view
+from pushjuju.services.views import documents, hook_runs, offer_documents, relation_rows, relation_view
 from pushjuju.services.views import resource_documents as resources_of
 from pushjuju.services.views.listings import audit_lines, blocks, user_secrets
 from pushjuju.services.views.listings import settings as settings_of
@@ -268,14 +269,16 @@ def history(visit: Visit) -> Content:
     user = "" if visit.may("admin") else visit.ctx.user
     wanted = audit_lines.Wanted(model=visit.model.uuid, user=user, most=_MOST_LINES)
     found = audit_lines.lines(visit.ctx, wanted)
+    first = min((line["cause"] for line in found if line.get("cause")), default="")
+    followed = hook_runs.counts_by_request(visit.ctx, visit.model.uuid, first)
     table = Table(
         name="History",
-        heads=("When", "User", "From", "Command", "Changed", "Result"),
+        heads=("When", "User", "From", "Command", "Changed", "Result", "Followed by"),
         rows=[
             cells.row(
                 cells.time(line["time"]), line["user"], line["door"] or "pushjuju",
                 " ".join((line["command"], *line.get("arguments", ()))), _names(line.get("changed", ())),
-                audit_lines.failed(line),
+                audit_lines.failed(line), _followed(visit, line.get("cause", ""), followed),
             )
             for line in reversed(found)
         ],
@@ -283,6 +286,15 @@ def history(visit: Visit) -> Content:
     )  # fmt: skip
     line = f"audit -c {visit.ctx.controller.name} -m {visit.model.qualified} --limit {_MOST_LINES}"
     return _page("History", f"pushjuju {line}{f' --user {user}' if user else ''}", found, table)
+
+
+def _followed(visit: Visit, cause: str, counts: Mapping[str, tuple[int, int]]) -> Cell:
+    """Return how many runs of hooks and actions followed a request, with a link to them."""
+    if cause not in counts:
+        return Cell()
+    runs, failed = counts[cause]
+    text = f"{svg.many(runs, 'run')}{f', {failed} failed' if failed else ''}"
+    return Cell(text=text, address=visit.pages.page("timeline", cause=cause))
 
 
 def _names(changed: Sequence[str]) -> str:

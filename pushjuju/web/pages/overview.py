@@ -15,8 +15,11 @@ from pushjuju.services.entities.model import model_access, models
 from pushjuju.services.pictures import folding, graph, machine_tree, machines_svg, svg
 from pushjuju.services.pictures.looks import Look, look_of, rank
 from pushjuju.services.views.explain_basis import Reason
+from pushjuju.services.views.listings import audit_lines, processes
 from pushjuju.services.views.listings.model_summary import summary
 from pushjuju.services.views.status import document as status
+from pushjuju.store.rows.model import Model
+from pushjuju.store.tx import Tx
 from pushjuju.web.pages import tables, topology
 from pushjuju.web.pages.addresses import ModelPages
 from pushjuju.web.pages.visit import Content, Visit
@@ -44,17 +47,25 @@ class UnitRow:
 def all_models(visit: Visit) -> Content:
     """Return the page of all models that the user may read."""
     lost = to_iso(visit.ctx.clock.now() - timedelta(seconds=status.LOST_AFTER_S))
+    changes = audit_lines.newest_of_models(visit.ctx)
     with visit.ctx.store.read() as tx:
+        seen = [
+            model
+            for model in models.listed(tx)
+            if not models.is_controller(model) and model_access.may(tx, visit.ctx.user, model, "read")
+        ]
+        working = processes.of_models(visit.ctx, tx, [model.uuid for model in seen])
         found: list[dict[str, Any]] = [
             {
                 "name": model.qualified,
                 "address": ModelPages.of(model.qualified).page(),
                 "cloud": f"{model.cloud}/{model.region}" if model.region else model.cloud,
                 **summary(visit.ctx.of(tx, model.uuid), model, visit.ctx.controller.name),
+                "last-change": _change(visit, tx, model, changes.get(model.uuid)),
+                "processes": working[model.uuid],
                 "down": visit.ctx.of(tx, model.uuid).scalar("machines_down", lost=lost),
             }
-            for model in models.listed(tx)
-            if not models.is_controller(model) and model_access.may(tx, visit.ctx.user, model, "read")
+            for model in seen
         ]
     document = {"models": [{key: entry[key] for key in entry if key != "down"} for entry in found]}
     for entry in found:
@@ -64,6 +75,16 @@ def all_models(visit: Visit) -> Content:
         entry["size"] = [svg.many(number, noun[:-1]) for noun, number in entry["size"].items() if number]
     values = {"models": found}
     return Content(title="Models", command=visit.command("models"), values=values, document=lambda: document)
+
+
+def _change(visit: Visit, tx: Tx, model: Model, line: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return when a model was changed last; also who asked for what, when the page History shows that."""
+    if line is None:
+        return None
+    found = {"time": line["time"]}
+    if line["user"] != visit.ctx.user and not model_access.may(tx, visit.ctx.user, model, "admin"):
+        return found
+    return {**found, **{key: line[key] for key in ("user", "door", "command", "arguments")}}
 
 
 _COLOURS = {"red": "error", "yellow": "blocked", "green": "active"}

@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from pushjuju.core.clock import to_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.services.pictures import folding, svg, timeline_svg
 from pushjuju.services.pictures.lettering import plain
 from pushjuju.services.pictures.looks import SHAPES, Look, look_of
@@ -116,7 +116,14 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        badge=_badge, doing=_doing, took=_took, clock=_clock, picture=Markup, look=look_of, kept=_kept
+        badge=_badge,
+        doing=_doing,
+        took=_took,
+        clock=_clock,
+        picture=Markup,
+        look=look_of,
+        kept=_kept,
+        moment=from_iso,
     )
     made.globals["version"] = version()
     return made

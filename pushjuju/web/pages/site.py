@@ -38,7 +38,7 @@ from pushjuju.web.pages.streams import Streams
 from pushjuju.web.pages.visit import Content, Page, Visit, model_of
 
 PAGES = (
-    Page(path="/", template="models.html", read=overview.all_models),
+    Page(path="/", template="models.html", read=overview.all_models, writes=True),
     Page(path="/m/{owner}/{model}/", template="model.html", read=overview.model),
     Page(path="/m/{owner}/{model}/topology", template="topology.html", read=topology.topology),
     Page(path="/m/{owner}/{model}/units", template="units.html", read=overview.units),

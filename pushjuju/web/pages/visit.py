@@ -135,7 +135,7 @@ class Page:
 
     Attributes:
         path: The address below `/ui`, with parts in braces.
-        writes: True when the page changes with rows that the journal of changes leaves out: log, runs.
+        writes: True when the page changes with rows that the journal of changes leaves out: log, runs, work.
     """
 
     path: str

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.processes import CAUSE
 from pushjuju.store.rows.records import Machine, Operation, Task
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import commands_of, lock_of
@@ -66,7 +67,7 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
         dispatch = _prepared(task, str(uuid.uuid4()))
         row = Operation(
             id=dispatch.id, model=task.model, machine=machine.id, unit="", name=TITLE,
-            state="prepared", document={"task": task.id}, prepared=now,
+            state="prepared", document={"task": task.id}, prepared=now, cause=CAUSE.get(),
         )  # fmt: skip
         tx.insert("operation", row)
         return dispatch

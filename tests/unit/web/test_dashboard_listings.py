@@ -7,21 +7,28 @@ import json
 import re
 import shlex
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from pushjuju.services.entities.basis import logs, wake
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret.secrets import Content
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import hook_runs
+from pushjuju.services.views.listings import audit_lines
+from pushjuju.store import processes
+from pushjuju.store.processes import CAUSE
+from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.web.pages import activity, listings
 from pushjuju.web.pages.site import PAGES
 from tests.world.api import ApiWorld
@@ -33,6 +40,7 @@ from tests.world.two_models import TwoModels
 BASE = "/ui/m/admin/shop/"
 JSON = {"Accept": "application/json"}
 VALUE = "tops3cret"
+HOSTILE = "<script>alert(1)</script>\"'"
 TABLES = ("relations", "storage", "resources", "offers", "settings", "history")
 OF_ADMINS = ("secrets", "access")
 NAMES = {"owner": "admin", "model": "shop", "name": "web"}
@@ -183,6 +191,56 @@ async def test_pages_of_activity_and_forms_say_in_json_what_their_commands_say(
         shown = await document(browser, f"{BASE}op/{run.operation}")
         assert (shown.pop("run")["operation"], shown.pop("log")) == (run.operation, [])
         assert shown == await said(f"replay {run.operation}")
+
+
+async def test_history_leads_to_the_hooks_that_followed_and_a_hook_to_its_command(
+    world: ApiWorld, two: TwoModels
+) -> None:
+    two.shop.ctx = replace(two.ctx, caller=Caller(door="command", command="deploy", arguments=("./<proxy>",)))
+    two.deploy(two.shop, "proxy")
+    (line,) = audit_lines.lines(two.ctx, audit_lines.Wanted(model=two.shop.model, entity="proxy"))
+    CAUSE.set(line["cause"])  # as the driver does from the work queue
+    two.shop.settle()
+    (run, *more) = hook_runs.of_request(two.ctx, two.shop.model, line["cause"])
+    followed = f"{BASE}timeline?cause={line['cause']}"
+    asked = "<code>deploy ./&lt;proxy&gt;</code> of admin (command)"
+    async with browsing(world, "admin") as browser:
+        assert f'<a href="{followed}">{len(more) + 1} runs</a>' in (await browser.get(f"{BASE}history"))[1]
+        shown = (await browser.get(followed))[1]
+        assert asked in shown
+        assert "proxy/0" in shown
+        assert ">web/0<" not in shown
+        assert [item["unit"] for item in await document(browser, followed)] == ["proxy/0"] * (len(more) + 1)
+        page = (await browser.get(f"{BASE}op/{run.operation}"))[1]
+        assert asked in page
+        assert f'href="{followed}"' in page
+        foreign = (await browser.get(f"/ui/m/admin/prod/timeline?cause={line['cause']}"))[1]
+        assert "deploy ./" not in foreign
+        for odd in ("zz", "%00", "f" * 20, "'; true", HOSTILE):
+            assert (await browser.get(f"{BASE}timeline?cause={quote(odd)}"))[0] == 200, odd
+    async with browsing(world, "kim") as reader:  # who may read the model, but not what others asked for
+        assert "deploy ./" not in (await reader.get(f"{BASE}op/{run.operation}"))[1]
+        assert "deploy ./" not in (await reader.get(followed))[1]
+        assert followed not in (await reader.get(f"{BASE}history"))[1]
+
+
+async def test_models_show_their_last_change_and_who_works_on_them(world: ApiWorld, two: TwoModels) -> None:
+    async with browsing(world, "admin") as browser:
+        shop = {item["uuid"]: item for item in (await document(browser, "/ui/"))["models"]}[two.shop.model]
+        assert (shop["last-change"]["user"], shop["last-change"]["door"]) == ("admin", "")
+        assert shop["processes"] == {"working": [], "waiting": []}
+        assert "no process waits for what becomes due" in (await browser.get("/ui/"))[1]
+        with two.ctx.store.write() as whole:
+            processes.enlist(whole, two.shop.clock.now(), "0.1.0", two.ctx.store.lives, two.ctx.pools)
+        host, pid = processes.place_of(processes.process_owner())
+        assert f"{host}:{pid} does what becomes due" in (await browser.get("/ui/"))[1]
+        queue = SqliteWorkQueue(two.ctx.store, processes.process_owner())
+        two.shop.write(lambda tx: wake.machine(tx, "0", "a test"))
+        queue.claim_some(f"{two.shop.model}/", two.shop.clock.now(), 1)
+        assert f"Worked on by {host}:{pid}" in (await browser.get("/ui/"))[1]
+    async with browsing(world, "kim") as reader:  # who does not see what others asked for
+        (model,) = (await document(reader, "/ui/"))["models"]
+        assert list(model["last-change"]) == ["time"]
 
 
 async def test_pages_of_entities_show_relations_statuses_and_what_a_hook_logged(

@@ -24,6 +24,7 @@ class AuditFlags:
     user: str = flags.text("user", "Only changes by this user")
     model: str = flags.text("model", "Only changes of this model", short="m")
     entity: str = flags.text("entity", "Only changes of this application with its units, or other entity")
+    cause: str = flags.text("cause", "Only changes of the command or call with this `cause`, as runs have it")
     since: str = flags.text("since", "Only changes since a duration (2h30m) or a time (2025-03-01T09:12)")
     until: str = flags.text("until", "Only changes until a duration before now, or a time")
     limit: int = flags.number(
@@ -65,6 +66,7 @@ def _list(cli: Cli, asked: AuditFlags) -> None:
         user=asked.user,
         model=asked.model,
         entity=asked.entity,
+        cause=asked.cause,
         since=moments.moment(asked.since, now) if asked.since else None,
         until=moments.moment(asked.until, now, "until") if asked.until else None,
         most=asked.limit,

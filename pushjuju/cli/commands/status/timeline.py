@@ -36,6 +36,7 @@ class TimelineFlags:
         "since", "Only runs since a duration (10m) or a time (2025-03-01, 2025-03-01T09:12)"
     )
     until: str = flags.text("until", "Only runs that began before a duration ago or a time")
+    cause: str = flags.text("cause", "Only runs that followed this change (`cause` in audit --format json)")
     routine: bool = flags.switch("all", "Show update-status hooks too", dest="routine")
     follow: bool = flags.switch("follow", "Draw the table again twice a second, until Ctrl-C")
     utc: bool = flags.switch("utc", "Display timestamps in the UTC timezone")
@@ -67,7 +68,9 @@ def timeline(cli: Cli, args: tuple[str, ...], asked: TimelineFlags) -> None:
     def once() -> tuple[str, str]:
         wanted, now = {"since": asked.since, "until": asked.until}, cli.clock.now()
         start, end = (moment(text, now, flag) if text else None for flag, text in wanted.items())
-        runs = hook_runs.of_timeline(opened.ctx, opened.uuid, args, start, end, routine=asked.routine)
+        runs = hook_runs.of_timeline(
+            opened.ctx, opened.uuid, args, start, end, routine=asked.routine, cause=asked.cause
+        )
         if not runs and cli.output.form in ("tabular", "svg"):
             return "", "No runs to display."
         return _text(cli, opened, runs, utc=asked.utc), ""

@@ -20,6 +20,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.values import changed as replaced
 from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.jsontext import compact
+from pushjuju.store.processes import CAUSE
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
@@ -69,15 +70,15 @@ class Course:
     """What a request has done so far.
 
     Attributes:
-        began: True when the request has begun a change.
+        cause: The id of the request, once it has begun a change: operations that follow it have the id, too.
         hashes: The hashes of its lines.
         model: The name and the UUID of the model of its last line.
     """
 
-    __slots__ = ("began", "hashes", "model")
+    __slots__ = ("cause", "hashes", "model")
 
     def __init__(self) -> None:
-        self.began = False
+        self.cause = ""
         self.hashes: list[str] = []
         self.model = ("", "")
 
@@ -168,8 +169,12 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
     begun = plain.row("audit_begin", model=noting.model)
     assert begun is not None, "the statement always has a row"
     seen, course = Noted(tx._connection, plain), noting.caller.course
-    course.began = True
-    yield Tx(seen, tx._memo)
+    course.cause = course.cause or _new_id(noting.now)
+    asks = CAUSE.set(course.cause)
+    try:
+        yield Tx(seen, tx._memo)
+    finally:
+        CAUSE.reset(asks)
     rows = plain.rows("change_after", after=begun["newest"] or 0)
     if not (rows or seen.rows or noting.files):
         return
@@ -184,6 +189,7 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
         {
             "user": noting.user,
             **noting.caller.facts(),
+            "cause": course.cause,
             "model": name or "",
             "model-uuid": model,
             "changed": [*noting.files, *sorted({_readable(plain, item, {model: name}) for item in names})],
@@ -191,6 +197,11 @@ def noted(tx: Tx, noting: Noting) -> Iterator[Tx]:
     )
     if noting.caller.door:
         course.hashes.append(made)
+
+
+def _new_id(now: datetime) -> str:
+    """Return an id for a request; ids of later requests sort behind."""
+    return f"{int(now.timestamp() * 1000):012x}{os.urandom(4).hex()}"
 
 
 def answer(tx: Tx, noting: Noting, result: Mapping[str, object]) -> None:

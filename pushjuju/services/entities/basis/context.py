@@ -111,7 +111,7 @@ class Context:
             result: `exit` of a command, `error` with the code of an error.
         """
         course = self.caller.course
-        if not course.began or not (course.hashes or any(result.values())):
+        if not course.cause or not (course.hashes or any(result.values())):
             return  # nothing was asked for, or there was nothing to change
         if self.controller.config().get(AUDITING) is False:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pushjuju.core.clock import to_iso
@@ -26,20 +26,23 @@ class Wanted:
     Attributes:
         model: `owner/name`, `name` or the UUID of a model.
         entity: The name of an application, which stands for its units and resources too, or of another.
+        cause: The `cause` of the lines of one request.
         most: How many of the newest lines; 0 for all.
     """
 
     user: str = ""
     model: str = ""
     entity: str = ""
+    cause: str = ""
     since: datetime | None = None
     until: datetime | None = None
     most: int = 0
 
     def has(self, line: Mapping[str, Any]) -> bool:
-        """Return True for a line of the wanted user, model and entity."""
+        """Return True for a line of the wanted user, model, entity and request."""
         return (
             self.user in ("", line["user"])
+            and self.cause in ("", line.get("cause"))
             and (not self.model or self.model in _names_of_model(line))
             and (not self.entity or any(_concerns(item, self.entity) for item in line.get("changed", ())))
         )
@@ -71,6 +74,27 @@ def lines(ctx: Context, wanted: Wanted) -> list[dict[str, Any]]:
     return found[::-1]
 
 
+def request(ctx: Context, model: str, cause: str) -> dict[str, Any] | None:
+    """Return the first line of a request about a model, without its result; or None."""
+    try:
+        begun = datetime.fromtimestamp(int(cause[:12], 16) / 1000, UTC)
+    except ValueError:
+        return None
+    span = timedelta(seconds=1)  # the id of a request is not as exact as the time of a line
+    found = lines(ctx, Wanted(model=model, cause=cause, since=begun - span, until=begun + span))
+    return found[0] if found else None
+
+
+def newest_of_models(ctx: Context) -> dict[str, dict[str, Any]]:
+    """Return UUID of a model -> its newest line, as far as the line is among the newest 500 of the log."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in _batch(ctx, Wanted(), _NEWEST):
+        line = json.loads(row.line)
+        if "answers" not in line:
+            found.setdefault(line.get("model-uuid", ""), {"time": row.time, **line})
+    return found
+
+
 def failed(line: Mapping[str, Any]) -> str:
     """Return how the request of a line failed; empty when it did not, or its end is not known."""
     parts = [str(line.get("error", "")), f"exit {line['exit']}" if line.get("exit") else ""]
@@ -78,13 +102,18 @@ def failed(line: Mapping[str, Any]) -> str:
     return f"failed ({told})" if told else ""
 
 
-def _backwards(ctx: Context, wanted: Wanted) -> Iterator[AuditLine]:
-    before = _NEWEST
+def _batch(ctx: Context, wanted: Wanted, before: int) -> list[AuditLine]:
+    """Return the newest lines before one, the newest first."""
     since = to_iso(wanted.since) if wanted.since else _OLDEST
     until = to_iso(wanted.until) if wanted.until else _NEVER
+    with ctx.store.read() as tx:
+        return tx.list(AuditLine, "audit_before", before=before, since=since, until=until, batch=_BATCH)
+
+
+def _backwards(ctx: Context, wanted: Wanted) -> Iterator[AuditLine]:
+    before = _NEWEST
     while True:
-        with ctx.store.read() as tx:
-            batch = tx.list(AuditLine, "audit_before", before=before, since=since, until=until, batch=_BATCH)
+        batch = _batch(ctx, wanted, before)
         yield from batch
         if len(batch) < _BATCH:
             return

@@ -35,6 +35,7 @@ def of_run(run: HookRun) -> Struct:
         committed=moment_or_none(run.committed),
         changes=dict(run.changes),
         operation=run.operation,
+        cause=run.cause,
     )
     if run.exit_status is not None:
         document["exit-status"] = run.exit_status

@@ -39,6 +39,7 @@ function draw() {
   const svg = picture();
   if (!svg || !frame) return;
   const size = measure(svg), now = shown(size);
+  if (!size.box.width) return;  // not on the screen yet
   svg.setAttribute("viewBox", `${now.x} ${now.y} ${now.w} ${now.w * size.ratio}`);
   for (const [name, px] of Object.entries(SIZES)) svg.classList.toggle(name, (px * size.box.width) / now.w < LEAST_PX);
   frame.classList.toggle("closer", now.w < size.whole.w - 1);
