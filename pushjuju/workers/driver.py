@@ -22,7 +22,7 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.values import dataclass
-from pushjuju.services.entities.basis import notices, tally
+from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.basis.clock_jumps import after_jump
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
@@ -291,17 +291,16 @@ class Driver:
             finally:  # also when the wait is cancelled: the key must not stay claimed
                 self._returns.finish(claim, outcome)
             with contextlib.suppress(StoreAway):  # a count of less
-                self._count(claim.key.partition("/")[0], outcome)
+                self._count(claim.key, outcome)
 
-    def _count(self, model: str, outcome: Outcome) -> None:
-        """Count the contacts with a machine."""
+    def _count(self, key: str, outcome: Outcome) -> None:
+        """Record and count the contacts with the machine of a key."""
+        model, _, machine = key.split("/", 2)
         if self.counts is not None:
             self.counts.overtaken += outcome.overtaken
         for contact in outcome.contacts:
             with self.ctx.store.write(model, later=True) as tx:
-                tally.count_contact(
-                    self.ctx.of(tx, model), contact.result, contact.seconds, contact.sent, contact.received
-                )
+                contact.record(self.ctx.of(tx, model), machine)
 
     async def _dispatch(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)

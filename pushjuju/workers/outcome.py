@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pushjuju.core.clock import Clock
 from pushjuju.core.errors import PushjujuError, StoreAway
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.values import dataclass
+from pushjuju.services.entities.basis import tally
 from pushjuju.store.queue import Claim, SqliteWorkQueue
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +21,22 @@ class Contact:
 
     Attributes:
         result: ok, failed or unreachable.
+        begun: When the contact began.
         sent: Bytes to the machine, without what SSH adds to them.
         received: Bytes from the machine.
     """
 
     result: str
+    begun: datetime
     seconds: float
     sent: int = 0
     received: int = 0
+
+    def record(self, tx: ModelTx, machine: str) -> None:
+        """Record the contact for the timeline, and count it."""
+        ended = self.begun + timedelta(seconds=self.seconds)
+        tx.run("contact_add", machine=machine, begun=self.begun, ended=ended, result=self.result)
+        tally.count_contact(tx, self.result, self.seconds, self.sent, self.received)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

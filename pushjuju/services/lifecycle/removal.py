@@ -305,6 +305,7 @@ def remove_machine(tx: ModelTx, machine: Machine) -> None:
     statuses.forget(tx, machine.id, machines.MACHINE_KINDS)
     notices.forget(tx, Subject("machine", machine.id))
     tx.run("operation_delete_machine", machine=machine.id)
+    tx.run("contact_delete_machine", machine=machine.id)
     tx.run("machine_delete", id=machine.id)
     tx.run("work_delete", key=machine_key(machine.model, machine.id))
     firewall.changed_everywhere(tx, f"machine {machine.id} is gone")

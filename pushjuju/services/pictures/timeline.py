@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 
 if TYPE_CHECKING:
-    from pushjuju.services.views.hook_runs import HookRun, Hour
+    from pushjuju.services.views.hook_runs import Contact, HookRun, Hour
 
 LONGEST_REST_S = 30.0
 """A time without any run that is longer is cut to a marked gap."""
@@ -74,6 +74,11 @@ class Axis:
         start, end = self.pieces[at]
         return (before + min(max(moment - start, 0.0), end - start)) / self.seconds
 
+    def is_near(self, start: float, end: float) -> bool:
+        """Return True when no long rest is between a time and something that ran."""
+        at = bisect_right(self.pieces, (end + LONGEST_REST_S, float("inf"))) - 1
+        return at >= 0 and self.pieces[at][1] >= start - LONGEST_REST_S
+
     def rests(self) -> list[tuple[float, float, float]]:
         """Return (from, to, seconds) of each cut rest, with the places on the axis."""
         return [
@@ -84,10 +89,11 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Rows by machine and unit, and their axis."""
+    """Rows by machine and unit, their axis, and machine -> contacts with it outside of rests."""
 
     rows: tuple[Row, ...]
     axis: Axis
+    contacts: Mapping[str, Sequence[Contact]] = field(default_factory=dict)
 
     @property
     def start(self) -> datetime:
@@ -101,13 +107,19 @@ class Timeline:
 
 
 def of_runs(
-    runs: Sequence[HookRun], machines: Mapping[str, str], now: datetime, *, grows: bool = False
+    runs: Sequence[HookRun],
+    machines: Mapping[str, str],
+    now: datetime,
+    contacts: Iterable[Contact] = (),
+    *,
+    grows: bool = False,
 ) -> Timeline:
     """Return the timeline of some runs, of which there must be one at least.
 
     Args:
         machines: Unit -> its machine; units without one come first.
         now: The end of runs that are under way.
+        contacts: Contacts with machines; those in a long rest are left out.
         grows: True to leave room on the axis, in which a page lets the bars of these runs grow.
     """
     by_unit: dict[str, list[Bar]] = {}
@@ -119,10 +131,20 @@ def of_runs(
         for unit, bars in by_unit.items()
     ]
     rows.sort(key=lambda row: (natural_key(row.machine), natural_key(row.unit)))
-    axis = _axis(bar for row in rows for bar in row.bars)
+    times = [(bar.start, bar.end) for row in rows for bar in row.bars]
+    axis = _axis(times)
+    seen = [one for one in contacts if axis.is_near(*_times(one))]
+    axis = _axis([*times, *map(_times, seen)])
     if grows and any(run.result in UNDER_WAY for run in runs):
         axis = _with_room(axis)
-    return Timeline(rows=tuple(rows), axis=axis)
+    by_machine: dict[str, list[Contact]] = {}
+    for contact in seen:
+        by_machine.setdefault(contact.machine, []).append(contact)
+    return Timeline(rows=tuple(rows), axis=axis, contacts=by_machine)
+
+
+def _times(contact: Contact) -> tuple[float, float]:
+    return contact.begun.timestamp(), contact.ended.timestamp()
 
 
 def _with_room(axis: Axis) -> Axis:
@@ -157,10 +179,10 @@ def _end(run: HookRun, now: datetime) -> float:
     return (run.committed or run.started).timestamp()
 
 
-def _axis(bars: Iterable[Bar]) -> Axis:
+def _axis(times: Iterable[tuple[float, float]]) -> Axis:
     pieces: list[tuple[float, float]] = []
-    for bar in sorted(bars, key=lambda bar: bar.start):
-        start, end = bar.start, max(bar.end, bar.start + _SHORTEST_S)
+    for start, last in sorted(times):
+        end = max(last, start + _SHORTEST_S)
         if pieces and start - pieces[-1][1] <= LONGEST_REST_S:
             pieces[-1] = (pieces[-1][0], max(pieces[-1][1], end))
         else:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pushjuju.services.views.hook_runs import Hour
 
 _WIDTH, _ROW, _BAR, _GROUP = 1200.0, 24.0, 16.0, 26.0
-_NARROWEST = 1.5
+_NARROWEST, _THIN = 1.5, 4.0
 _HEAT = 24.0
 _KINDS = {
     "life": ("#8250df", "#a371f7", "begin and end"),
@@ -48,13 +48,15 @@ def kind_of(bar: Bar) -> str:
 
 def draw(name: str, found: Timeline, address: Address | None = None) -> str:
     """Return the SVG of a timeline; with addresses, units and runs are links."""
-    left = MARGIN + max(width(row.unit, TEXT_SIZE) for row in found.rows) + 16
+    names = [width(row.unit, TEXT_SIZE) for row in found.rows]
+    left = MARGIN + max(*names, *(width(f"machine {name}", CHIP_SIZE) for name in found.contacts), 0) + 16
     parts: list[str] = []
     y = HEADING + 20
     for machine, rows in groupby(found.rows, key=lambda row: row.machine):
         y += _GROUP
         label = f"machine {machine}" if machine else "no machine"
         parts.append(f'<text class="q s" x="{MARGIN:g}" y="{y - 8:.1f}">{escaped(label)}</text>')
+        parts += _contacts(machine, found, (left, y - _GROUP + 8))
         for row in rows:
             parts += _row(row, found, (left, y), address)
             y += _ROW
@@ -71,7 +73,7 @@ def draw(name: str, found: Timeline, address: Address | None = None) -> str:
                 *_axis(found, left, y),
                 *parts,
                 *([_window(found, left, y)] if address else []),
-                *_legend(y + 34),
+                *_legend(y + 34, contacts=bool(found.contacts)),
                 "</svg>",
             ],
         )
@@ -150,6 +152,19 @@ def _bar(bar: Bar, found: Timeline, at: tuple[float, float], address: Address | 
     return "".join([*parts, end])
 
 
+def _contacts(machine: str, found: Timeline, at: tuple[float, float]) -> Iterator[str]:
+    """Yield a thin line for each contact with a machine, above the rows of the machine's units."""
+    left, y = at
+    for contact in found.contacts.get(machine, ()):
+        start, end = contact.begun.timestamp(), contact.ended.timestamp()
+        x = left + _WIDTH * found.axis.place(start)
+        wide = max(left + _WIDTH * found.axis.place(end) - x, _NARROWEST)
+        look, high = ("b-other", _THIN) if contact.result == "ok" else ("f error", 2 * _THIN)
+        told = f"contact with machine {machine}: {contact.result}, {_moment(start)}, {end - start:.3f} s"
+        box = rectangle(Box(x, y, wide, high))
+        yield f'<rect class="{look}" {box}><title>{escaped(told)}</title></rect>'
+
+
 def _axis(found: Timeline, left: float, bottom: float) -> Iterator[str]:
     """Yield the begin and end of each piece of the axis, and the cut rests between them."""
     top = HEADING + 18
@@ -183,7 +198,7 @@ def _moment(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}"
 
 
-def _legend(y: float) -> Iterator[str]:
+def _legend(y: float, *, contacts: bool) -> Iterator[str]:
     x = MARGIN
     for kind, (_, _, words) in _KINDS.items():
         yield f'<rect class="b-{kind}" {rectangle(Box(x, y - 10, 14, 12))} rx="2"/>'
@@ -191,3 +206,7 @@ def _legend(y: float) -> Iterator[str]:
         x += 44 + width(words, TEXT_SIZE)
     yield f'<rect fill="url(#failed)" {rectangle(Box(x, y - 10, 14, 12))}/>'
     yield f'<text class="q" x="{x + 20:.1f}" y="{y:.1f}">failed</text>'
+    if contacts:
+        x += 44 + width("failed", TEXT_SIZE)
+        yield f'<rect class="b-other" {rectangle(Box(x, y - 6, 14, _THIN))}/>'
+        yield f'<text class="q" x="{x + 20:.1f}" y="{y:.1f}">contact with the machine</text>'

@@ -21,6 +21,7 @@ from pushjuju.store.tx import ModelTx
 
 _FOREVER = 2**62
 _ROUTINE, _NEWEST, _MOST, _COUNTED = "update-status", 500, 5000, 20000
+_AROUND = timedelta(seconds=30)
 _KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}
 _UNDER_WAY = {"prepared": "running", "planned": "planned"}
 _RESULTS = {"terminated": "killed", "gone": "forgotten"}
@@ -65,6 +66,16 @@ class Hour:
     runs: int
     failed: int
     hours: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """A contact with a machine that has ended; `result` is ok, failed or unreachable."""
+
+    machine: str
+    begun: datetime
+    ended: datetime
+    result: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +150,25 @@ def of_request(ctx: Context, model: str, cause: str) -> list[HookRun]:
     with ctx.read(model) as tx:
         rows = tx.rows("operations_of_cause", cause=cause, most=_MOST)
     return sorted(map(_run, rows), key=_order)
+
+
+def contacts(ctx: Context, model: str, runs: Sequence[HookRun]) -> list[Contact]:
+    """Return the newest 5,000 contacts with machines around the time of some runs."""
+    if not runs:
+        return []
+    since = min(run.started for run in runs) - _AROUND
+    until = max(run.committed or ctx.clock.now() for run in runs) + _AROUND
+    with ctx.read(model) as tx:
+        rows = tx.rows("contacts_between", since=to_iso(since), until=to_iso(until), most=_MOST)
+    return [
+        Contact(
+            machine=row["machine"],
+            begun=from_iso(row["begun"]),
+            ended=from_iso(row["ended"]),
+            result=row["result"],
+        )
+        for row in rows
+    ]
 
 
 def counts_by_request(ctx: Context, model: str, since: str) -> dict[str, tuple[int, int]]:

@@ -45,3 +45,22 @@ SELECT * FROM operation WHERE model = :model AND cause = :cause AND cause <> '' 
 -- How many operations of units followed each request since one, by the index of requests.
 SELECT cause, COUNT(*) AS runs, SUM(CASE WHEN outcome IN ('failed', 'terminated', 'error') THEN 1 ELSE 0 END) AS failed
 FROM operation WHERE model = :model AND cause >= :since AND cause <> '' AND unit <> '' GROUP BY cause
+
+-- name: contact_add
+-- The end of a contact with a machine that is still there.
+INSERT INTO contact (model, machine, begun, ended, result)
+SELECT model, id, :begun, :ended, :result FROM machine WHERE model = :model AND id = :machine
+
+-- name: contacts_between
+-- The contacts with machines that lasted into a time, newest first, by the index of their ends.
+SELECT machine, begun, ended, result FROM contact WHERE model = :model AND ended >= :since AND begun <= :until
+ORDER BY ended DESC LIMIT :most
+
+-- name: contact_batch
+SELECT ended FROM contact WHERE model = :model AND ended > :after AND ended < :before ORDER BY ended LIMIT 1 OFFSET :batch
+
+-- name: contact_prune
+DELETE FROM contact WHERE model = :model AND ended > :after AND ended <= :last
+
+-- name: contact_delete_machine
+DELETE FROM contact WHERE model = :model AND machine = :machine

@@ -46,7 +46,8 @@ def timeline(visit: Visit) -> Content:
     machines = hook_runs.machines_of_units(visit.ctx, visit.model.uuid)
     picture = ""
     if runs:
-        found = pictures.of_runs(runs, machines, visit.now, grows=True)
+        contacts = hook_runs.contacts(visit.ctx, visit.model.uuid, runs)
+        found = pictures.of_runs(runs, machines, visit.now, contacts, grows=True)
         picture = svg.of_page(timeline_svg.draw(visit.model.name, found, visit.pages.entity))
     form = {"units": " ".join(units), "since": visit.query["since"] if span else "", "routine": routine}
     words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]

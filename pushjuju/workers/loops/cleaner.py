@@ -36,6 +36,7 @@ _PRUNED: tuple[tuple[str, StatementName, StatementName], ...] = (
     (_HISTORY_AGE, "history_batch", "history_prune"),
     (_HISTORY_AGE, "operation_batch", "operation_prune"),
     (_OPERATION_AGE, "operation_batch", "operation_prune_routine"),
+    (_OPERATION_AGE, "contact_batch", "contact_prune"),
     (_HISTORY_AGE, "action_operation_batch", "action_operation_prune"),
 )
 
@@ -67,7 +68,7 @@ async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
 
 
 async def _prune(ctx: Context, model: str) -> None:
-    """Delete log lines, status history and finished operations that are older than the model's limits."""
+    """Delete log lines, statuses, finished operations and contacts that are older than the model's limits."""
     with ctx.read(model) as tx:
         ages = {key: str(model_config.get(tx, key)) for key in (_HISTORY_AGE, _OPERATION_AGE)}
         most = parse_size(str(model_config.get(tx, "max-status-history-size")))

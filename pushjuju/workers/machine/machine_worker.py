@@ -171,7 +171,7 @@ class MachineWorker:
     async def _use(self, machine: Machine) -> None:
         """Reach the machine and do everything that is due on it."""
         reused, serves = self.runtime.is_attached(machine), self.runtime.serves
-        begun, result = time.monotonic(), "failed"
+        begun, moment, result = time.monotonic(), self.ctx.clock.now(), "failed"
         known = self.runtime.attached(machine)
         before = known.traffic if known is not None else (0, 0)
         try:
@@ -186,7 +186,7 @@ class MachineWorker:
             sent, received = used.traffic if used is not None else (0, 0)
             if used is known:
                 sent, received = sent - before[0], received - before[1]
-            self._contacts.append(Contact(result, time.monotonic() - begun, sent, received))
+            self._contacts.append(Contact(result, moment, time.monotonic() - begun, sent, received))
 
     async def _do_all(self, machine: Machine) -> None:
         machine_run = await self._attach(machine)

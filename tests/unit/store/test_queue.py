@@ -276,7 +276,7 @@ claim = SqliteWorkQueue(store, process_owner()).claim("", datetime.now(UTC))
 print("claimed", claim.key, flush=True)
 if sys.argv[2] == "in a transaction":
     with store.write() as tx:
-        tx.run("work_touch", key="half", due="2000-01-01T00:00:00.000000Z", reason="", trace="")
+        tx.run("work_touch", key="half", due="2000-01-01T00:00:00.000000Z", reason="", trace="", cause="")
         print("writing", flush=True)
         time.sleep(60)
 time.sleep(60)

@@ -39,7 +39,13 @@ def test_work_of_a_related_model_is_due(twins: TwoModels) -> None:
 
 def _due(twins: TwoModels) -> dict[str, str]:
     now = twins.shop.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return {"key": machine_key(twins.prod.model, "0"), "due": now, "reason": "a test", "trace": ""}
+    return {
+        "key": machine_key(twins.prod.model, "0"),
+        "due": now,
+        "reason": "a test",
+        "trace": "",
+        "cause": "",
+    }
 
 
 def test_what_is_told_of_another_model_names_it(twins: TwoModels) -> None:

@@ -140,6 +140,7 @@ async def test_a_unit_at_rest_does_not_hide_that_its_machine_is_silent(runtime: 
             due=to_iso(runtime.clock.now()),
             reason="look",
             trace="",
+            cause="",
         )
     )
     await drive(runtime, work)

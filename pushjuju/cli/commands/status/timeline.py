@@ -89,7 +89,9 @@ def _text(cli: Cli, opened: Session, runs: Sequence[HookRun], *, utc: bool) -> s
     """Return the runs in the chosen format."""
     if cli.output.form == "json":
         return cli.output.rendered([run_documents.of_run(run) for run in runs])
-    found = pictures.of_runs(runs, hook_runs.machines_of_units(opened.ctx, opened.uuid), cli.clock.now())
+    machines = hook_runs.machines_of_units(opened.ctx, opened.uuid)
+    contacts = hook_runs.contacts(opened.ctx, opened.uuid, runs) if cli.output.form == "svg" else ()
+    found = pictures.of_runs(runs, machines, cli.clock.now(), contacts)
     return cli.output.rendered(found, _formatters(cli, opened.model.name, utc=utc))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pushjuju.cli.commands.status import timeline_table
 from pushjuju.services.pictures import timeline, timeline_svg
-from pushjuju.services.views.hook_runs import HookRun, Hour
+from pushjuju.services.views.hook_runs import Contact, HookRun, Hour
 from tests.world.known_models import runs
 from tests.world.printed import NINE
 
@@ -118,6 +118,26 @@ def test_two_thousand_runs_are_drawn_whole() -> None:
     made = timeline.of_runs(runs(2000, units=40), {}, NINE)
     drawn = timeline_svg.draw("m", made)
     assert drawn.count("<g><title>") == 2000
+
+
+def contact(at: float, took: float, machine: str = "0", result: str = "ok") -> Contact:
+    begun = NINE + timedelta(seconds=at)
+    return Contact(machine=machine, begun=begun, ended=begun + timedelta(seconds=took), result=result)
+
+
+def test_contacts_stand_above_the_units_of_their_machine_and_begin_before_the_hooks() -> None:
+    seen = [contact(-5, 20), contact(-29, 4, "1", "unreachable"), contact(9000, 5), contact(-900, 5)]
+    runs = [run("a/0", 0, 10), run("b/0", 0, 10), run("a/0", 3600, 10)]
+    made = timeline.of_runs(runs, {"a/0": "0", "b/0": "1"}, NINE, seen)
+    assert {machine: len(found) for machine, found in made.contacts.items()} == {"0": 1, "1": 1}
+    assert made.start == NINE - timedelta(seconds=29)
+    drawn = ElementTree.fromstring(timeline_svg.draw("m", made))
+    lines = [rect for rect in drawn.iter(f"{SVG}rect") if "contact" in (rect.findtext(f"{SVG}title") or "")]
+    assert [rect.get("class") for rect in lines] == ["b-other", "f error"]
+    assert (lines[1].findtext(f"{SVG}title") or "").startswith("contact with machine 1: unreachable, 2025")
+    labels = {text.text: float(text.get("y", "")) for text in drawn.iter(f"{SVG}text")}
+    at = [float(rect.get("y", "")) for rect in lines]
+    assert labels["machine 0"] - 12 < at[0] < labels["a/0"] < at[1] < labels["b/0"]
 
 
 def test_a_page_has_room_for_bars_that_grow_and_a_file_has_no_marks_for_a_page() -> None:

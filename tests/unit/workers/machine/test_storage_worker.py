@@ -200,7 +200,9 @@ async def test_a_new_boot_attaches_again(runtime: TestController, ground: Played
     ground.mounted.clear()
     runtime.reboot("0")
     runtime.write(
-        lambda tx: tx.run("work_touch", key=f"{runtime.model}/machine/0", due="2000", reason="", trace="")
+        lambda tx: tx.run(
+            "work_touch", key=f"{runtime.model}/machine/0", due="2000", reason="", trace="", cause=""
+        )
     )
     await drive(runtime, work)
     assert list(ground.mounted) == [("0", "/srv/data")]
