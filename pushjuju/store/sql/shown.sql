@@ -122,3 +122,29 @@ WHERE model = :model AND name > :application || '/' AND name < :application || '
 
 -- name: machines_down
 SELECT COUNT(*) FROM machine WHERE model = :model AND unreachable_since <= :lost
+
+-- name: shown_leader_of
+SELECT application, holder FROM lease WHERE model = :model AND application = :application
+
+-- name: shown_origin_of
+SELECT application, channel, latest_url FROM application_origin
+WHERE model = :model AND application = :application
+
+-- name: shown_bindings_of
+SELECT application, endpoint, space FROM binding
+WHERE model = :model AND application = :application ORDER BY endpoint
+
+-- name: shown_storage_of
+SELECT EXISTS (
+  SELECT 1 FROM storage_attachment
+  WHERE model = :model AND unit > :application || '/' AND unit < :application || '0'
+) OR EXISTS (
+  SELECT 1 FROM unit AS u CROSS JOIN backing_attachment AS b
+  WHERE u.model = :model AND u.application = :application AND b.model = u.model AND b.machine = u.machine
+)
+
+-- name: shown_storage_from
+SELECT EXISTS (
+  SELECT 1 FROM backing_attachment
+  WHERE model = :model AND machine >= :machine AND machine < :machine || '0'
+)

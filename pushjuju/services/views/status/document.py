@@ -47,6 +47,7 @@ from pushjuju.services.views.status.status_rows import (
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.views.status.status_part import Part
     from pushjuju.store.rows.records import Model, Port
     from pushjuju.store.tx import ModelTx
 
@@ -74,7 +75,7 @@ def document(
     with ctx.read(model.uuid) as tx:
         part = status_part.find(tx, patterns) if patterns else None
         rows = status_rows.read(ctx, tx, model, moment, part)
-        stored = storage(tx, moment)
+        stored = storage(tx, moment, part)
         others = other_models(tx, rows, moment)
     return {
         "model": _model(rows),
@@ -86,9 +87,13 @@ def document(
     }
 
 
-def storage(tx: ModelTx, moment: Moment) -> dict[str, object]:
-    """Return the section about storage; a model without storage costs one query and no import."""
-    if not tx.scalar("storage_any"):
+def storage(tx: ModelTx, moment: Moment, part: Part | None = None) -> dict[str, object]:
+    """Return the section about storage; a model without storage costs one query and no import.
+
+    Args:
+        part: The part of the model that is shown, whose storage must be there; None for all.
+    """
+    if not tx.scalar("storage_any") or (part is not None and not status_part.has_storage(tx, part)):
         return {}
     from pushjuju.services.views.status.storage_document import combined  # many models have no storage
 

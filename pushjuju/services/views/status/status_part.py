@@ -58,6 +58,13 @@ def find(tx: ModelTx, patterns: Sequence[str]) -> Part | None:
     return Part(sorted(applications), sorted(machines), named | {_host(machine) for _, machine in beside})
 
 
+def has_storage(tx: ModelTx, part: Part) -> bool:
+    """Return True when a unit or a machine of a part has storage, or a disk of its own."""
+    return any(tx.scalar("shown_storage_of", application=name) for name in part.applications) or any(
+        tx.scalar("shown_storage_from", machine=name) for name in part.machines
+    )
+
+
 def _host(machine: str) -> str:
     return machine.partition("/")[0]
 

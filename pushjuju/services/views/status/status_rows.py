@@ -193,20 +193,20 @@ def read(
         subordinates=_subordinates(units),
         statuses=_with_stopped(ctx, model, machines, _statuses(statuses, moment)),
         ports=_grouped((row[0], row[1:]) for row in rows("shown_ports", "shown_ports_within")),
-        leaders={row["application"]: row["holder"] for row in tx.rows("lease_list")},
+        leaders={row[0]: row[1] for row in rows("lease_list", "shown_leader_of")},
         sides=sides,
         sides_of=_grouped(
             (name, both) for both in sides.values() for name in {side.application for side in both}
         ),
         charms={row[0]: _charm(*row[1:]) for row in rows("shown_charms", "shown_charm_of")},
-        origins={row[0]: Origin(*row[1:]) for row in tx.rows("origin_shown")},
+        origins={row[0]: Origin(*row[1:]) for row in rows("origin_shown", "shown_origin_of")},
         failing=_failing(ctx, tx, moment),
         unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems")},
         profiles={
             row["machine"]: (json.loads(row["profiles"]), row["problem"]) for row in tx.rows("profiles_list")
         },
         spaces={network.ALPHA_ID: network.ALPHA, **{row[1]: row[2] for row in tx.rows("space_list")}},
-        bindings=_grouped((row[0], row[1:]) for row in tx.rows("binding_list_all")),
+        bindings=_grouped((row[0], row[1:]) for row in rows("binding_list_all", "shown_bindings_of")),
         part=part,
     )
 

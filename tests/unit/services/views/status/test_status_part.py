@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import itertools
 import json
+from typing import Any
 
 import pytest
 
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
+from pushjuju.core.values import changed
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.requests.relation import integrate
-from pushjuju.services.views.status import document, status_part
+from pushjuju.services.views.status import document, status_part, storage_document
 from pushjuju.services.views.status.status_filter import filter_status
-from pushjuju.store.rows.records import Port
+from pushjuju.store.rows.origin_records import ApplicationOrigin
+from pushjuju.store.rows.records import Port, Space
 from pushjuju.store.tx import ModelTx
 from tests.world.controller import TestController
+from tests.world.storage import STORES
 
 PATTERNS = (
     "web", "WEB", "web/0", "web/leader", "w*", "web/*", "web/1*", "*", "*/0", "db", "db/0", "log", "log/0",
     "log/leader", "nothing", "nothing/0", "0", "1", "2", "3/lxd/0", "99", "box", "10.9.9.9", "10.9.9.0/24",
     "web-server", "alone", "active", "error", "blocked", "idle", "started", "down", "80/tcp", "icmp",
     "exposed", "bad!name", "2/lxd/0/lxd/0",
+)  # fmt: skip
+ORIGIN = ApplicationOrigin(
+    model="", application="", source="charm-hub", id="i", hash="", revision=1, channel="latest/edge",
+    arch="amd64", os="ubuntu", track="latest", latest_url="ch:web-7",
 )  # fmt: skip
 OF_A_PART = ("web", "WEB", "web/leader", "w*", "*/0", "log/0", "nothing", "3", "3/lxd/0", "box", "10.9.9.9")
 OF_ALL = ("active", "Error", "started", "80/tcp", "icmp", "exposed", "not", "10.9.9.0/24", "bad!name", "a_b")
@@ -37,7 +45,7 @@ def shop(runtime: TestController) -> TestController:
     integrate.integrate(runtime.ctx, runtime.model, "web", "log")
     runtime.settle()
     places = [Placement.parse(text) for text in ("0", "3", "lxd:3")]
-    runtime.deploy("db", 3, placements=places)
+    runtime.deploy("db", 3, placements=places, packed=runtime.charms.make("db", storage=STORES))
     runtime.deploy("web-server", 1)
     runtime.write(_mark)
     return runtime
@@ -51,6 +59,10 @@ def _mark(tx: ModelTx) -> None:
         "port", Port(model=tx.model, unit="web/0", endpoint="", protocol="tcp", from_port=80, to_port=90)
     )
     statuses.set_status(tx, StatusKind.WORKLOAD, "db/0", "blocked", "no disk", now=tx.now)
+    for name in ("web", "db"):
+        tx.insert("application_origin", changed(ORIGIN, model=tx.model, application=name))
+        tx.run("binding_set", application=name, endpoint="x", space="7")
+    tx.insert("space", Space(model=tx.model, id="7", name="inner"))
     tx.run("machine_set_unreachable", id="2", now="2025-01-01T00:00:00Z")
     tx.run("machine_set_ssh", id="1", ssh=json.dumps({"user": "u", "host": "box"}))
     tx.run("machine_set_addresses", id="1", addresses="[]")
@@ -68,9 +80,25 @@ def shown(world: TestController, *patterns: str, part: bool) -> str:
 def test_a_filtered_status_is_the_same_when_only_a_part_of_the_model_is_read(shop: TestController) -> None:
     singles = [(pattern,) for pattern in PATTERNS]
     pairs = list(itertools.combinations(PATTERNS, 2))[::7]
-    assert all(text in shown(shop, "web", part=True) for text in ("log/2", "80-90/tcp", "for log:"))
+    texts = ("log/2", "80-90/tcp", "for log:", "latest/edge", "inner", '"storage": {"data/')
+    assert all(text in shown(shop, "web", "db", part=True) for text in texts)
     for patterns in [*singles, *pairs, ("not", "exposed")]:
         assert shown(shop, *patterns, part=True) == shown(shop, *patterns, part=False), patterns
+
+
+def test_a_part_without_storage_reads_no_storage(
+    shop: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, combined = list[str](), storage_document.combined
+
+    def note(tx: ModelTx, *moment: Any) -> dict[str, object]:
+        read.append(pattern)
+        return combined(tx, *moment)
+
+    monkeypatch.setattr(storage_document, "combined", note)
+    for pattern in ("web-server", "4", "db", "3", "web"):
+        shown(shop, pattern, part=True)
+    assert read == ["db", "3", "web"]
 
 
 def test_names_and_addresses_lead_to_a_part_of_the_model(shop: TestController) -> None:
