@@ -6,6 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,23 @@ _LONGEST = (
     "test_charmhub",
     "test_resources",
 )
+
+
+@cache
+def _starts_machines(file: Path) -> bool:
+    return "mark.machine" in file.read_text()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without tests on machines when only such tests run: each worker would read them all."""
+    only_machines = config.option.markexpr.startswith("machine") and collection_path.suffix == ".py"
+    return True if only_machines and not _starts_machines(collection_path) else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Refuse a test on machines that `pytest_ignore_collect` would leave out."""
+    if item.get_closest_marker("machine") and not _starts_machines(item.path):
+        raise pytest.UsageError(f"{item.path}: write `pytest.mark.machine` in the file itself")
 
 
 @pytest.hookimpl(trylast=True)  # after the deselection by marks

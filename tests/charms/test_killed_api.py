@@ -15,10 +15,10 @@ import pytest
 import yaml
 
 from tests.charms.client import HELLO, Client
-from tests.charms.test_libjuju import PASSWORD, WAIT, connected, serving
-from tests.charms.test_libjuju import pytestmark as pytestmark  # noqa: PLC0414 - the same warnings
+from tests.charms.test_libjuju import PASSWORD, WAIT, WARNINGS, connected, serving
 from tests.waiting import paths_below, until
 
+pytestmark = [pytest.mark.machine, WARNINGS]
 _HEADERS = {"Authorization": f"Basic {b64encode(f'user-admin:{PASSWORD}'.encode()).decode()}"}
 
 

@@ -16,12 +16,10 @@ from tests.charms.client import HELLO, Client
 from tests.world import how_to
 from tests.world.libjuju import Model
 
-pytestmark = [
-    pytest.mark.machine,
-    pytest.mark.filterwarnings(
-        "ignore::DeprecationWarning", "ignore:.*pkg_resources.*:UserWarning", "ignore::ResourceWarning"
-    ),
-]
+WARNINGS = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore:.*pkg_resources.*:UserWarning", "ignore::ResourceWarning"
+)
+pytestmark = [pytest.mark.machine, WARNINGS]
 PASSWORD = "a-password-of-tests"
 WAIT = {"timeout": 120, "idle_period": 1, "check_freq": 0.2}
 
