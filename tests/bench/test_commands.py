@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,12 +42,15 @@ print(*sorted(sys.modules))
 """
 
 
-@pytest.fixture
-def shop(world: TestController) -> dict[str, str]:
-    """A model of 20 units that ran all their hooks; no machine is behind it. Return the environment."""
-    world.active("web", UNITS // 2)
-    world.active("store", UNITS - UNITS // 2)
-    return focus(world)
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A model of 20 units that ran all their hooks; no machine is behind it. Yield the environment."""
+    folder = tmp_path_factory.mktemp("shop")
+    made = TestController.build(folder, Charms(folder / "charms"))
+    made.active("web", UNITS // 2)
+    made.active("store", UNITS - UNITS // 2)
+    yield focus(made)
+    made.ctx.close()
 
 
 def focus(world: TestController) -> dict[str, str]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from importlib import import_module
 from typing import Any, NoReturn
 
-from pushjuju.cli.app import main
-from pushjuju.cli.work import drive
+from pushjuju.cli.lazy_imports import import_lazily
+
+main: Any = import_lazily("pushjuju.cli.app.main")  # as the entry point does
+drive: Any = import_lazily("pushjuju.cli.work.drive")
 
 
 def die() -> NoReturn:
@@ -23,7 +24,7 @@ def die() -> NoReturn:
 
 def arm(step: str) -> None:
     when, module, name = step.split(":")
-    owner: Any = import_module(module)
+    owner: Any = import_lazily(module)
     *inner, last = name.split(".")
     for part in inner:
         owner = getattr(owner, part)

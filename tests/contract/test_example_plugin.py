@@ -136,7 +136,7 @@ def test_the_page_about_providers(site: Path, tmp_path: Path) -> None:
     """Its test file holds the plugin to the contract; the entry point on the page is that of the plugin."""
     (tmp_path / "test_pool.py").write_text(how_to.block(PAGE, "python"))
     (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
-    shell = how_to.Shell(tmp_path / "home", **os.environ, PYTHONPATH=str(site))
+    shell = how_to.Shell(tmp_path / "home", **{**os.environ, "PYTHONPATH": str(site)})
 
     def run(line: str) -> tuple[int, str]:
         if not line.startswith("pip install"):

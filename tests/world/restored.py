@@ -18,6 +18,7 @@ class Restored:
     def keep(self) -> None:
         """Take the present content as the one to return to."""
         self._store.backup(self._copy)
+        self._kept = _but_for_audit(self._copy)
         self._seen = self._version()
 
     def _version(self) -> int:
@@ -27,8 +28,9 @@ class Restored:
         """Return True when anything but the audit log was written to since; bring the kept content back."""
         if self._version() == self._seen:
             return False
-        is_changed = _but_for_audit(self._store) != _but_for_audit(self._copy)
-        self._copy.backup(self._store)
+        is_changed = _but_for_audit(self._store) != self._kept
+        if is_changed:  # else only the audit log has grown
+            self._copy.backup(self._store)
         self._seen = self._version()
         return is_changed
 

@@ -15,6 +15,7 @@ import pushjuju
 from contrib import statement_names
 from pushjuju.store.db import Store
 from pushjuju.store.rows import records, storage_records
+from pushjuju.store.schema import migrate
 from pushjuju.store.statements import migrations, queries
 
 CODE = Path(pushjuju.__file__).parent
@@ -65,12 +66,19 @@ def parameters(sql: str) -> set[str]:
     return set(re.findall(r"(?<!:):([a-z_0-9]+)", sql))
 
 
-@pytest.mark.parametrize("name", queries())
-def test_a_statement_is_valid(store: Store, name: str) -> None:
-    sql = queries()[name]
-    connection = sqlite3.connect(store.path)
-    connection.execute("EXPLAIN " + sql, dict.fromkeys(parameters(sql), 0))
+@pytest.fixture(scope="module")
+def schema() -> Iterator[sqlite3.Connection]:
+    """A connection to an empty store, in which statements are explained and not run."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, Path("state.db"))
+    yield connection
     connection.close()
+
+
+@pytest.mark.parametrize("name", queries())
+def test_a_statement_is_valid(schema: sqlite3.Connection, name: str) -> None:
+    sql = queries()[name]
+    schema.execute("EXPLAIN " + sql, dict.fromkeys(parameters(sql), 0))
 
 
 def test_migrations_are_numbered_without_gaps() -> None:
