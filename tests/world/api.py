@@ -54,7 +54,9 @@ class ApiClient:
 
     async def read(self) -> dict[str, Any]:
         """Return the next message."""
-        found: dict[str, Any] = json.loads(await self.socket.receive_str(timeout=60))  # a busy computer is slow
+        found: dict[str, Any] = json.loads(
+            await self.socket.receive_str(timeout=60)
+        )  # a busy computer is slow
         return found
 
     async def ask(self, kind: str, version: int, method: str, params: Any = None, *, name: str = "") -> Any:

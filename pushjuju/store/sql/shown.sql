@@ -124,6 +124,7 @@ WHERE model = :model AND name > :application || '/' AND name < :application || '
 SELECT COUNT(*) FROM machine WHERE model = :model AND unreachable_since <= :lost
 
 -- name: shown_leader_of
+-- rows: lease(model, application)
 SELECT application, holder FROM lease WHERE model = :model AND application = :application
 
 -- name: shown_origin_of
