@@ -68,8 +68,10 @@ def _starts_machines(file: Path) -> bool:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files without tests on machines when only such tests run: each worker would read them all."""
-    only_machines = config.option.markexpr.startswith("machine") and collection_path.suffix == ".py"
-    return True if only_machines and not _starts_machines(collection_path) else None
+    wanted = config.option.markexpr.split()
+    only_machines = wanted[:1] == ["machine"] and "or" not in wanted
+    left_out = only_machines and collection_path.suffix == ".py" and not _starts_machines(collection_path)
+    return True if left_out else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
