@@ -119,7 +119,7 @@ def of_runs(
     Args:
         machines: Unit -> its machine; units without one come first.
         now: The end of runs that are under way.
-        contacts: Contacts with machines; those in a long rest are left out.
+        contacts: Contacts; left out are those with machines on which nothing ran, or in a long rest.
         grows: True to leave room on the axis, in which a page lets the bars of these runs grow.
     """
     by_unit: dict[str, list[Bar]] = {}
@@ -133,7 +133,8 @@ def of_runs(
     rows.sort(key=lambda row: (natural_key(row.machine), natural_key(row.unit)))
     times = [(bar.start, bar.end) for row in rows for bar in row.bars]
     axis = _axis(times)
-    seen = [one for one in contacts if axis.is_near(*_times(one))]
+    shown = {row.machine for row in rows}
+    seen = [one for one in contacts if one.machine in shown and axis.is_near(*_times(one))]
     axis = _axis([*times, *map(_times, seen)])
     if grows and any(run.result in UNDER_WAY for run in runs):
         axis = _with_room(axis)

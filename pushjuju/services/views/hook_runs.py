@@ -133,16 +133,20 @@ def of_timeline(
     Args:
         units: Names of units; empty for all units of the model.
         routine: True to show update-status, too.
-        cause: Shows the runs that followed this request, at any time.
+        cause: Shows only the runs that followed this request.
     """
     if cause:
         found = of_request(ctx, model, cause)
-        return [run for run in found if not units or run.unit in units]
+        return [run for run in found if (not units or run.unit in units) and _began(run, since, until)]
     if not (units or since or until):
         return newest(ctx, model, _NEWEST, but="" if routine else _ROUTINE)
     found = history(ctx, model, Wanted(units=units, since=since, until=until))
     shown = [run for run in found if routine or run.hook != _ROUTINE]
     return shown[-(_MOST if since else _NEWEST) :]
+
+
+def _began(run: HookRun, since: datetime | None, until: datetime | None) -> bool:
+    return (since is None or run.started >= since) and (until is None or run.started <= until)
 
 
 def of_request(ctx: Context, model: str, cause: str) -> list[HookRun]:

@@ -7,4 +7,4 @@ CREATE TABLE contact (
   ended TEXT NOT NULL,
   result TEXT NOT NULL
 );
-CREATE INDEX contact_by_end ON contact (model, ended);
+CREATE INDEX contact_by_end ON contact (model, ended, begun);

@@ -270,7 +270,7 @@ def history(visit: Visit) -> Content:
     wanted = audit_lines.Wanted(model=visit.model.uuid, user=user, most=_MOST_LINES)
     found = audit_lines.lines(visit.ctx, wanted)
     first = min((line["cause"] for line in found if line.get("cause")), default="")
-    followed = hook_runs.counts_by_request(visit.ctx, visit.model.uuid, first)
+    followed = hook_runs.counts_by_request(visit.ctx, visit.model.uuid, first) if first else {}
     table = Table(
         name="History",
         heads=("When", "User", "From", "Command", "Changed", "Result", "Followed by"),

@@ -203,7 +203,7 @@ async def test_history_leads_to_the_hooks_that_followed_and_a_hook_to_its_comman
     two.shop.settle()
     (run, *more) = hook_runs.of_request(two.ctx, two.shop.model, line["cause"])
     followed = f"{BASE}timeline?cause={line['cause']}"
-    asked = "<code>deploy ./&lt;proxy&gt;</code> of admin (command)"
+    asked = "<code>deploy ./&lt;proxy&gt;</code> by admin (command)"
     async with browsing(world, "admin") as browser:
         assert f'<a href="{followed}">{len(more) + 1} runs</a>' in (await browser.get(f"{BASE}history"))[1]
         shown = (await browser.get(followed))[1]
@@ -229,7 +229,7 @@ async def test_models_show_their_last_change_and_who_works_on_them(world: ApiWor
         shop = {item["uuid"]: item for item in (await document(browser, "/ui/"))["models"]}[two.shop.model]
         assert (shop["last-change"]["user"], shop["last-change"]["door"]) == ("admin", "")
         assert shop["processes"] == {"working": [], "waiting": []}
-        assert "no process waits for what becomes due" in (await browser.get("/ui/"))[1]
+        assert "No process works on it now" in (await browser.get("/ui/"))[1]
         with two.ctx.store.write() as whole:
             processes.enlist(whole, two.shop.clock.now(), "0.1.0", two.ctx.store.lives, two.ctx.pools)
         host, pid = processes.place_of(processes.process_owner())

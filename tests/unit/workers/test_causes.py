@@ -95,3 +95,18 @@ def test_a_command_during_the_work_is_followed_by_what_begins_later(
     ran(home, "deploy", str(home.folder / "web"))
     assert "web/0 install" in followed(home, "deploy")
     assert followed(home, "config")
+
+
+def test_of_the_hooks_that_followed_a_command_a_time_chooses_some(home: PlayedHome) -> None:
+    ran(home, "deploy", str(home.folder / "web"))
+    home.clock.advance(3600)
+    cause = listed(home, "hooks", "--hook", "install")[0]["cause"]
+    chosen = ("timeline", "--cause", cause)
+    assert listed(home, *chosen, "--since", "2h") == listed(home, *chosen) != []
+    assert listed(home, *chosen, "--since", "10m") == []
+    assert listed(home, *chosen, "--until", "2h") == []
+
+
+def test_an_unknown_cause_has_no_runs_and_no_lines(home: PlayedHome) -> None:
+    for odd in ("nonsense", "0' OR ''='", "-1", "%"):
+        assert listed(home, "timeline", f"--cause={odd}") == listed(home, "audit", f"--cause={odd}") == []

@@ -38,9 +38,8 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
             rows = tx.rows("units_with_update_status")
             ready = [(row["name"], row["machine"]) for row in rows]
             tx.run("units_update_status_now", due=now)
-        CAUSE.set(
-            ""
-        )  # until the end of the block: what waits to be done follows the command that asked for it
+        # Until the end of the block: what waits on the machines still follows the command that asked for it.
+        CAUSE.set("")
         for machine in sorted({machine for _, machine in ready if machine is not None}):
             wake.machine(tx, machine, "update-status is due")
     return [name for name, _ in ready]

@@ -140,6 +140,12 @@ def test_contacts_stand_above_the_units_of_their_machine_and_begin_before_the_ho
     assert labels["machine 0"] - 12 < at[0] < labels["a/0"] < at[1] < labels["b/0"]
 
 
+def test_contacts_with_machines_that_are_not_shown_leave_the_axis_alone() -> None:
+    runs = [run("a/0", 0, 10)]
+    alone = timeline.of_runs(runs, {"a/0": "0"}, NINE)
+    assert timeline.of_runs(runs, {"a/0": "0"}, NINE, [contact(-20, 900, "100/lxd/100")]) == alone
+
+
 def test_a_page_has_room_for_bars_that_grow_and_a_file_has_no_marks_for_a_page() -> None:
     now = NINE + timedelta(seconds=100)
     under_way = [run("a/0", 0, None, result="running")]
