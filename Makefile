@@ -121,7 +121,7 @@ dist: setup  ## Build the wheel and the sdist
 deb: setup  ## Build the Debian package for this release and processor
 	$(BIN)/python contrib/deb.py
 
-image-test: setup  ## The same without a registry: Debian's Python below the image (root; Debian: buildah mmdebstrap)
+image-test: setup  ## Build and use the container image without a registry (root; Debian: buildah mmdebstrap)
 	$(BIN)/python -m pytest -q -rs -m image tests/release
 
 image:  ## Build the container image, and try it without rights to write (docker)
