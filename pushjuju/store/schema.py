@@ -28,9 +28,10 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             f"the store {path} has schema {version}; this pushjuju knows up to {newest}",
             hint="upgrade pushjuju: pip install --upgrade pushjuju",
         )
-    for number, script in migrations():
-        if number > version:
-            _apply(connection, number, script)
+    missing = [migration for migration in migrations() if migration[0] > version]
+    steps = [[each] for each in missing] if version else [missing]  # a new store waits for the disk once
+    for step in steps:
+        _apply(connection, *step)
 
 
 def require_here(connection: sqlite3.Connection, path: Path, version: int) -> None:
@@ -77,14 +78,15 @@ def check_ours(connection: sqlite3.Connection, path: Path, *, create: bool) -> N
         raise StoreDamaged(f"the store {path} cannot be used: it has {lacks}", hint=FROM_COPY)
 
 
-def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
-    """Apply one migration in its own transaction, unless another process was faster."""
+def _apply(connection: sqlite3.Connection, *wanted: tuple[int, str]) -> None:
+    """Apply migrations in one transaction, without those for which another process was faster."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if schema_version(connection) < number:
-            for statement in statements_of(script):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {number:d}")
+        for number, script in wanted:
+            if schema_version(connection) < number:
+                for statement in statements_of(script):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {number:d}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:  # SQLite has rolled back already when the disk is full

@@ -41,6 +41,7 @@ from tests.chaos.storm import FAULTS, Fault, Storm, moments
 from tests.postgres import databases, server
 from tests.world.charms import Charms
 from tests.world.controller import TestController
+from tests.world.memory import MEMORY
 from tests.world.stepped.checks import check_nothing_left, check_rest
 from tests.world.stepped.machine import pause
 from tests.world.stepped.people import People
@@ -178,7 +179,7 @@ def complaints() -> Iterator[list[str]]:
 @contextmanager
 def storm_of(source: Path, packs: Charms, host: str = "") -> Iterator[Storm]:
     """Copy a controller to where writing is fast."""
-    with tempfile.TemporaryDirectory(dir=_fast()) as folder, _database_of(source, host) as url:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder, _database_of(source, host) as url:
         shutil.copytree(source, folder, dirs_exist_ok=True)
         if url:
             DataDir(Path(folder) / "data").controller("home").set("store", url)
@@ -212,16 +213,12 @@ def _database_of(source: Path, host: str) -> Iterator[str]:
         yield url
 
 
-def _fast() -> Path | None:
-    return Path("/dev/shm") if Path("/dev/shm").is_dir() else None
-
-
 # --- many -------------------------------------------------------------------------------------------------
 
 
 def run_some(seeds: list[int], host: str = "", *, story: bool = False) -> list[Report]:
     """Run schedules in this process."""
-    with tempfile.TemporaryDirectory(dir=_fast()) as folder, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder, ExitStack() as stack:
         packs = Charms(Path(folder) / "charms")
         packs.root.mkdir()
         source = Path(folder) / "source"

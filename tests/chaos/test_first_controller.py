@@ -36,9 +36,11 @@ def call(tmp_path: Path) -> Run:
     (root / "hooks/install").write_text("#!/bin/sh\n")
     (root / "metadata.yaml").write_text("name: web\nsummary: s\ndescription: d\n")
     (root / "manifest.yaml").write_text('bases: [{name: ubuntu, channel: "24.04"}]\n')
+    (tmp_path / "tmp").mkdir()  # what is killed leaves its temporary folders
     environ = {
         **os.environ,
         "PUSHJUJU_DATA": str(tmp_path / "data"),
+        "TMPDIR": str(tmp_path / "tmp"),
         "PYTHONPATH": str(Path(__file__).parents[2]),
     }
 

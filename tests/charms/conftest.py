@@ -16,6 +16,7 @@ from tests.charms.client import Client
 def _client(cloud: LocalCloud, work: Path) -> Iterator[Client]:
     # Below the run's own folder: what a killed run leaves is removed by the next one.
     client = Client(cloud.data_dir(), work)
+    client.environ["TMPDIR"] = str(cloud.data_dir())  # so is what a killed command leaves; short, for sockets
     try:
         yield client
     finally:

@@ -10,6 +10,8 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from pushjuju.store import schema
 from pushjuju.store.db import Store
 from pushjuju.store.schema import _apply, schema_version
 from pushjuju.store.statements import migrations
+from tests.world.memory import MEMORY
 
 NUMBERS = [number for number, _ in migrations()]
 NEWEST = NUMBERS[-1]
@@ -34,7 +37,7 @@ def make(path: Path, version: int) -> None:
     connection = connect(path)
     for number, script in migrations():
         if number <= version:
-            _apply(connection, number, script)
+            _apply(connection, (number, script))
     for table in tables(connection):
         if not connection.execute(f"SELECT 1 FROM {table}").fetchone():  # triggers have filled some
             fill(connection, table)
@@ -130,6 +133,17 @@ def test_a_migration_keeps_the_rows(tmp_path: Path, version: int) -> None:
     after.close()
 
 
+def test_a_new_store_is_made_in_one_transaction() -> None:
+    """Then it waits for the disk once, and no process finds a part of it."""
+    said: list[str] = []
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.set_trace_callback(said.append)
+    schema.migrate(connection, Path("state.db"))
+    assert said.count("COMMIT") == 1
+    assert schema_version(connection) == NEWEST
+    connection.close()
+
+
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state.db"
     make(path, NEWEST)
@@ -215,16 +229,23 @@ else:
 """
 
 
-def test_death_at_any_statement_leaves_the_old_or_the_new_schema(tmp_path: Path) -> None:
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """A folder of files that nobody waits for."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        yield Path(folder)
+
+
+def test_death_at_any_statement_leaves_the_old_or_the_new_schema(memory: Path) -> None:
     """SIGKILL before each statement of all migrations: each schema is whole, and the next process goes on."""
-    source = tmp_path / "first.db"
+    source = memory / "first.db"
     make(source, NUMBERS[0])
     shapes = {}
     for number in NUMBERS:
-        connection = connect(tmp_path / f"{number}.db")
+        connection = connect(memory / f"{number}.db")
         for each, script in migrations():
             if each <= number:
-                _apply(connection, each, script)
+                _apply(connection, (each, script))
         shapes[number] = shape(connection)
         connection.close()
     done = subprocess.run([sys.executable, "-c", DIE, source], capture_output=True, text=True, check=True)
@@ -232,7 +253,7 @@ def test_death_at_any_statement_leaves_the_old_or_the_new_schema(tmp_path: Path)
     assert code == 0, done.stderr
     found = set()
     for at in range(1, last):
-        path = tmp_path / f"dies{at}.db"
+        path = memory / f"dies{at}.db"
         left = connect(path)
         assert shape(left) == shapes[schema_version(left)]
         assert left.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

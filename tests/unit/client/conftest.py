@@ -14,9 +14,9 @@ from tests.world.remote import ServedHouse, serving
 
 
 @pytest.fixture
-def house(tmp_path: Path, packs: Charms) -> Iterator[TestController]:
+def house(tmp_path: Path, empty_controller: Path, packs: Charms) -> Iterator[TestController]:
     """A controller with the model `shop`, which is current on the host."""
-    made = TestController.build(tmp_path, packs)
+    made = TestController.copy(empty_controller, tmp_path, packs)
     made.focus()
     yield made
     made.ctx.close()

@@ -33,9 +33,9 @@ class KilledError(Exception):
 
 
 @pytest.fixture
-def folder(tmp_path: Path, packs: Charms) -> DataDir:
+def folder(tmp_path: Path, empty_controller: Path, packs: Charms) -> DataDir:
     """A data directory with the controller `home`, whose model `shop` has a machine."""
-    world = TestController.build(tmp_path, packs)
+    world = TestController.copy(empty_controller, tmp_path, packs)
     world.write(lambda tx: new_machine(tx, base=UBUNTU, constraints={}))
     world.ctx.close()
     return world.ctx.datadir

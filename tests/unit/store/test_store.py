@@ -379,7 +379,7 @@ def test_a_store_on_a_full_disk_can_be_read_beside_others_and_brought_up_to_date
     path = small_disk / "state.db"
     connection = sqlite3.connect(path, isolation_level=None)
     for number, script in migrations()[:-1]:
-        schema._apply(connection, number, script)
+        schema._apply(connection, (number, script))
     connection.close()
     fill(small_disk / "ballast")
     before = path.read_bytes()
@@ -405,7 +405,7 @@ def test_a_disk_that_is_full_in_a_migration_keeps_the_old_schema(small_disk: Pat
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = WAL")
     first = migrations()[0]
-    schema._apply(other, *first)
+    schema._apply(other, first)
     fill(small_disk / "ballast")
     with (small_disk / "ballast").open("r+b") as stream:  # room for some of the migrations
         stream.truncate((small_disk / "ballast").stat().st_size - 60_000)

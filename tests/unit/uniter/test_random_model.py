@@ -25,6 +25,7 @@ from pushjuju.services.requests.application import update_status
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from tests.world.charms import Charms
 from tests.world.controller import TestController
+from tests.world.memory import MEMORY
 from tests.world.stepped.checks import check_nothing_left, check_rest
 from tests.world.stepped.people import People
 from tests.world.stepped.random_model import RandomModel, charm
@@ -67,8 +68,7 @@ def two_models(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
 @contextmanager
 def town_of(source: Path, packs: Charms) -> Iterator[RandomModel]:
     """Copy the controller to where writing is fast."""
-    fast = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
-    with tempfile.TemporaryDirectory(dir=fast) as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         town = RandomModel.copy(source, Path(folder), packs)
         assert isinstance(town, RandomModel)
         try:

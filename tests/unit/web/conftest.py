@@ -16,9 +16,9 @@ from tests.world.controller import TestController
 
 
 @pytest.fixture
-def house(tmp_path: Path, packs: Charms) -> Iterator[TestController]:
+def house(tmp_path: Path, empty_controller: Path, packs: Charms) -> Iterator[TestController]:
     """A controller with the model `shop`."""
-    made = TestController.build(tmp_path, packs)
+    made = TestController.copy(empty_controller, tmp_path, packs)
     yield made
     made.ctx.close()
 

@@ -21,8 +21,8 @@ from tests.world.machine import failed
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms) -> TestController:
-    return TestController.build(tmp_path, packs)
+def runtime(tmp_path: Path, empty_controller: Path, packs: Charms) -> TestController:
+    return TestController.copy(empty_controller, tmp_path, packs)
 
 
 def told(runtime: TestController, *names: str) -> list[Reason]:

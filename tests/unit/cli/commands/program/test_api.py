@@ -30,9 +30,9 @@ from tests.world.controller import TestController
 
 
 @pytest.fixture
-def folder(tmp_path: Path, packs: Charms) -> Path:
+def folder(tmp_path: Path, empty_controller: Path, packs: Charms) -> Path:
     """A data directory with a controller."""
-    return TestController.build(tmp_path, packs).keep()
+    return TestController.copy(empty_controller, tmp_path, packs).keep()
 
 
 @contextmanager
