@@ -192,12 +192,11 @@ def test(arguments: list[str]) -> int:
     # compiled files of the tests would belong to root, so they are written to a folder outside of the
     # checkout
     run(PYTHON, "-m", "compileall", "-q", "pushjuju")
-    workers = min(os.cpu_count() or 1, 4)
+    workers = min(os.cpu_count() or 1, 4) + 1  # tests often wait: for the disk, for time, for machines
     quick = pytest(
         workers, "load", "not machine and not bench and not lxd and not browser and not image", arguments
     )
-    # tests on machines often wait, so one worker more than processors is faster
-    real = pytest(workers + 1, "loadfile", "machine and not bench", arguments)
+    real = pytest(workers, "loadfile", "machine and not bench", arguments)
     say(
         "left out: tests/bench, which measures (make bench), tests/lxd, which takes minutes (make lxd), and "
         "tests/browser, which needs chromium (make browser), and the container image (make image-test); "
@@ -210,7 +209,8 @@ def test(arguments: list[str]) -> int:
 def pytest(workers: int, distribution: str, marks: str, arguments: list[str]) -> int:
     """Run a part of the tests as root, without files of root in the checkout."""
     say(f"tests: {marks}")
-    quiet = ["-p", "no:cacheprovider", "-q", "-rs", "--no-loadscope-reorder"]  # see tests/conftest.py
+    # tests/conftest.py sorts the tests itself
+    quiet = ["-p", "no:cacheprovider", "-q", "-rs", "--durations=25", "--no-loadscope-reorder"]
     code = run(
         *as_root("env", "PYTHONDONTWRITEBYTECODE=1", "HYPOTHESIS_STORAGE_DIRECTORY=/tmp/pushjuju-hypothesis"),
         *(PYTHON, "-m", "pytest", *quiet, f"-n{workers}", "--dist", distribution, "-m", marks, *arguments),
