@@ -207,13 +207,19 @@ class Simulation:
         return sum(len(world.units()) for world in self.worlds)
 
 
-def run(size: int, profile: str = "", *, models: int = 1, postgres: bool = False) -> dict[str, Any]:
-    """Simulate models of some size; return their figures."""
+def run(
+    size: int, profile: str = "", *, models: int = 1, postgres: bool = False, last: str = ""
+) -> dict[str, Any]:
+    """Simulate models of some size; return their figures.
+
+    Args:
+        last: The phase to stop after; "": measure all.
+    """
     root = Path(tempfile.mkdtemp(prefix="pushjuju-simulated-"))
     try:
         with ExitStack() as stack:
             made = Simulation(root, size, _in_database(root, stack) if postgres else None, models=models)
-            return _measured(made, profile)
+            return _measured(made, profile, last)
     finally:
         shutil.rmtree(root)
 
@@ -226,26 +232,31 @@ def _in_database(root: Path, stack: ExitStack) -> TestController:
     return TestController.build(root, Charms(root / "charms"), Database(url=url, insecure=True))
 
 
-def _measured(made: Simulation, profile: str) -> dict[str, Any]:
+def _measured(made: Simulation, profile: str, last: str) -> dict[str, Any]:
     with closing(made.world.ctx):
         made.measure("an empty model")
         base = made.phases.pop().rss
         begin = time.process_time()
         made.deploy()
         asked = time.process_time() - begin
-        with _profiled("deploy to idle", profile):
-            made.measure("deploy to idle")
-        for name, prepare in made.passes().items():
+        for name, prepare in {"deploy to idle": lambda: None, **made.passes()}.items():
             with _profiled(name, profile):
                 made.measure(name, prepare)
-        with _profiled("serving", profile):
-            made.serve(
-                {"serving": made.sweep, **{f"{name}, serving": do for name, do in made.passes().items()}}
-            )
+            if name == last:
+                break
+        else:
+            _serve(made, profile)
         return {
             "machines": made.size, "units": made.units(), "base_rss": base, "asking_cpu": asked,
             "phases": [asdict(phase) for phase in made.phases],
         }  # fmt: skip
+
+
+def _serve(made: Simulation, profile: str) -> None:
+    """Measure the passes again, in a process that goes on."""
+    passes = {f"{name}, serving": do for name, do in made.passes().items()}
+    with _profiled("serving", profile):
+        made.serve({"serving": made.sweep, **passes})
 
 
 @contextmanager
@@ -270,8 +281,9 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=1)
     parser.add_argument("--postgres", action="store_true", help="have the store in PostgreSQL")
     parser.add_argument("--profile", default="", help="phase to show a profile of, on stderr")
+    parser.add_argument("--last", default="", help="phase to stop after")
     asked = parser.parse_args()
-    found = run(asked.machines, asked.profile, models=asked.models, postgres=asked.postgres)
+    found = run(asked.machines, asked.profile, models=asked.models, postgres=asked.postgres, last=asked.last)
     print(json.dumps(found, indent=1))
 
 
