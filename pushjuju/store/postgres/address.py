@@ -11,7 +11,7 @@ from psycopg import conninfo, pq
 
 from pushjuju.core.errors import NotValid, StoreAway, StoreBusy, StoreError
 from pushjuju.core.values import dataclass
-from pushjuju.store.postgres.faults import RIGHTS, STANDBY, WAITED, explain_error
+from pushjuju.store.postgres.faults import NO_RIGHT, STANDBY, WAITED, explain_error
 from pushjuju.store.postgres.pipeline import Failed
 
 SCHEMES = ("postgresql", "postgres")
@@ -22,6 +22,10 @@ _SAFE = "verify-full"
 _WAITS = {
     "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
     "tcp_user_timeout": 15000, "client_encoding": "utf8",
+}  # fmt: skip
+# Any answer tells that the server is there, also one to a user that it does not know.
+_NAMELESS = {
+    "user": PROGRAM, "dbname": PROGRAM, "password": "-", "sslmode": "disable", "gssencmode": "disable",
 }  # fmt: skip
 
 
@@ -168,10 +172,9 @@ def _check(link: psycopg.Connection[Any], place: Place) -> None:
 def refused(error: psycopg.Error, place: Place) -> StoreError:
     """Return the error for users when the server cannot be reached or refuses the role."""
     text, state = str(error).strip(), error.sqlstate or ""
-    if state == "42501" or "permission denied" in text:
-        what = f"the store {place.shown} cannot be made: the role lacks a right"
-        return StoreError(what, detail=text, hint=RIGHTS)
-    if state in (*STANDBY, *WAITED):
+    if "permission denied" in text:  # also of a connection, whose errors have no number
+        state = NO_RIGHT
+    if state in (NO_RIGHT, *STANDBY, *WAITED):
         return explain_error(Failed(text, state), place.shown)
     kind = StoreAway if _is_away(error, place) else StoreBusy
     return kind(
@@ -188,5 +191,8 @@ def _is_away(error: psycopg.Error, place: Place) -> bool:
     """
     if isinstance(error, psycopg.errors.ConnectionTimeout):
         return True
-    asked = conninfo.make_conninfo(**place.parameters).encode()
-    return pq.PGconn.ping(asked) in (pq.Ping.REJECT, pq.Ping.NO_RESPONSE)
+    found = pq.PGconn.ping(conninfo.make_conninfo(**place.parameters).encode())
+    # A server with which TLS fails answers a look without TLS, which sends neither the user nor a password.
+    if found == pq.Ping.NO_RESPONSE and not _is_local(place.parameters):
+        found = pq.PGconn.ping(conninfo.make_conninfo(**{**place.parameters, **_NAMELESS}).encode())
+    return found in (pq.Ping.REJECT, pq.Ping.NO_RESPONSE)

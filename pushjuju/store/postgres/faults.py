@@ -8,10 +8,14 @@ from pushjuju.store.postgres.pipeline import Failed
 _AGAIN = "wait for the other pushjuju to end, then run the command again"
 WAITED = ("55P03", "57014", "40P01", "40001")  # locks, limits of time, deadlocks
 _NO_TABLE = "42P01"
+NO_RIGHT = "42501"
 STANDBY = ("25006", "55000")  # the second: a standby does not know the position of its writes
 _BACK = "run the command again when the server is back"
 NOT_MADE = f"the change was not made: {_BACK}"
 PERHAPS_MADE = "the change may have been made: look when the server is back, before you run the command again"
+_RIGHTS = (
+    "as a superuser of the server: CREATE DATABASE pushjuju OWNER the_role; or name the owner of the store"
+)
 _NOT_OF_THE_STORE = ("22", "23", "42")  # values, constraints and texts of a statement
 
 
@@ -19,7 +23,7 @@ def is_of_the_store(error: BaseException) -> bool:
     """Return True when the server is the cause (away, full, busy), not the statement."""
     if not isinstance(error, Failed):
         return False
-    return error.state in ("", _NO_TABLE) or error.state[:2] not in _NOT_OF_THE_STORE
+    return error.state in ("", _NO_TABLE, NO_RIGHT) or error.state[:2] not in _NOT_OF_THE_STORE
 
 
 def explain_error(error: Failed, place: str, lost: str = _BACK) -> StoreError:
@@ -57,9 +61,9 @@ def explain_error(error: Failed, place: str, lost: str = _BACK) -> StoreError:
             detail=text,
             hint="name the primary server in the store's address, or end its standby mode",
         )
-    if state == "42501":
+    if state == NO_RIGHT:
         return StoreError(
-            f"the store {place} cannot be used: the role lacks a right", detail=text, hint=RIGHTS
+            f"the store {place} cannot be used: the role lacks a right", detail=text, hint=_RIGHTS
         )
     if not state or state[:2] in ("08", "57"):
         return StoreAway(
@@ -68,6 +72,3 @@ def explain_error(error: Failed, place: str, lost: str = _BACK) -> StoreError:
             hint=lost,
         )
     return StoreError(f"the store {place} cannot be used: {text}")
-
-
-RIGHTS = "as a superuser of the server: CREATE DATABASE pushjuju OWNER the_role"

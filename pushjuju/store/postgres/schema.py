@@ -111,6 +111,8 @@ def require_known(version: int, place: str) -> None:
 
 
 def _require_here(link: psycopg.Connection[Any], place: str) -> None:
+    # Without the right to use the schema nothing is found in it; a full name is refused.
+    link.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.schema_version"])
     if link.execute("SELECT 1 FROM pg_namespace WHERE starts_with(nspname, %s)", [MOVED]).fetchone():
         raise StoreGone(
             f"the store {place} has moved to a file",
