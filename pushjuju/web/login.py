@@ -22,6 +22,8 @@ from pushjuju.services.requests.user import passwords as requests
 from pushjuju.services.requests.user import tokens
 from pushjuju.services.views.listings import users as listing
 from pushjuju.store.rows.model import Model
+from pushjuju.store.rows.user_records import Person
+from pushjuju.store.tx import Tx
 from pushjuju.web import errors
 from pushjuju.web.limits import Attempts
 from pushjuju.web.login_macaroons import LoginMacaroons, Presented
@@ -39,6 +41,7 @@ class LoggedIn:
 
     Attributes:
         generation: Of the password; another generation in the store ends the connection.
+        created: When the user was added: who has the name of a removed user is somebody else.
         controller_access: `login`, `superuser` or empty.
         model: The model of the connection, or None on a controller connection.
         model_access: `read`, `write`, `admin` or empty.
@@ -52,6 +55,7 @@ class LoggedIn:
     model: Model | None = None
     model_access: str = ""
     last_connection: datetime | None = None
+    created: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +200,7 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
         if model and found is None and level == users.LEVELS[Kind.CONTROLLER][-1]:
             raise errors.ApiError(f'unknown model: "{model}"', errors.MODEL_NOT_FOUND)
         access = model_access.level(tx, name, found) if found else ""
+        created = _created(tx, name)
     if not (access if model else level):
         raise errors.denied()
     requests.note_connection(ctx, name)
@@ -207,7 +212,13 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
         model=found,
         model_access=access,
         last_connection=login.last_connection,
+        created=created,
     )
+
+
+def _created(tx: Tx, name: str) -> datetime | None:
+    found = tx.find(Person, "person_get", name=name)
+    return found.created if found else None
 
 
 def follow(ctx: Context, token: str) -> LoggedIn | None:
@@ -227,7 +238,11 @@ def still_in(ctx: Context, entered: LoggedIn) -> bool:
     """Return True when a user may keep the connection: enabled, with access, and with the same password."""
     with ctx.store.read() as tx:
         same = passwords.login_of(tx, entered.user).generation == entered.generation
-        if not same or not users.is_enabled(tx, entered.user):
+        if (
+            not same
+            or _created(tx, entered.user) != entered.created
+            or not users.is_enabled(tx, entered.user)
+        ):
             return False
         if entered.model is None:
             return bool(users.effective_level(tx, entered.user, Kind.CONTROLLER))

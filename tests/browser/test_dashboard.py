@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import tarfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import product
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.core.errors import StoreBusy
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import statuses
@@ -22,6 +23,7 @@ from pushjuju.services.requests.action import operations
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from pushjuju.web.pages.loopback import Loopback
+from pushjuju.web.pages.shared import Shared
 from tests.waiting import until
 from tests.world.browser import CHROMIUM, Tab, browser
 from tests.world.charms import Charms
@@ -201,6 +203,24 @@ async def test_a_change_is_shown_without_a_reload(tab: Tab, base: str, house: Te
     await tab.until("document.querySelector('#picture').textContent.includes('active')")
     assert await tab.value("window.same") is True
     assert tab.told == []
+
+
+async def test_a_change_that_a_busy_server_could_not_show_is_shown_later(
+    tab: Tab, base: str, house: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    get, refused = Shared.get, []
+
+    async def busy_once(self: Shared, key: Hashable, make: Callable[[], Awaitable[bytes]]) -> bytes:
+        if not refused:
+            refused.append(key)
+            raise StoreBusy("the store is busy")
+        return await get(self, key, make)
+
+    monkeypatch.setattr(Shared, "get", busy_once)
+    set_status(house, "active", "all is well now")
+    await tab.until("document.querySelector('#picture').textContent.includes('active')")
+    assert refused
 
 
 async def test_the_focus_stays_when_a_piece_changes(tab: Tab, base: str, house: TestController) -> None:

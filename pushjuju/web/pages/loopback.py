@@ -11,7 +11,7 @@ from aiohttp import web
 
 from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.services.entities.machine import machine_work
-from pushjuju.web import login
+from pushjuju.web import limits, login
 from pushjuju.web.api import Api
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site
@@ -68,7 +68,10 @@ class Loopback:
         """
         made = web.Application(client_max_size=0)
         made.add_subapp(ROOT.rstrip("/"), self._site.application())
-        self._runner = web.AppRunner(made, max_line_size=8192, access_log=None, shutdown_timeout=_END_S)
+        self._runner = web.AppRunner(
+            made, max_line_size=8192, keepalive_timeout=limits.REQUEST_WITHIN_S, access_log=None,
+            shutdown_timeout=_END_S,
+        )  # fmt: skip
         await self._runner.setup()
         listening = web.TCPSite(self._runner, self._host, self._port)
         await listening.start()

@@ -108,7 +108,7 @@ class Site:
         made.router.add_get("/login", self._ask)
         made.router.add_post("/login", self._log_in)
         made.router.add_post("/logout", self._log_out)
-        made.router.add_get("/enter", self._follow_link)
+        made.router.add_get("/enter", self._follow_link, allow_head=False)  # a HEAD would use it up
         made.router.add_get("/static/{version}/{name}", self._file)
         made.router.add_get("/events", self._events)
         made.router.add_get("/m/{owner}/{model}/events", self._events)
@@ -157,10 +157,12 @@ class Site:
 
     async def _user(self, request: web.Request, *, use: bool = True) -> LoggedIn | None:
         """Return the user of a request's session, whose rights are checked now; or None."""
-        found = self.sessions.find(request.cookies.get(self._cookie, ""), use=use)
-        if found is None or not await self._api.pool.run(lambda ctx: login.still_in(ctx, found)):
-            return None
-        return found
+        token = request.cookies.get(self._cookie, "")
+        found = self.sessions.find(token, use=use)
+        if found is None or await self._api.pool.run(lambda ctx: login.still_in(ctx, found)):
+            return found
+        self.sessions.end(token)  # a user who is enabled again logs in again
+        return None
 
     async def _may_follow(self, request: web.Request) -> bool:
         """Return True while a session lasts, and its user may read the model of the stream."""

@@ -19,7 +19,7 @@ from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views import hook_runs
 from pushjuju.store.tx import ModelTx
-from pushjuju.web import login
+from pushjuju.web import limits, login
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.pages import rendering, tables
 from pushjuju.web.pages.loopback import Loopback, address_of
@@ -217,6 +217,27 @@ async def test_logout_a_new_password_and_disabling_end_it(served: ApiWorld, busy
             assert (await browser.get("/ui/m/admin/shop/"))[0] == 303
 
 
+async def test_a_session_does_not_return_with_its_user_or_with_the_name(
+    served: ApiWorld, busy: TestController
+) -> None:
+    for end in ("disable", "remove"):
+        served.add_user("bob")
+        may_read(busy, "bob")
+        async with browsing(served, "bob") as browser:
+            if end == "disable":
+                users.set_enabled(served.ctx, "bob", enabled=False)
+                assert (await browser.get("/ui/m/admin/shop/"))[0] == 303
+                users.set_enabled(served.ctx, "bob", enabled=True)
+            else:
+                users.remove(served.ctx, "bob")
+                busy.clock.advance(1)
+                served.add_user("bob")
+                may_read(busy, "bob")
+            assert (await browser.get("/ui/m/admin/shop/"))[0] == 303
+        if end == "disable":
+            users.remove(served.ctx, "bob")
+
+
 def new_password(served: ApiWorld, _house: TestController) -> None:
     passwords.set_password(served.ctx, "bob", "another-password")
 
@@ -352,6 +373,34 @@ async def test_a_link_works_once_on_the_controllers_own_address(busy: TestContro
             assert (first.status, again.status) == (200, 403)
             page = await session.get(link.partition("enter?")[0] + "m/admin/shop/")
             assert (page.status, "web" in await page.text()) == (200, True)
+    finally:
+        await server.close()
+
+
+async def test_who_only_looks_at_a_link_does_not_use_it_up(house: TestController) -> None:
+    server = Loopback(house.ctx)
+    await server.start()
+    try:
+        link = await server.link("admin")
+        async with aiohttp.ClientSession() as session:
+            looked, followed = await session.head(link), await session.get(link)
+            assert (looked.status, followed.status) == (405, 200)
+            assert "Set-Cookie" not in looked.headers
+    finally:
+        await server.close()
+
+
+async def test_a_request_on_this_computer_whose_head_does_not_end_is_cut(
+    house: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "REQUEST_WITHIN_S", 0.2)
+    server = Loopback(house.ctx)
+    await server.start()
+    try:
+        reader, writer = await asyncio.open_connection(*server.address)
+        writer.write(b"GET /ui/ HTTP/1.1\r\nHost: localhost\r\nSlow: ")
+        assert await asyncio.wait_for(reader.read(), 30) == b""
+        writer.close()
     finally:
         await server.close()
 

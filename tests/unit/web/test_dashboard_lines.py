@@ -124,6 +124,20 @@ async def test_a_file_of_the_browser_becomes_a_resource(served: ApiWorld, shop: 
     ] == []
 
 
+@pytest.mark.parametrize(
+    "kind", ["multipart/form-data", "multipart/mixed; boundary=" + "x" * 99, "text/plain"]
+)
+async def test_a_form_that_cannot_have_a_file_is_refused(
+    served: ApiWorld, shop: TestController, kind: str
+) -> None:
+    async with browsing(served, "admin") as browser:
+        answer = await browser.session.post(
+            f"{browser.origin}{MODEL}upload", data=b"--x--", ssl=served.trust,
+            headers={"Origin": browser.origin, "Content-Type": kind}, allow_redirects=False,
+        )  # fmt: skip
+        assert (answer.status, "the form has no file" in await answer.text()) == (400, True)
+
+
 async def test_who_may_only_read_attaches_nothing(served: ApiWorld, shop: TestController) -> None:
     served.add_user("kim")
     with shop.ctx.store.write() as tx:

@@ -41,9 +41,10 @@ async def take(
         HTTPForbidden: The form is from another page.
         PushjujuError: The user may not attach the file, or it cannot be the resource.
     """
-    if not request.content_type.startswith("multipart/"):
-        raise NotValid("the form has no file")
-    form = await request.multipart()
+    try:
+        form = await request.multipart()
+    except (AssertionError, ValueError):  # another type, or no boundary
+        raise NotValid("the form has no file") from None
     if not is_own(await _text(await form.next(), "csrf")):
         raise web.HTTPForbidden(text=FOREIGN)
     application, _, name = (await _text(await form.next(), "resource")).partition("/")

@@ -87,7 +87,8 @@ async function load() {
       const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live": "1" } });
       if (answer.redirected) return end("Your session is over. Load the page again to log in.");
       if (answer.status === 404) return end("What this page showed no longer exists.");
-      if (answer.ok) show(await answer.text());
+      if (!answer.ok) throw new Error(answer.statusText);  // a busy server: the change is not shown yet
+      show(await answer.text());
     } while (again);
   } catch {
     retry();
