@@ -321,11 +321,9 @@ class Site:
             raise web.HTTPForbidden(text=_READS_ONLY)
         guard.require_same_origin(request)
         entered = await self._required(request)
-        proof = request.cookies.get(self._cookie, "")
+        is_own = partial(self.sessions.is_mark, request.cookies.get(self._cookie, ""))
         visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
-        await uploads.take(
-            self._api, visit, entered, request, lambda mark: self.sessions.is_mark(proof, mark)
-        )
+        await uploads.take(self._api, visit, entered, request, is_own)
         return _go_to(visit.pages.page("resources"))
 
     async def _file(self, request: web.Request) -> web.Response:
