@@ -96,6 +96,25 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         build_bases()
 
 
+class _Failures:
+    """Names a test when it fails: the report at the end is lost when a run is ended before."""
+
+    def __init__(self, reporter: pytest.TerminalReporter) -> None:
+        self._reporter = reporter
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._reporter.write_line(f"\n{report.when} of {report.nodeid} failed")
+
+
+@pytest.hookimpl(trylast=True)  # the reporter is made by the same hook
+def pytest_configure(config: pytest.Config) -> None:
+    """Name failures at once, in the process that prints."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if isinstance(reporter, pytest.TerminalReporter) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Failures(reporter))
+
+
 @pytest.fixture(autouse=True)
 def no_copy_of_a_controller_stays_in_the_checkout() -> Iterator[None]:
     """Fail when a test leaves a backup in the checkout: it holds private keys, and could be committed."""
