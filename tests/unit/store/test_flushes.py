@@ -13,16 +13,19 @@ from pushjuju.core.errors import StoreAway, StoreError
 from pushjuju.core.values import changed
 from pushjuju.store.db import Store
 from pushjuju.store.leases import DeferredStore
+from pushjuju.store.postgres import flushes
 from tests.unit.store.conftest import MODEL
 from tests.waiting import until
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
+_MOST_SHARED_S = flushes.MOST_SHARED_S
 OTHER = changed(MODEL, uuid="22222222-0000-4000-8000-000000000000", name="other")
 
 
 @pytest.fixture
-def store(postgres_url: str) -> Iterator[Store]:
+def store(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setattr(flushes, "MOST_SHARED_S", 60.0)  # however busy the computer
     with closing(Store.open(postgres_url, create=True)) as made:
         with made.write() as tx:
             tx.insert("model", MODEL)
@@ -55,9 +58,8 @@ def noted(store: Store, model: str = MODEL.uuid) -> set[str]:
 
 
 async def test_writers_of_a_model_share_a_transaction_and_its_readers_see_it(
-    store: Store, beside: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, beside: Store
 ) -> None:
-    monkeypatch.setattr("pushjuju.store.postgres.flushes.MOST_SHARED_S", 60.0)  # however busy the computer
     deferred = DeferredStore(store)
     note(deferred, "first")  # this process now knows that no offer connects the model
     await deferred.durable()
@@ -74,7 +76,10 @@ async def test_writers_of_a_model_share_a_transaction_and_its_readers_see_it(
     assert pipeline.trips - trips == 3  # type: ignore[attr-defined] # the begin, the question, the flush
 
 
-async def test_a_shared_transaction_does_not_stay_open_for_long(store: Store, beside: Store) -> None:
+async def test_a_shared_transaction_does_not_stay_open_for_long(
+    store: Store, beside: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flushes, "MOST_SHARED_S", _MOST_SHARED_S)
     note(DeferredStore(store), "a")
     await until(lambda: noted(beside) == {"a"})
 
