@@ -36,9 +36,18 @@ _LARGE = (
     "cryptography.",
     "pluggy.",
 )  # many modules: found quickly, read at once
-_SELDOM = frozenset(
-    ("argparse", "ast", "asyncio.sslproto", "platform", "shutil", "ssl", "tempfile", "tokenize")
-)
+_SELDOM = {
+    "argparse",
+    "ast",
+    "asyncio.sslproto",
+    "hashlib",
+    "inspect",
+    "ipaddress",
+    "platform",
+    "shutil",
+    "ssl",
+}
+_SELDOM |= {"tempfile", "tokenize", "uuid"}
 
 
 def _places() -> tuple[str, str]:

@@ -102,7 +102,8 @@ class Flag(click.Option):
     def __init__(self, spec: FlagSpec) -> None:
         self.spec = spec
         names = [f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names]
-        super().__init__([spec.key, *names], is_flag=spec.boolean, help=spec.help, hidden=spec.hidden)
+        super().__init__([spec.key, *names], is_flag=spec.boolean, hidden=spec.hidden)
+        self.help = spec.help  # click would import `inspect` to remove the indentation of a docstring
 
 
 class Command(click.Command):

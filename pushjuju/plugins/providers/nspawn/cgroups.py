@@ -13,10 +13,10 @@ from __future__ import annotations
 import os
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.core.errors import ProviderError
+from pushjuju.core.values import dataclass
 
 _V1 = ("name=systemd", "memory", "cpu", "pids")
 _V2_CONTROLLERS = "+cpu +memory +pids"

@@ -10,10 +10,11 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
