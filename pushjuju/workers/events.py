@@ -31,6 +31,7 @@ class Event:
         parent: The machine of a unit, `machine 0`; "" for other entities.
         line: A line of the operation's output, or ""; with a line, the other fields have no news.
         model: UUID of the entity's model, when the process works on several models.
+        operation: The id of the operation, or "".
     """
 
     entity: str
@@ -39,6 +40,7 @@ class Event:
     parent: str = ""
     line: str = ""
     model: str = ""
+    operation: str = ""
 
 
 P = TypeVar("P")
@@ -97,6 +99,9 @@ class Observer:
 
 OBSERVER: ContextVar[Observer] = ContextVar("observer", default=Observer())  # noqa: B039 - no state
 """The observer of the command that this process runs."""
+
+PLACE: ContextVar[tuple[str, str]] = ContextVar("place", default=("", ""))
+"""The numbers of the trace and of the span of the contact at work; empty without traces."""
 
 
 class ModelNames:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from urllib.parse import unquote
 
 from pushjuju import __version__
+from pushjuju.core.charmstore import STEP
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import regex
 from pushjuju.runner.trust import tool_times
 from pushjuju.store.processes import TRACE
 from pushjuju.workers import otlp, spans
-from pushjuju.workers.events import OBSERVER, Observer
+from pushjuju.workers.events import OBSERVER, PLACE, Observer
 from pushjuju.workers.spans import Place, Span, Value
 
 if TYPE_CHECKING:
@@ -80,12 +81,13 @@ class Traces(Observer):
             "pushjuju.machine": machine.id,
             "pushjuju.contact.reused": reused,
         }
-        token = _contact.set(span)
+        token, place = _contact.set(span), PLACE.set((span.place.trace, span.place.span))
         try:
             with self._timed(span):
                 yield
         finally:
             _contact.reset(token)
+            PLACE.reset(place)
 
     def _asked_by(self, *, serves: bool) -> Place | None:
         """Return the span that asked for the work of a contact, unless the contact is in the same trace.
@@ -121,12 +123,20 @@ class Traces(Observer):
         contact = _contact.get()
         parent = contact.place if contact is not None else self._command.place
         span = Span(name=name, place=spans.place_below(parent, self._env), parent=parent)
-        if name.startswith("provider "):
-            span.kind = spans.CLIENT
-        elif unit:
-            span.attributes = {"pushjuju.unit": unit}
+        if unit and contact is not None:
+            model = contact.attributes["pushjuju.model.uuid"]
+            span.attributes = {"pushjuju.model.uuid": model, "pushjuju.unit": unit}
+        elif not unit:
+            span.kind = spans.CLIENT  # a call of a cloud or a charm store
         with self._timed(span):
             yield span
+
+    @contextmanager
+    def _asked(self, name: str, values: dict[str, Value]) -> Iterator[None]:
+        """Make a span of a request to a charm store; the attributes grow until its end."""
+        with self._step(name) as span:
+            span.attributes = values
+            yield
 
     def calls(self, provider: P) -> P:
         """Return a provider whose coroutines are spans."""
@@ -175,6 +185,9 @@ class Traces(Observer):
             "pushjuju.charm.url": str(dispatch.frame.get("url", "")),
             "process.exit.code": code if isinstance(code, int) and abs(code) < _BIG else "",
         }
+        span.events = {"reboot": {}} if done.reboot else {}
+        if isinstance(signal := result.get("signal"), int):
+            span.events["signal"] = {"pushjuju.signal": signal}
         calls, more = tool_times.read(result["timed"], tools()) if "timed" in result else ([], 0)
         if more:
             span.attributes["pushjuju.tools.left_out"] = more
@@ -204,12 +217,14 @@ class Traces(Observer):
     def recording(self) -> Iterator[None]:
         """Observe the work of a block; afterwards, send the last spans and warn of lost ones."""
         token, asks = OBSERVER.set(self), TRACE.set(self._command.place.header)
+        steps = STEP.set(self._asked)
         try:
             with self._timed(self._command):
                 yield
         finally:
             OBSERVER.reset(token)
             TRACE.reset(asks)
+            STEP.reset(steps)
             self._sender.close()
             if self._sender.lost:
                 self._warn(f"traces: {self._sender.lost} spans are lost: {self._sender.error or 'too many'}")

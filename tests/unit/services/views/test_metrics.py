@@ -232,6 +232,9 @@ async def test_tasks_contacts_and_processes_are_counted(runtime: TestController)
         processes.enlist(tx, runtime.clock.now(), "1", runtime.ctx.store.lives)
     (sample,) = [item for item in reading.read(runtime.ctx) if item.family == "driver_info"]
     assert sample.labels[1:] == (str(os.getpid()), "1")
+    assert values(runtime, "driver_heartbeat_timestamp_seconds") == {
+        (str(os.getpid()),): runtime.clock.now().timestamp()
+    }
     runtime.destroy_model()
     await drive(runtime, PlayedRuntime(runtime))
     assert runtime.tables()["tally"] == []
