@@ -182,7 +182,7 @@ class Traces(Observer):
             "pushjuju.unit": dispatch.unit,
             "pushjuju.operation.id": dispatch.id,
             "pushjuju.hook": str(dispatch.frame.get("hook", "")),
-            "pushjuju.charm.url": str(dispatch.frame.get("url", "")),
+            "pushjuju.charm.url": dispatch.charm,
             "process.exit.code": code if isinstance(code, int) and abs(code) < _BIG else "",
         }
         span.events = {"reboot": {}} if done.reboot else {}

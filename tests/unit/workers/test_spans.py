@@ -103,6 +103,8 @@ def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, col
     }  # fmt: skip
     of_hook = values(hooks[1])
     assert (of_hook["pushjuju.unit"], of_hook["pushjuju.hook"]) == ("web/0", "ring-relation-created")
+    (arrived,) = collector.named("deploy")
+    assert {values(span)["pushjuju.charm.url"] for span in (arrived, *hooks)} == {"local:web-0"}
     assert values(command)["process.exit.code"] == 0
     (resource,) = collector.resources
     assert resource["service.name"] == "pushjuju"

@@ -58,11 +58,13 @@ def test_steps_of_the_work_name_model_machine_and_unit_and_are_not_repeated() ->
             report(Event(entity="web/0", text="running install hook", parent="machine 0", model=MODEL))
         report(Event(entity="web/0", text="hook failed", state="failed", parent="machine 0"))
         report(Event(entity="web/0", line="what a hook prints"))
+        report(Event(entity="db/0", text="start", parent="machine 1", model=MODEL, of="shop"))
     fields = ("severity_text", "body", "model", "machine", "unit")
     assert [tuple(line.get(name) for name in fields) for line in lines(err)] == [
         ("INFO", "connecting", MODEL, "0", None),
         ("INFO", "running install hook", MODEL, "0", "web/0"),
         ("ERROR", "hook failed", None, "0", "web/0"),
+        ("INFO", "start", MODEL, "1", "db/0"),
     ]
 
 
