@@ -227,7 +227,7 @@ class Traces(Observer):
             STEP.reset(steps)
             self._sender.close()
             if self._sender.lost:
-                self._warn(f"traces: {self._sender.lost} spans are lost: {self._sender.error or 'too many'}")
+                self._warn(f"traces: {_spans(self._sender.lost)} lost: {self._sender.error or 'too many'}")
 
     def ended(self, word: str, status: int) -> None:
         """Note the name of the command and how it ended; arguments may hold secrets and are left out."""
@@ -279,6 +279,10 @@ def _resource(env: Mapping[str, str]) -> dict[str, Value]:
     given = {name.strip(): unquote(value.strip()) for name, equals, value in pairs if equals}
     name = env.get("OTEL_SERVICE_NAME") or given.get("service.name") or "pushjuju"
     return {**given, "service.name": name, "service.version": __version__}
+
+
+def _spans(number: int) -> str:
+    return "1 span is" if number == 1 else f"{number} spans are"
 
 
 def _name(dispatch: Dispatch) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from pushjuju.plugins.sources.charmhub import Charmhub
 from pushjuju.workers import background, otlp, serving, spans, traced
 from pushjuju.workers.spans import Place, Span
 from tests.charms_tools.hubstore import HubStore
+from tests.clouds.certificates import certificate as certificate  # noqa: PLC0414 - a fixture
 from tests.waiting import comes
 from tests.world.charm_trees import charm_tree
 from tests.world.charms import Charms
@@ -376,6 +378,7 @@ def test_a_collector_that_is_down_costs_one_warning(home: PlayedHome) -> None:
         told = deploy(home)
     (line,) = [line for line in told.splitlines() if "WARNING" in line]
     assert line == f"WARNING traces: 17 spans are lost: http://{place}: Connection refused"
+    assert ran(home, "status") == f"WARNING traces: 1 span is lost: http://{place}: Connection refused\n"
 
 
 def test_a_collector_that_does_not_answer_is_left_after_a_short_time(
@@ -432,6 +435,18 @@ def test_only_what_may_work_later_is_sent_again(
     assert (sender.lost, len(collector.spans)) == (lost, kept)
     assert set(collector.paths) == {"/v1/traces"}, "a redirect is not followed"
     assert {item["authorization"] for item in collector.headers} == {"Bearer abc"}
+
+
+def test_a_collector_with_tls_needs_a_certificate_that_is_known(home: PlayedHome, certificate: Path) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    with span_receiver(tls) as collector:
+        home.env = collector.env
+        assert "1 span is lost" in ran(home, "status")
+        assert not collector.spans
+        home.env = {**collector.env, "OTEL_EXPORTER_OTLP_CERTIFICATE": str(certificate)}
+        assert "WARNING" not in ran(home, "status")
+        assert len(collector.named("pushjuju status")) == 1
 
 
 def test_a_file_gets_a_line_for_each_request(home: PlayedHome) -> None:
