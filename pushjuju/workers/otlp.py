@@ -56,7 +56,8 @@ def target(env: Mapping[str, str]) -> Target | None:
     file, timeout = env.get("PUSHJUJU_TRACE_FILE", ""), _setting(env, "TIMEOUT") or "10000"
     protocol = _setting(env, "PROTOCOL") or PROTOCOL
     if protocol != PROTOCOL and not file:
-        raise NotValid(f'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL is "{protocol}", supported is {PROTOCOL}')
+        of_traces = "TRACES_" if env.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") else ""
+        raise NotValid(f'OTEL_EXPORTER_OTLP_{of_traces}PROTOCOL is "{protocol}", supported is {PROTOCOL}')
     whole = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
     url = urlsplit(whole or env.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").rstrip("/") + "/v1/traces")
     if not (file or (url.scheme in ("http", "https") and url.hostname)):

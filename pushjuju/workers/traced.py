@@ -38,6 +38,7 @@ _PARENT = "TRACEPARENT"
 _BIG = 2**31
 _LATEST = 1e11  # seconds since 1970 that a machine may name
 _WITH_TOOLS = ("hook", "action", "commands")  # kinds of operations
+_CALLS = ("provider ", "store ")  # steps that are requests to others
 _OF_ENDPOINT = regex(r"^.+-(?=(?:relation|storage)-[a-z]+$)")
 _contact: ContextVar[Span | None] = ContextVar("contact", default=None)
 
@@ -123,11 +124,11 @@ class Traces(Observer):
         contact = _contact.get()
         parent = contact.place if contact is not None else self._command.place
         span = Span(name=name, place=spans.place_below(parent, self._env), parent=parent)
-        if unit and contact is not None:
-            model = contact.attributes["pushjuju.model.uuid"]
+        if name.startswith(_CALLS):
+            span.kind = spans.CLIENT
+        else:
+            model = contact.attributes["pushjuju.model.uuid"] if contact is not None else ""
             span.attributes = {"pushjuju.model.uuid": model, "pushjuju.unit": unit}
-        elif not unit:
-            span.kind = spans.CLIENT  # a call of a cloud or a charm store
         with self._timed(span):
             yield span
 

@@ -89,6 +89,7 @@ def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, col
     assert steps["decide"] >= 1
     assert {span["parentSpanId"] for span in collector.named("commit")} == {contact["spanId"]}
     committed = [values(span) for span in collector.named("commit")]
+    assert {span["kind"] for span in collector.named("commit")} == {spans.INTERNAL}
     assert {said["pushjuju.model.uuid"] for said in committed} == {values(contact)["pushjuju.model.uuid"]}
     assert {said["pushjuju.unit"] for said in committed} == {"web/0"}
     assert all(said["pushjuju.changes"] >= 0 for said in committed)
@@ -212,6 +213,7 @@ async def test_the_calls_of_a_provider_are_spans(collector: SpanReceiver) -> Non
     (command,) = collector.named("pushjuju")
     (start,), (stop,) = collector.named("provider start"), collector.named("provider stop")
     assert (start["parentSpanId"], start["kind"]) == (command["spanId"], spans.CLIENT)
+    assert values(start) == {}
     assert values(stop) == {"error.type": "provider"}
     assert SECRET not in str(collector.spans)
 
@@ -463,7 +465,8 @@ def test_a_file_gets_a_line_for_each_request(home: PlayedHome) -> None:
 @pytest.mark.parametrize(
     ("env", "why"),
     [
-        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, 'PROTOCOL is "grpc", supported is http/json'),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, 'OTLP_PROTOCOL is "grpc", supported is http/json'),
+        ({"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc"}, 'OTLP_TRACES_PROTOCOL is "grpc", supported is'),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4317"}, "is not an address like"),
         ({"OTEL_EXPORTER_OTLP_TIMEOUT": "soon"}, "is not a number of milliseconds"),
     ],
