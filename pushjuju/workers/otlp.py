@@ -113,6 +113,8 @@ class Sender:
         self._due.set()
         if self._thread.ident is not None:
             self._thread.join(END_S)
+            if self._thread.is_alive():
+                self.error = self.error or f"{self._to.name}: no answer within {END_S:g} s"
         self.lost += len(self._waiting)
 
     def _work(self) -> None:
