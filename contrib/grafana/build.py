@@ -1,11 +1,13 @@
 """Write the dashboard for Grafana 11 and later, contrib/grafana/pushjuju.json.
 
-python contrib/grafana/build.py
+python contrib/grafana/build.py           # writes the file
+python contrib/grafana/build.py --check   # ends with 1 when the file is not what this script writes
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,6 +139,13 @@ ROWS: dict[str, tuple[Panel, ...]] = {
             "{{action}}: {{status}}",
         ),
         Panel("Processes that work", "table", _once("pushjuju_driver_info")),
+        Panel(
+            "Since when processes have not used the store",
+            "timeseries",
+            f"time() - {_once('pushjuju_driver_heartbeat_timestamp_seconds')}",
+            "{{host}} {{pid}}",
+            "s",
+        ),
         Panel(
             "Units that are not well, with --per-unit",
             "table",
@@ -355,4 +364,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(text(), encoding="utf-8")
+    if sys.argv[1:] != ["--check"]:
+        TARGET.write_text(text(), encoding="utf-8")
+    elif TARGET.read_text(encoding="utf-8") != text():
+        sys.exit(f"ERROR {TARGET.name} is out of date: run python contrib/grafana/build.py")

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from dataclasses import field
 
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.values import dataclass
+
+Step = Callable[[str, dict[str, str | int]], AbstractContextManager[object]]
+"""A function that returns a context manager around a request to a store.
+
+It is called with the name of the step, and with values that the caller may add to until the end.
+"""
+
+
+def _untold(_name: str, _values: dict[str, str | int]) -> AbstractContextManager[object]:
+    return nullcontext()
+
+
+STEP: ContextVar[Step] = ContextVar("step", default=_untold)
+"""Gets the requests to stores, for traces."""
 
 DEFAULT_ARCH = "amd64"
 CHARM, BUNDLE = "charm", "bundle"

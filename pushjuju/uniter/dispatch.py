@@ -19,7 +19,7 @@ from pushjuju.uniter.decide.state import LocalState
 from pushjuju.uniter.decide.wire import from_wire, to_wire
 from pushjuju.uniter.input.environment import hook_environment
 from pushjuju.uniter.input.hookcontext import hook_context
-from pushjuju.uniter.input.snapshot import View
+from pushjuju.uniter.input.snapshot import View, own_charm_url
 from pushjuju.uniter.requests import TITLE, Request, read_request, request_frame
 from pushjuju.uniter.state.messages import executing_message, workload_before
 
@@ -37,6 +37,7 @@ class Dispatch:
         frame: The complete request.
         blob: SHA-256 of the archive that the machine needs first, or "".
         like: SHA-256 of a similar archive that the machine may have, or "".
+        charm: The URL of the unit's charm, or "".
     """
 
     id: str
@@ -45,6 +46,7 @@ class Dispatch:
     frame: Op
     blob: str = ""
     like: str = ""
+    charm: str = ""
 
 
 def document_of(operation: Operation, request: Request | None) -> dict[str, Any]:
@@ -82,13 +84,14 @@ def prepared_operation(
     """
     if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
         return _deploy(tx, view, operation, operation_id)
-    model = models.get(tx)
+    model, charm = models.get(tx), own_charm_url(view.unit, view.application)
     if operation.name is OperationName.RUN_ACTION:
         order = action_frame(tx, view, operation, model, operation_id)
-        return Dispatch(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=order)
+        title, name = operation.action_name, view.unit.name
+        return Dispatch(id=operation_id, unit=name, title=title, frame=order, charm=charm)
     if operation.name is OperationName.RUN_COMMANDS and request is not None:
         order = request_frame(tx, view, operation, model, operation_id, read_request(request))
-        return Dispatch(id=operation_id, unit=view.unit.name, title=TITLE, frame=order)
+        return Dispatch(id=operation_id, unit=view.unit.name, title=TITLE, frame=order, charm=charm)
     if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
         raise AssertionError(f"no snapshot of this version leads to {operation.text}")
     title = hook_name(operation.hook, operation.endpoint)
@@ -102,7 +105,7 @@ def prepared_operation(
         "context": hook_context(tx, view, operation, model),
         "logging": model_config.get(tx, "logging-config"),
     }
-    return Dispatch(id=operation_id, unit=view.unit.name, title=title, frame=frame)
+    return Dispatch(id=operation_id, unit=view.unit.name, title=title, frame=frame, charm=charm)
 
 
 def _deploy(tx: ModelTx, view: View, operation: Operation, operation_id: str) -> Dispatch:
@@ -118,4 +121,7 @@ def _deploy(tx: ModelTx, view: View, operation: Operation, operation_id: str) ->
     title = f"charm {operation.charm_url}"
     old = tx.row("charm_by_url", url=view.unit.charm_url) if view.unit.charm_url else None
     like = str(old["sha256"]) if old else ""
-    return Dispatch(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob, like=like)
+    return Dispatch(
+        id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob, like=like,
+        charm=operation.charm_url,
+    )  # fmt: skip

@@ -31,6 +31,8 @@ class Event:
         parent: The machine of a unit, `machine 0`; "" for other entities.
         line: A line of the operation's output, or ""; with a line, the other fields have no news.
         model: UUID of the entity's model, when the process works on several models.
+        operation: The id of the operation, or "".
+        of: The name of the model, for people who see several models, or "".
     """
 
     entity: str
@@ -39,6 +41,18 @@ class Event:
     parent: str = ""
     line: str = ""
     model: str = ""
+    operation: str = ""
+    of: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The entity, with the name of its model where people see several."""
+        return f"{self.entity} ({self.of})" if self.of else self.entity
+
+    @property
+    def shown_parent(self) -> str:
+        """The machine of a unit as `shown` of the machine has it; "" for other entities."""
+        return f"{self.parent} ({self.of})" if self.of and self.parent else self.parent
 
 
 P = TypeVar("P")
@@ -98,6 +112,9 @@ class Observer:
 OBSERVER: ContextVar[Observer] = ContextVar("observer", default=Observer())  # noqa: B039 - no state
 """The observer of the command that this process runs."""
 
+PLACE: ContextVar[tuple[str, str]] = ContextVar("place", default=("", ""))
+"""The numbers of the trace and of the span of the contact at work; empty without traces."""
+
 
 class ModelNames:
     """The names of models, each read once.
@@ -115,9 +132,7 @@ class ModelNames:
         """Add the model's name to an event, unless it is the own model."""
         if not event.model or event.model == self._own:
             return event
-        name = self.of(event.model)
-        parent = f"{event.parent} ({name})" if event.parent else ""
-        return replace(event, entity=f"{event.entity} ({name})", parent=parent)
+        return replace(event, of=self.of(event.model))
 
     def of(self, model: str) -> str:
         """Return the name of a model; only the first call for a model must be in the thread of the store."""

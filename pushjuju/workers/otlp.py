@@ -56,7 +56,8 @@ def target(env: Mapping[str, str]) -> Target | None:
     file, timeout = env.get("PUSHJUJU_TRACE_FILE", ""), _setting(env, "TIMEOUT") or "10000"
     protocol = _setting(env, "PROTOCOL") or PROTOCOL
     if protocol != PROTOCOL and not file:
-        raise NotValid(f'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL is "{protocol}", supported is {PROTOCOL}')
+        name = next(name for name in _names("PROTOCOL") if env.get(name))
+        raise NotValid(f'{name} is "{protocol}", supported is {PROTOCOL}')
     whole = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
     url = urlsplit(whole or env.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").rstrip("/") + "/v1/traces")
     if not (file or (url.scheme in ("http", "https") and url.hostname)):
@@ -74,7 +75,12 @@ def target(env: Mapping[str, str]) -> Target | None:
 
 
 def _setting(env: Mapping[str, str], name: str) -> str:
-    return env.get(f"OTEL_EXPORTER_OTLP_TRACES_{name}") or env.get(f"OTEL_EXPORTER_OTLP_{name}") or ""
+    return next((env[variable] for variable in _names(name) if env.get(variable)), "")
+
+
+def _names(name: str) -> tuple[str, str]:
+    """Return the variables that hold a setting; the first that is set counts."""
+    return f"OTEL_EXPORTER_OTLP_TRACES_{name}", f"OTEL_EXPORTER_OTLP_{name}"
 
 
 class Sender:
@@ -112,6 +118,8 @@ class Sender:
         self._due.set()
         if self._thread.ident is not None:
             self._thread.join(END_S)
+            if self._thread.is_alive():
+                self.error = self.error or f"{self._to.name}: no answer within {END_S:g} s"
         self.lost += len(self._waiting)
 
     def _work(self) -> None:

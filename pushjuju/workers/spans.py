@@ -70,6 +70,7 @@ class Span:
         parent: The span that the work belongs to, or None.
         link: The span of another trace that caused the work, or None.
         error: The type of the failure, or "".
+        events: What happened at the end of the work, with attributes.
         ahead: The least time by which the clock of this computer was ahead of the machine's, or None.
     """
 
@@ -82,6 +83,7 @@ class Span:
     ended: int = 0
     error: str = ""
     attributes: dict[str, Value] = field(default_factory=dict)
+    events: dict[str, dict[str, Value]] = field(default_factory=dict)
     ahead: int | None = None
 
     def document(self) -> dict[str, Any]:
@@ -95,7 +97,11 @@ class Span:
             "kind": self.kind,
             "startTimeUnixNano": str(self.begun),
             "endTimeUnixNano": str(self.ended),
-            "attributes": _attributes({**self.attributes, **error}),
+            "attributes": _attributes({**error, **self.attributes}),
+            "events": [
+                {"timeUnixNano": str(self.ended), "name": name, "attributes": _attributes(values)}
+                for name, values in self.events.items()
+            ],
             "links": [{"traceId": self.link.trace, "spanId": self.link.span}] if self.link else [],
             "status": {"code": 2 if self.error else 0},
         }

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from urllib.parse import unquote
 
 from pushjuju import __version__
+from pushjuju.core.charmstore import STEP
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import regex
 from pushjuju.runner.trust import tool_times
 from pushjuju.store.processes import TRACE
 from pushjuju.workers import otlp, spans
-from pushjuju.workers.events import OBSERVER, Observer
+from pushjuju.workers.events import OBSERVER, PLACE, Observer
 from pushjuju.workers.spans import Place, Span, Value
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _PARENT = "TRACEPARENT"
 _BIG = 2**31
 _LATEST = 1e11  # seconds since 1970 that a machine may name
 _WITH_TOOLS = ("hook", "action", "commands")  # kinds of operations
+_CALLS = ("provider ", "store ")  # steps that are requests to others
 _OF_ENDPOINT = regex(r"^.+-(?=(?:relation|storage)-[a-z]+$)")
 _contact: ContextVar[Span | None] = ContextVar("contact", default=None)
 
@@ -80,12 +82,13 @@ class Traces(Observer):
             "pushjuju.machine": machine.id,
             "pushjuju.contact.reused": reused,
         }
-        token = _contact.set(span)
+        token, place = _contact.set(span), PLACE.set((span.place.trace, span.place.span))
         try:
             with self._timed(span):
                 yield
         finally:
             _contact.reset(token)
+            PLACE.reset(place)
 
     def _asked_by(self, *, serves: bool) -> Place | None:
         """Return the span that asked for the work of a contact, unless the contact is in the same trace.
@@ -121,12 +124,20 @@ class Traces(Observer):
         contact = _contact.get()
         parent = contact.place if contact is not None else self._command.place
         span = Span(name=name, place=spans.place_below(parent, self._env), parent=parent)
-        if name.startswith("provider "):
+        if name.startswith(_CALLS):
             span.kind = spans.CLIENT
-        elif unit:
-            span.attributes = {"pushjuju.unit": unit}
+        else:
+            model = contact.attributes["pushjuju.model.uuid"] if contact is not None else ""
+            span.attributes = {"pushjuju.model.uuid": model, "pushjuju.unit": unit}
         with self._timed(span):
             yield span
+
+    @contextmanager
+    def _asked(self, name: str, values: dict[str, Value]) -> Iterator[None]:
+        """Make a span of a request to a charm store; the attributes grow until its end."""
+        with self._step(name) as span:
+            span.attributes = values
+            yield
 
     def calls(self, provider: P) -> P:
         """Return a provider whose coroutines are spans."""
@@ -172,9 +183,12 @@ class Traces(Observer):
             "pushjuju.unit": dispatch.unit,
             "pushjuju.operation.id": dispatch.id,
             "pushjuju.hook": str(dispatch.frame.get("hook", "")),
-            "pushjuju.charm.url": str(dispatch.frame.get("url", "")),
+            "pushjuju.charm.url": dispatch.charm,
             "process.exit.code": code if isinstance(code, int) and abs(code) < _BIG else "",
         }
+        span.events = {"reboot": {}} if done.reboot else {}
+        if isinstance(signal := result.get("signal"), int):
+            span.events["signal"] = {"pushjuju.signal": signal}
         calls, more = tool_times.read(result["timed"], tools()) if "timed" in result else ([], 0)
         if more:
             span.attributes["pushjuju.tools.left_out"] = more
@@ -204,15 +218,17 @@ class Traces(Observer):
     def recording(self) -> Iterator[None]:
         """Observe the work of a block; afterwards, send the last spans and warn of lost ones."""
         token, asks = OBSERVER.set(self), TRACE.set(self._command.place.header)
+        steps = STEP.set(self._asked)
         try:
             with self._timed(self._command):
                 yield
         finally:
             OBSERVER.reset(token)
             TRACE.reset(asks)
+            STEP.reset(steps)
             self._sender.close()
             if self._sender.lost:
-                self._warn(f"traces: {self._sender.lost} spans are lost: {self._sender.error or 'too many'}")
+                self._warn(f"traces: {_spans(self._sender.lost)} lost: {self._sender.error or 'too many'}")
 
     def ended(self, word: str, status: int) -> None:
         """Note the name of the command and how it ended; arguments may hold secrets and are left out."""
@@ -264,6 +280,10 @@ def _resource(env: Mapping[str, str]) -> dict[str, Value]:
     given = {name.strip(): unquote(value.strip()) for name, equals, value in pairs if equals}
     name = env.get("OTEL_SERVICE_NAME") or given.get("service.name") or "pushjuju"
     return {**given, "service.name": name, "service.version": __version__}
+
+
+def _spans(number: int) -> str:
+    return "1 span is" if number == 1 else f"{number} spans are"
 
 
 def _name(dispatch: Dispatch) -> str:

@@ -242,7 +242,7 @@ def _check_scraping(home: PlayedHome) -> None:
         trust = ssl.create_default_context(cafile=job["tls_config"]["ca_file"])
         with urllib.request.urlopen(asked, context=trust) as answer:
             assert b"pushjuju_units{" in answer.read()
-        own = {"model", "machine", "unit"}  # of lines about such an entity
+        own = {"model", "machine", "unit", "operation"}  # of lines about such an entity
         assert json.loads(said.string).keys() == json.loads(how_to.block("monitor.md", "json")).keys() - own
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from pushjuju.services.views.metrics.families import FAMILIES, PREFIX
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "contrib/prometheus/pushjuju.rules.yml"
+RULES_TESTS = "pushjuju.yml"
 _SELECTED = re.compile(r"(pushjuju_\w+)(?:\{([^}]*)\})?")
 PLACES = {
     "rules": RULES.read_text(),
-    "tests of the rules": RULES.with_name("pushjuju.tests.yml").read_text(),
+    "tests of the rules": (RULES.parent / "tests" / RULES_TESTS).read_text(),
     "dashboard": build.TARGET.read_text().replace('\\"', '"'),
     "how-to": (ROOT / "docs/how-to/monitor.md").read_text(),
 }
@@ -55,6 +57,19 @@ def test_the_dashboard_shows_every_metric_and_is_what_its_script_writes() -> Non
     assert set(FAMILIES) - shown == set()
 
 
+def test_the_script_of_the_dashboard_can_check_the_file_alone(tmp_path: Path) -> None:
+    before = build.TARGET.read_bytes()
+    script = [sys.executable, str(ROOT / "contrib/grafana/build.py"), "--check"]
+    assert subprocess.run(script, check=False).returncode == 0
+    copy = tmp_path / "build.py"
+    copy.write_text(Path(script[1]).read_text())
+    (tmp_path / "pushjuju.json").write_text("{}")
+    done = subprocess.run([script[0], str(copy), "--check"], capture_output=True, text=True, check=False)
+    assert (done.returncode, (tmp_path / "pushjuju.json").read_text()) == (1, "{}")
+    assert "run python" in done.stderr
+    assert build.TARGET.read_bytes() == before
+
+
 def expressions() -> list[str]:
     """Return the queries of the alerts and of the dashboard."""
     (group,) = yaml.safe_load(RULES.read_text())["groups"]
@@ -84,7 +99,7 @@ def test_every_alert_is_on_the_page_that_it_names_and_has_a_test() -> None:
     (group,) = yaml.safe_load(RULES.read_text())["groups"]
     assert {rule["alert"] for rule in group["rules"]} == begun
     for rule in group["rules"]:
-        path, _, anchor = rule["annotations"]["runbook"].partition("#")
+        path, _, anchor = rule["annotations"]["runbook_url"].partition("#")
         assert f'<a id="{anchor}"></a>`{rule["alert"]}`' in (ROOT / path).read_text()
 
 
@@ -92,9 +107,26 @@ def test_promtool_accepts_the_rules_and_their_tests_pass() -> None:
     tool = shutil.which("promtool")
     if tool is None:
         pytest.skip("promtool is not installed (Debian: prometheus)")
-    for words in (["check", "rules", RULES.name], ["test", "rules", "pushjuju.tests.yml"]):
+    for words in (["check", "rules", RULES.name], ["test", "rules", f"tests/{RULES_TESTS}"]):
         done = subprocess.run([tool, *words], cwd=RULES.parent, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_prometheus_understands_every_query_of_the_dashboard(tmp_path: Path) -> None:
+    tool = shutil.which("promtool")
+    if tool is None:
+        pytest.skip("promtool is not installed (Debian: prometheus)")
+    known = {"$__rate_interval": "5m", "$model": ".*", "$application": ".*"}
+    cases = []
+    for panel in (panel for panels in build.ROWS.values() for panel in panels):
+        query = re.sub("|".join(map(re.escape, known)), lambda found: known[found[0]], panel.query)
+        cases.append({"expr": query, "eval_time": "5m", "exp_samples": []})
+    test = {"interval": "1m", "input_series": [], "promql_expr_test": cases}
+    (tmp_path / "test.yml").write_text(yaml.safe_dump({"tests": [test]}))
+    done = subprocess.run(
+        [tool, "test", "rules", str(tmp_path / "test.yml")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_panel_of_keys_taken_over_and_lost_has_a_value(tmp_path: Path) -> None:

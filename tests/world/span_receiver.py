@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,8 +64,8 @@ def values(of: Document) -> dict[str, Any]:
 
 
 @contextmanager
-def span_receiver() -> Iterator[SpanReceiver]:
-    """Run a collector on a free port of the loopback."""
+def span_receiver(tls: ssl.SSLContext | None = None) -> Iterator[SpanReceiver]:
+    """Run a collector on a free port of the loopback, with TLS when a certificate is given."""
     received = SpanReceiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -88,7 +89,9 @@ def span_receiver() -> Iterator[SpanReceiver]:
             """Print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        received.address = f"http://127.0.0.1:{server.server_port}"
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        received.address = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

@@ -13,6 +13,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.core.names import of_tag
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_unit
+from pushjuju.workers.events import PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,10 +86,14 @@ class JsonLog:
         self._stream.flush()
 
     def report(self, event: Event) -> None:
-        """Write a step of the work, with model, machine and unit as fields."""
+        """Write a step of the work, with model, machine, unit, operation and span as fields."""
         kind, _, name = event.entity.partition(" ")
         unit = event.entity if is_unit(event.entity) else ""
         machine = name if kind == "machine" else event.parent.removeprefix("machine ")
         severity = "DEBUG" if event.line else "ERROR" if event.state == "failed" else "INFO"
         body = event.line or event.text or event.state
-        self.write(severity, body, model=event.model, machine=machine, unit=unit)
+        trace, span = PLACE.get()
+        self.write(
+            severity, body, model=event.model, machine=machine, unit=unit, operation=event.operation,
+            trace_id=trace, span_id=span,
+        )  # fmt: skip

@@ -68,17 +68,17 @@ class _Lines:
         log = self._console.log
         if event.line:
             if log is None:
-                self._console.detail(f"{event.entity}: {event.line}")
+                self._console.detail(f"{event.shown}: {event.line}")
             elif self._console.verbose:
                 log.report(event)
             return
         text = event.text or event.state
-        if self._last.get(event.entity) != text:
-            self._last[event.entity] = text
+        if self._last.get(event.shown) != text:
+            self._last[event.shown] = text
             if log is not None:
                 log.report(event)
             else:
-                self._console.info(f"{event.entity}: {text}")
+                self._console.info(f"{event.shown}: {text}")
 
 
 class _Screen:
@@ -107,21 +107,21 @@ class _Screen:
     def report(self, event: Event) -> None:
         """Take in an event."""
         with self._painter.lock:
-            row = self._rows.get(event.entity)
+            row = self._rows.get(event.shown)
             if row is None:
-                row = self._rows[event.entity] = Row(entity=event.entity, parent=event.parent)
+                row = self._rows[event.shown] = Row(entity=event.shown, parent=event.shown_parent)
             if event.line:
                 row.line = event.line
             else:
                 self._change(row, event)
         if event.state == "done" and not event.line:
-            self._console.detail(f"{event.entity}: {event.text}")
+            self._console.detail(f"{event.shown}: {event.text}")
 
     def _change(self, row: Row, event: Event) -> None:
         text = event.text or event.state
         if (row.text, row.state) != (text, event.state):
             row.began, row.line = time.monotonic(), ""
-        row.text, row.state, row.parent = text, event.state, event.parent or row.parent
+        row.text, row.state, row.parent = text, event.state, event.shown_parent or row.parent
         if row.parent:
             self._at_hand(row.parent)
 

@@ -17,13 +17,14 @@ from pushjuju.charms.hub.wire import Fault
 from pushjuju.core.charmstore import Ask, Download, HubError, StoreCharm, StoreResource
 from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
 from pushjuju.plugins.sources.http import Http, Patience, Proxies
+from pushjuju.plugins.sources.told_http import ToldHttp
 
 _PREFIX = "/v2/charms"
 
 
 def open_http(services: SourceServices) -> Http:
     """Return an HTTP client that uses the proxies of the model, or else of the environment."""
-    return Http(
+    return ToldHttp(
         patience=Patience() if services.patient else Patience(attempts=1),
         proxies=Proxies.of(services.config, services.environ),
         clock=services.clock,

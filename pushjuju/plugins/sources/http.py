@@ -158,7 +158,7 @@ class Http:
         with self._open("GET", wanted.url, headers=headers) as answer:
             if answer.status == 416 and here:
                 out.truncate(0)  # the answer does not begin where the download stopped
-                raise _Again("the server cannot continue the download")
+                raise Again("the server cannot continue the download")
             if answer.status not in (200, 206):
                 raise _refused(answer.status, wanted.url)
             if answer.status == 200 or not _goes_on(answer, here):
@@ -184,7 +184,7 @@ class Http:
                 tell(here, whole)
             out.flush()
         if whole and here < whole:
-            raise _Again(f"cannot get archive: it ended after {here} of {whole} bytes")
+            raise Again(f"cannot get archive: it ended after {here} of {whole} bytes")
 
     def _limited(self, answer: http.client.HTTPResponse, until: datetime) -> bytes:
         """Return the body of an answer."""
@@ -197,13 +197,13 @@ class Http:
                 raise HubError(f"{url} answers with more than {_MOST_JSON >> 20} MiB")
         length = answer.headers.get("Content-Length", "")
         if length.isascii() and length.isdigit() and len(found) < int(length):
-            raise _Again(f"cannot reach {url}: its answer was cut")
+            raise Again(f"cannot reach {url}: its answer was cut")
         return bytes(found)
 
     # --- one request --------------------------------------------------------------------------------------
 
     def _attempts(self, url: str) -> Iterator[_Attempt]:
-        """Yield attempts; one that raises `_Again` is repeated after a wait, and the last attempt fails."""
+        """Yield attempts; one that raises `Again` is repeated after a wait, and the last attempt fails."""
         began, wait = self.clock.now(), self.patience.first_s
         for number in range(1, self.patience.attempts + 1):
             attempt = _Attempt()
@@ -234,10 +234,10 @@ class Http:
             answer = error  # an answer all the same: status, headers, body
         except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
             why = getattr(error, "reason", None) or str(error) or type(error).__name__
-            raise _Again(f"cannot reach {_shown(url)}: {why}", most=2) from None
+            raise Again(f"cannot reach {_shown(url)}: {why}", most=2) from None
         with answer:
             if answer.status in AGAIN:
-                raise _Again(
+                raise Again(
                     f"{answer.status} {answer.reason}",
                     after_s=_retry_after(answer.headers.get("Retry-After", ""), self.clock),
                     status=answer.status,
@@ -259,7 +259,7 @@ class Http:
         return opener
 
 
-class _Again(Exception):
+class Again(Exception):
     """A failure that may pass; the request is repeated.
 
     Attributes:
@@ -281,13 +281,13 @@ class _Attempt:
     """One attempt of a request, as a context manager."""
 
     def __init__(self) -> None:
-        self.failure: _Again | None = None
+        self.failure: Again | None = None
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        if isinstance(error, _Again):
+        if isinstance(error, Again):
             self.failure = error
             return True
         return False
@@ -338,7 +338,7 @@ def _check_address(url: str) -> None:
         raise HubError(f"{_shown(url)} is not the URL of a charm store")
 
 
-def _given_up(failure: _Again, url: str) -> HubError:
+def _given_up(failure: Again, url: str) -> HubError:
     if failure.status == 429:
         return HubError(f"the charm store has too many requests: {_shown(url)}", retryable=True)
     if failure.status:
@@ -363,7 +363,7 @@ def _read(answer: http.client.HTTPResponse, url: str) -> bytes:
     except http.client.IncompleteRead as error:
         return error.partial
     except (OSError, http.client.HTTPException) as error:
-        raise _Again(f"cannot get archive: {_shown(url)}: {error or type(error).__name__}") from None
+        raise Again(f"cannot get archive: {_shown(url)}: {error or type(error).__name__}") from None
 
 
 def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
@@ -378,7 +378,7 @@ def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
             raise HubError(f"unexpected charm-hub url {_shown(url)} when parsing headers")
         raise HubError(f'unexpected content-type from server "{kind[:80]}"')
     if not body:
-        raise _Again(f"cannot reach {_shown(url)}: EOF")
+        raise Again(f"cannot reach {_shown(url)}: EOF")
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

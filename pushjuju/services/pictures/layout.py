@@ -106,6 +106,7 @@ def lay_out(graph: Graph) -> Layout:
         )
         for name in sorted(placed.cells, key=lambda name: (placed.cells[name], name))
     )
+    lines = tuple(_lines(found, placed.cells, grid, boxes))
     return Layout(
         graph=graph,
         width=(grid.lefts[-1] + grid.widths[-1] if grid.lefts else 320.0)
@@ -113,8 +114,8 @@ def lay_out(graph: Graph) -> Layout:
         + _bows(found, placed.cells),
         height=(grid.tops[-1] + grid.heights[-1] + grid.gaps[-1] if grid.tops else HEADING) + LEGEND,
         cards=cards,
-        lines=tuple(_lines(found, placed.cells, grid, boxes)),
-        panels=tuple(_panels(placed.blocks, grid)),
+        lines=lines,
+        panels=tuple(_panels(placed.blocks, grid, lines)),
     )
 
 
@@ -226,18 +227,26 @@ def _box(grid: _Grid, cell: Cell, flow: Sequence[ChipPlace]) -> Box:
     return Box(grid.lefts[column], grid.tops[row], grid.widths[column], _card_height(flow))
 
 
-def _panels(blocks: Iterable[placing.Block], grid: _Grid) -> Iterable[Box]:
-    """Yield the ground behind each component of several cards."""
+def _panels(blocks: Iterable[placing.Block], grid: _Grid, lines: Iterable[LinePlace]) -> Iterable[Box]:
+    """Yield the ground behind each component of several cards, and behind the lines between them."""
+    own: dict[str, list[Point]] = {}
+    for line in lines:
+        own.setdefault(line.link.requirer, []).extend(() if line.hub else line.points)
     for block in blocks:
         if len(block.names) > 1:
+            points = [point for name in block.names for point in own.get(name, ())]
             right, below = block.column + block.columns - 1, block.row + block.rows - 1
             x, y = grid.lefts[block.column] - _PANEL, grid.tops[block.row] - _PANEL
-            yield Box(
-                x,
-                y,
-                grid.lefts[right] + grid.widths[right] + _PANEL - x,
-                grid.tops[below] + grid.heights[below] + _PANEL - y,
-            )
+            end_x = _end(grid.lefts, grid.widths, right, [px for px, _ in points])
+            end_y = _end(grid.tops, grid.heights, below, [py for _, py in points])
+            yield Box(x, y, end_x - x, end_y - y)
+
+
+def _end(starts: Sequence[float], sizes: Sequence[float], last: int, lines: Sequence[float]) -> float:
+    """Return where a ground ends: behind its last column or row and its lines, and before the next ground."""
+    cards = starts[last] + sizes[last] + _PANEL
+    room = starts[last + 1] - _PANEL - 2 if last + 1 < len(starts) else float("inf")
+    return max(cards, min(max(lines, default=0.0) + _PANEL, room))
 
 
 # --- lines ------------------------------------------------------------------------------------------------

@@ -642,6 +642,7 @@ class MachineRun:
                 text=f"{dispatch.title}: {text}",
                 state=state,
                 parent=machine if dispatch.unit else "",
+                operation=dispatch.id,
             )
         )
 

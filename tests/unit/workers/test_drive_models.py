@@ -58,7 +58,8 @@ def test_what_is_told_of_another_model_names_it(twins: TwoModels) -> None:
         )
         driver.runtime.holding(claim).tell(Event(entity="db/0", text="start: running", parent="machine 0"))
     name = twins.prod.read(lambda tx: tx.get(Model, "model_by_uuid", "", uuid=twins.prod.model)).name
-    shown = [(event.entity, event.parent) for event in told]
+    assert {(event.entity, event.parent) for event in told} == {("db/0", "machine 0")}
+    shown = [(event.shown, event.shown_parent) for event in told]
     assert shown == [("db/0", "machine 0"), (f"db/0 ({name})", f"machine 0 ({name})")]
 
 
@@ -78,7 +79,7 @@ async def test_a_provider_may_report_from_a_thread(twins: TwoModels, monkeypatch
     claim = Claim(key=key, owner="me", lease=1, generation=1, attempts=0, reason="")
     await Driver(twins.ctx, tell=told.append)._dispatch(claim)
     name = twins.shop.read(lambda tx: tx.get(Model, "model_by_uuid", "", uuid=twins.shop.model)).name
-    assert [event.entity for event in told] == [f"machine 0 ({name})"]
+    assert [event.shown for event in told] == [f"machine 0 ({name})"]
 
 
 def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: TwoModels) -> None:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushjuju.core.charmstore import Ask, StoreCharm
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.api.sources import SourceServices
+from pushjuju.plugins.sources.charmhub import Charmhub
 from pushjuju.workers import background, otlp, serving, spans, traced
 from pushjuju.workers.spans import Place, Span
+from tests.charms_tools.hubstore import HubStore
+from tests.clouds.certificates import certificate as certificate  # noqa: PLC0414 - a fixture
 from tests.waiting import comes
 from tests.world.charm_trees import charm_tree
+from tests.world.charms import Charms
 from tests.world.played_home import PlayedHome
 from tests.world.span_receiver import SpanReceiver, span_receiver, values
 
@@ -80,9 +89,12 @@ def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, col
     assert steps["decide"] >= 1
     assert {span["parentSpanId"] for span in collector.named("commit")} == {contact["spanId"]}
     committed = [values(span) for span in collector.named("commit")]
+    assert {span["kind"] for span in collector.named("commit")} == {spans.INTERNAL}
+    assert {said["pushjuju.model.uuid"] for said in committed} == {values(contact)["pushjuju.model.uuid"]}
     assert {said["pushjuju.unit"] for said in committed} == {"web/0"}
     assert all(said["pushjuju.changes"] >= 0 for said in committed)
     decided = [values(span) for span in collector.named("decide")]
+    assert {said["pushjuju.model.uuid"] for said in decided} == {values(contact)["pushjuju.model.uuid"]}
     assert {said["pushjuju.decision"] for said in decided} <= {"run", "idle", "waiting"}
     assert "nothing to do" in {said.get("pushjuju.reason") for said in decided}
     assert collector.paths == ["/v1/traces"]
@@ -94,12 +106,85 @@ def test_a_command_its_contact_and_the_hooks_are_one_trace(home: PlayedHome, col
     }  # fmt: skip
     of_hook = values(hooks[1])
     assert (of_hook["pushjuju.unit"], of_hook["pushjuju.hook"]) == ("web/0", "ring-relation-created")
+    (arrived,) = collector.named("deploy")
+    assert {values(span)["pushjuju.charm.url"] for span in (arrived, *hooks)} == {"local:web-0"}
     assert values(command)["process.exit.code"] == 0
     (resource,) = collector.resources
     assert resource["service.name"] == "pushjuju"
     assert resource["service.instance.id"] == home.ctx.controller.settings()["uuid"]
     for span in collector.spans:
         assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
+
+
+def test_requests_to_a_charm_store_are_spans_without_login_and_query(
+    collector: SpanReceiver, hub: HubStore, packs: Charms, tmp_path: Path
+) -> None:
+    hub.add("web", packs.make("web").path, revision=3)
+    hub.fail("refresh", "503", 1)
+    store = Charmhub(hub.url, SourceServices(sleep=lambda _seconds: None))
+    traces = traced.open_traces(collector.env, pytest.fail)
+    assert traces is not None
+    with traces.recording():
+        (found,) = store.resolve([Ask(name="web")])
+        assert isinstance(found, StoreCharm)
+        wanted = replace(found.download, url=f"{found.download.url}?token={SECRET}")
+        store.http.file(wanted, tmp_path / "web.charm", "charm")
+    (command,) = collector.named("pushjuju")
+    found_spans = [span for span in collector.spans if span["name"].startswith("store ")]
+    busy, *asked, fetched = found_spans
+    refresh = {"http.request.method": "POST", "url.full": f"{hub.url}/v2/charms/refresh"}
+    assert values(busy) == {**refresh, "http.response.status_code": 503, "error.type": "503"}
+    assert asked
+    assert all(values(span) == {**refresh, "http.response.status_code": 200} for span in asked)
+    assert (fetched["name"], values(fetched)["url.full"]) == ("store GET", found.download.url)
+    assert {(span["kind"], span["parentSpanId"]) for span in found_spans} == {
+        (spans.CLIENT, command["spanId"])
+    }
+    assert busy["status"] == {"code": 2}
+    assert SECRET not in str(collector.spans)
+
+
+def test_a_reboot_and_a_signal_are_events_of_the_hook(home: PlayedHome, collector: SpanReceiver) -> None:
+    ends: dict[str, Mapping[str, Any]] = {
+        "install": {"reboot": "after"}, "start": {"outcome": "failed", "signal": 9, "exit": None},
+    }  # fmt: skip
+    home.env = collector.env
+    home.does = lambda frame: ends.get(frame["hook"], {})
+    ran(home, "deploy", str(home.folder / "web"), status=1)
+    (install,), (start, *_) = collector.named("hook install"), collector.named("hook start")
+    (rebooted,), (killed,) = install["events"], start["events"]
+    assert (rebooted["name"], rebooted["timeUnixNano"]) == ("reboot", install["endTimeUnixNano"])
+    assert (killed["name"], values(killed)) == ("signal", {"pushjuju.signal": 9})
+
+
+def test_the_messages_of_opentelemetry_read_every_request(home: PlayedHome, collector: SpanReceiver) -> None:
+    service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    json_format = pytest.importorskip("google.protobuf.json_format")
+    home.env = {**collector.env, "TRACEPARENT": HEADER}
+    home.does = lambda frame: {"outcome": "failed", "exit": 3} if frame["hook"] == "start" else {}
+    ran(home, "deploy", str(home.folder / "web"), status=1)
+    names = []
+    for body in collector.bodies:
+        message = json_format.ParseDict(_in_base64(json.loads(body)), service.ExportTraceServiceRequest())
+        for group in message.resource_spans:
+            names += [span.name for scope in group.scope_spans for span in scope.spans]
+            assert all(len(span.trace_id) == 16 for scope in group.scope_spans for span in scope.spans)
+    assert names == [span["name"] for span in collector.spans]
+    assert {"pushjuju deploy", "contact", "hook start"} <= set(names)
+
+
+def _in_base64(found: Any) -> Any:
+    """Return a request with its numbers as protobuf's JSON has them; OTLP's JSON has them in hexadecimal."""
+    if isinstance(found, list):
+        return [_in_base64(item) for item in found]
+    if not isinstance(found, dict):
+        return found
+    return {
+        key: base64.b64encode(bytes.fromhex(value)).decode()
+        if key in ("traceId", "spanId", "parentSpanId")
+        else _in_base64(value)
+        for key, value in found.items()
+    }
 
 
 async def test_the_calls_of_a_provider_are_spans(collector: SpanReceiver) -> None:
@@ -128,6 +213,7 @@ async def test_the_calls_of_a_provider_are_spans(collector: SpanReceiver) -> Non
     (command,) = collector.named("pushjuju")
     (start,), (stop,) = collector.named("provider start"), collector.named("provider stop")
     assert (start["parentSpanId"], start["kind"]) == (command["spanId"], spans.CLIENT)
+    assert values(start) == {}
     assert values(stop) == {"error.type": "provider"}
     assert SECRET not in str(collector.spans)
 
@@ -294,6 +380,7 @@ def test_a_collector_that_is_down_costs_one_warning(home: PlayedHome) -> None:
         told = deploy(home)
     (line,) = [line for line in told.splitlines() if "WARNING" in line]
     assert line == f"WARNING traces: 17 spans are lost: http://{place}: Connection refused"
+    assert ran(home, "status") == f"WARNING traces: 1 span is lost: http://{place}: Connection refused\n"
 
 
 def test_a_collector_that_does_not_answer_is_left_after_a_short_time(
@@ -303,7 +390,7 @@ def test_a_collector_that_does_not_answer_is_left_after_a_short_time(
     collector.silent = True
     home.env = collector.env
     begun = time.monotonic()
-    assert "spans are lost" in deploy(home)
+    assert f"spans are lost: {collector.address}: no answer within 0.1 s" in deploy(home)
     assert time.monotonic() - begun < 10
 
 
@@ -352,6 +439,18 @@ def test_only_what_may_work_later_is_sent_again(
     assert {item["authorization"] for item in collector.headers} == {"Bearer abc"}
 
 
+def test_a_collector_with_tls_needs_a_certificate_that_is_known(home: PlayedHome, certificate: Path) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    with span_receiver(tls) as collector:
+        home.env = collector.env
+        assert "1 span is lost" in ran(home, "status")
+        assert not collector.spans
+        home.env = {**collector.env, "OTEL_EXPORTER_OTLP_CERTIFICATE": str(certificate)}
+        assert "WARNING" not in ran(home, "status")
+        assert len(collector.named("pushjuju status")) == 1
+
+
 def test_a_file_gets_a_line_for_each_request(home: PlayedHome) -> None:
     file = home.folder / "traces.jsonl"
     home.env = {"PUSHJUJU_TRACE_FILE": str(file)}
@@ -366,7 +465,8 @@ def test_a_file_gets_a_line_for_each_request(home: PlayedHome) -> None:
 @pytest.mark.parametrize(
     ("env", "why"),
     [
-        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, 'PROTOCOL is "grpc", supported is http/json'),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, 'OTLP_PROTOCOL is "grpc", supported is http/json'),
+        ({"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc"}, 'OTLP_TRACES_PROTOCOL is "grpc", supported is'),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4317"}, "is not an address like"),
         ({"OTEL_EXPORTER_OTLP_TIMEOUT": "soon"}, "is not a number of milliseconds"),
     ],

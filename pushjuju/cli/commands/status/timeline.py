@@ -95,13 +95,19 @@ def _text(cli: Cli, opened: Session, runs: Sequence[HookRun], *, utc: bool) -> s
     return cli.output.rendered(found, _formatters(cli, opened.model.name, utc=utc))
 
 
-def _formatters(cli: Cli, name: str, *, utc: bool) -> dict[str, Any]:
+def _shows_blocks(cli: Cli) -> bool:
+    """Return True unless the stream or the locale has no UTF-8; Python takes LC_ALL=C for UTF-8."""
+    locale = next((cli.env[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if cli.env.get(name)), "utf-8")
     encoding = str(getattr(cli.console.stdout, "encoding", None) or "utf-8")
+    return "utf" in locale.lower() and "utf" in encoding.lower()
+
+
+def _formatters(cli: Cli, name: str, *, utc: bool) -> dict[str, Any]:
     look = timeline_table.Look(
         columns=screen.size(cli.console.stdout)[0],
         utc=utc,
         colour=cli.output.colour,
-        letters="utf" not in encoding.lower(),
+        letters=not _shows_blocks(cli),
     )
     return {
         "tabular": lambda found: timeline_table.table(found, look),

@@ -63,6 +63,9 @@ FAMILIES: dict[str, Family] = {
     ),
     "secrets_expiring": Family("gauge", "model", "Revisions of secrets that expire within a week."),
     "driver_info": Family("gauge", "host pid version", "A process that does what becomes due; always 1."),
+    "driver_heartbeat_timestamp_seconds": Family(
+        "gauge", "host pid", "When such a process last used the store; with a store in a file: now."
+    ),
     "certificate_expiry_timestamp_seconds": Family("gauge", "name", "When a certificate ends."),
     "http_requests_total": Family(
         "counter", "route code", "Requests that the process has answered; only from /metrics."

@@ -166,8 +166,12 @@ def _counts(rows: Iterable[Row]) -> Iterator[Sample]:
 
 
 def _processes(tx: Tx, ctx: Context) -> Iterator[Sample]:
-    for process in processes.living(tx, ctx.store.lives):
-        yield Sample("driver_info", (*processes.place_of(process.owner), process.version), 1)
+    now, found = ctx.clock.now(), processes.living(tx, ctx.store.lives)
+    seen = ctx.store.engine.seen(process.owner for process in found) if found else {}
+    for process in found:
+        place = processes.place_of(process.owner)
+        yield Sample("driver_info", (*place, process.version), 1)
+        yield Sample("driver_heartbeat_timestamp_seconds", place, seen.get(process.owner, now).timestamp())
 
 
 def _certificates(path: Path) -> Iterator[Sample]:

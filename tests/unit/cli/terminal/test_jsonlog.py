@@ -15,7 +15,7 @@ from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import PushjujuError, UsageError
 from pushjuju.services.entities.basis import logs
 from pushjuju.store.tx import ModelTx
-from pushjuju.workers.events import Event
+from pushjuju.workers.events import PLACE, Event
 from tests.world.commandline import Run, ok
 from tests.world.controller import TestController
 
@@ -58,12 +58,29 @@ def test_steps_of_the_work_name_model_machine_and_unit_and_are_not_repeated() ->
             report(Event(entity="web/0", text="running install hook", parent="machine 0", model=MODEL))
         report(Event(entity="web/0", text="hook failed", state="failed", parent="machine 0"))
         report(Event(entity="web/0", line="what a hook prints"))
+        report(Event(entity="db/0", text="start", parent="machine 1", model=MODEL, of="shop"))
     fields = ("severity_text", "body", "model", "machine", "unit")
     assert [tuple(line.get(name) for name in fields) for line in lines(err)] == [
         ("INFO", "connecting", MODEL, "0", None),
         ("INFO", "running install hook", MODEL, "0", "web/0"),
         ("ERROR", "hook failed", None, "0", "web/0"),
+        ("INFO", "start", MODEL, "1", "db/0"),
     ]
+
+
+def test_steps_of_an_operation_name_it_and_the_span_of_the_contact() -> None:
+    err = io.StringIO()
+    token = PLACE.set(("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"))
+    try:
+        console(err).log.report(Event(entity="web/0", text="install", operation="17"))  # type: ignore[union-attr]
+    finally:
+        PLACE.reset(token)
+    console(err).log.report(Event(entity="machine 0", text="connecting"))  # type: ignore[union-attr]
+    with_all, without = lines(err)
+    assert (with_all["operation"], with_all["trace_id"], with_all["span_id"]) == (
+        "17", "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331",
+    )  # fmt: skip
+    assert {"operation", "trace_id", "span_id"}.isdisjoint(without)
 
 
 def test_the_flag_decides_before_the_environment() -> None:

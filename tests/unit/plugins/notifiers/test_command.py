@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,14 @@ def test_a_folder_that_others_may_change_is_refused(folder: Path) -> None:
     target = program(folder, "true")
     folder.chmod(0o777)
     assert "others may change" in failure(target)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("given", ["notify.d", "notify.d/page"])
+def test_a_program_or_folder_of_another_user_is_refused(folder: Path, tmp_path: Path, given: str) -> None:
+    target = program(folder, "true")
+    os.chown(tmp_path / given, 65534, 65534)
+    assert failure(target) == f"others may change {tmp_path / given}"
 
 
 @pytest.mark.parametrize("name", ["", "../page", ".hidden", "a/b", "-x", "gone"])

@@ -98,6 +98,21 @@ def test_no_card_is_over_another_and_no_line_crosses_a_card(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KNOWN)
+def test_the_ground_of_a_component_has_its_lines_and_no_other_ground(name: str) -> None:
+    found = laid_out(KNOWN[name]())
+    assert not [1 for one, other in combinations(found.panels, 2) if overlap(one, other)]
+    boxes = {place.card.name: place.box for place in found.cards}
+    inside = 0
+    for line in found.lines:
+        start = boxes[line.link.requirer]
+        for ground in (ground for ground in found.panels if not line.hub and overlap(ground, start)):
+            right, below = ground.x + ground.width, ground.y + ground.height
+            assert all(ground.x <= x <= right and ground.y <= y <= below for x, y in line.points)
+            inside += 1
+    assert inside
+
+
+@pytest.mark.parametrize("name", KNOWN)
 def test_names_are_whole(name: str) -> None:
     found = laid_out(KNOWN[name]())
     drawn = svg.draw(found)

@@ -232,6 +232,8 @@ async def test_tasks_contacts_and_processes_are_counted(runtime: TestController)
         processes.enlist(tx, runtime.clock.now(), "1", runtime.ctx.store.lives)
     (sample,) = [item for item in reading.read(runtime.ctx) if item.family == "driver_info"]
     assert sample.labels[1:] == (str(os.getpid()), "1")
+    ((place, seen),) = values(runtime, "driver_heartbeat_timestamp_seconds").items()
+    assert (place, seen >= runtime.clock.now().timestamp()) == ((str(os.getpid()),), True)
     runtime.destroy_model()
     await drive(runtime, PlayedRuntime(runtime))
     assert runtime.tables()["tally"] == []

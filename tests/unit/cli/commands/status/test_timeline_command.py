@@ -26,6 +26,14 @@ def test_the_table_has_a_row_for_each_unit(runtime: TestController, run: Run) ->
     assert [line.split()[0] for line in lines[:3]] == ["Unit", "web/0", "db/0"]
 
 
+@pytest.mark.parametrize("locale", ["C", "POSIX", "de_DE.ISO-8859-1", "C.UTF-8", "en_GB.utf8", ""])
+def test_the_table_is_ascii_where_the_locale_has_no_utf8(
+    runtime: TestController, run: Run, locale: str
+) -> None:
+    printed = ok(run("timeline", env={"LC_ALL": locale, "LANG": "C.UTF-8"}))
+    assert printed.isascii() is (bool(locale) and "utf" not in locale.lower())
+
+
 def test_json_has_the_runs_of_hooks(runtime: TestController, run: Run) -> None:
     shown = json.loads(ok(run("timeline", "--all", "--format", "json")))
     assert shown == json.loads(ok(run("hooks", "--limit", "0", "--format", "json")))
