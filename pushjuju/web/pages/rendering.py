@@ -101,9 +101,10 @@ def _doing(word: str) -> Markup:
     return _BADGE.format(look.value, SHAPES[look], _shown(word))
 
 
-def _clock(text: str) -> str:
+def _clock(text: str) -> Markup:
     """Return the time of a log record as `2025-03-01 09:12:44`."""
-    return text[:19].replace("T", " ")
+    second = text[:19]
+    return Markup('<time datetime="{}Z">{}</time>').format(second, second.replace("T", " "))
 
 
 @cache

@@ -19,52 +19,15 @@ from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import (
-    activity,
-    controllers,
-    entities,
-    guard,
-    listings,
-    overview,
-    rendering,
-    shared,
-    topology,
-)
+from pushjuju.web.pages import guard, rendering, shared
 from pushjuju.web.pages.addresses import ROOT, ModelPages, is_page
-from pushjuju.web.pages.changing import forms, typed, uploads
+from pushjuju.web.pages.changing import uploads
 from pushjuju.web.pages.changing.posts import Posts
+from pushjuju.web.pages.routes import PAGES
 from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.pages.streams import Streams
 from pushjuju.web.pages.visit import Content, Page, Visit, model_of
 
-PAGES = (
-    Page(path="/", template="models.html", read=overview.all_models, writes=True),
-    Page(path="/m/{owner}/{model}/", template="model.html", read=overview.model),
-    Page(path="/m/{owner}/{model}/topology", template="topology.html", read=topology.topology),
-    Page(path="/m/{owner}/{model}/units", template="units.html", read=overview.units),
-    Page(path="/m/{owner}/{model}/machines", template="machines.html", read=overview.machines),
-    Page(path="/m/{owner}/{model}/timeline", template="timeline.html", read=activity.timeline, writes=True),
-    Page(path="/m/{owner}/{model}/operations", template="operations.html", read=activity.operations),
-    Page(path="/m/{owner}/{model}/operation/{id}", template="operation.html", read=activity.operation),
-    Page(path="/m/{owner}/{model}/log", template="log.html", read=activity.log, writes=True),
-    Page(path="/m/{owner}/{model}/relations", template="listing.html", read=listings.relations),
-    Page(path="/m/{owner}/{model}/relation/{id}", template="relation.html", read=listings.relation),
-    Page(path="/m/{owner}/{model}/storage", template="storage.html", read=listings.storage),
-    Page(path="/m/{owner}/{model}/resources", template="resources.html", read=listings.resources),
-    Page(path="/m/{owner}/{model}/secrets", template="listing.html", read=listings.secrets),
-    Page(path="/m/{owner}/{model}/offers", template="listing.html", read=listings.offers),
-    Page(path="/m/{owner}/{model}/access", template="access.html", read=listings.access),
-    Page(path="/m/{owner}/{model}/settings", template="listing.html", read=listings.settings),
-    Page(path="/m/{owner}/{model}/history", template="listing.html", read=listings.history),
-    Page(path="/controller", template="listing.html", read=controllers.controller),
-    Page(path="/m/{owner}/{model}/a/{name}/config", template="config.html", read=forms.config),
-    Page(path="/m/{owner}/{model}/a/{name}/actions", template="actions.html", read=forms.charm_actions),
-    Page(path="/m/{owner}/{model}/a/{name}", template="application.html", read=entities.application),
-    Page(path="/m/{owner}/{model}/u/{name}/{number}", template="unit.html", read=entities.unit, writes=True),
-    Page(path="/m/{owner}/{model}/machine/{name:.+}", template="machine.html", read=entities.machine),
-    Page(path="/m/{owner}/{model}/op/{id}", template="run.html", read=activity.run, writes=True),
-    Page(path="/m/{owner}/{model}/plan", template="typed.html", read=typed.page),
-)
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}

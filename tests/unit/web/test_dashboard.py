@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from html.parser import HTMLParser
 
 import aiohttp
@@ -23,8 +24,8 @@ from pushjuju.web import limits, login
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.pages import rendering, tables
 from pushjuju.web.pages.loopback import Loopback, address_of
+from pushjuju.web.pages.routes import PAGES
 from pushjuju.web.pages.sessions import Sessions
-from pushjuju.web.pages.site import PAGES
 from tests.world.api import PASSWORD, ApiWorld
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -58,7 +59,7 @@ def addresses(house: TestController) -> list[str]:
     found = []
     for page in PAGES:
         path = page.path.replace("{name:.+}", "0")
-        if page.path.rpartition("/")[0].rpartition("/")[2] not in ("operation", "relation"):
+        if page.path.rpartition("/")[0].rpartition("/")[2] not in ("operation", "relation", "task"):
             found.append("/ui" + re.sub(r"{(\w+)}", lambda match: values[match[1]], path))
     return found
 
@@ -348,6 +349,24 @@ async def test_the_log_is_found_by_entity_level_and_text(served: ApiWorld, busy:
         ):  # fmt: skip
             _, text = await browser.get(f"/ui/m/admin/shop/log?{query}")
             assert ("alert(1)" in text.partition('id="lines"')[2]) is found, query
+
+
+async def test_a_long_log_is_read_in_pages_of_500_lines(served: ApiWorld, busy: TestController) -> None:
+    def say(tx: ModelTx) -> None:
+        for number in range(1100):
+            logs.append(tx, "unit-web-0", "INFO", "unit.web/0", f"line {number}.", now=busy.clock.now())
+
+    busy.write(say)
+    async with browsing(served, "admin") as browser:
+        address, found = "/ui/m/admin/shop/log?text=line", list[str]()
+        while address:
+            _, page = await browser.get(address)
+            shown = re.findall(r"line (\d+)\.", page)
+            assert (len(shown) <= 500, "data-follow" in page) == (True, not found)
+            found = shown + found
+            older = re.search(r'href="([^"]+)">Older lines', page)
+            address = unescape(older[1]) if older else ""
+    assert found == [str(number) for number in range(1100)]
 
 
 async def test_files_are_small_and_may_be_kept(served: ApiWorld) -> None:

@@ -29,8 +29,9 @@ from pushjuju.services.views.listings import audit_lines
 from pushjuju.store import processes
 from pushjuju.store.processes import CAUSE
 from pushjuju.store.queue import SqliteWorkQueue
-from pushjuju.web.pages import activity, listings
-from pushjuju.web.pages.site import PAGES
+from pushjuju.web.pages import listings
+from pushjuju.web.pages import operations as operation_pages
+from pushjuju.web.pages.routes import PAGES
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
 from tests.world.commandline import call
@@ -129,7 +130,7 @@ async def test_the_command_of_each_page_works(world: ApiWorld, two: TwoModels, t
     env = {"PUSHJUJU_DATA": str(two.ctx.datadir.root)}
     async with browsing(world, "admin") as browser:
         for page in PAGES:
-            if page.read is activity.operation:
+            if page.read in (operation_pages.operation, operation_pages.task):
                 continue  # no action has run
             known = NAMES if page.read is listings.relation else names
             path = page.path.replace("{name:.+}", "0")  # of a machine
@@ -188,6 +189,9 @@ async def test_pages_of_activity_and_forms_say_in_json_what_their_commands_say(
         assert await document(browser, f"{BASE}a/web/actions") == await said("actions web --schema")
         listed, told = await document(browser, f"{BASE}operations"), await said("operations")
         assert listed["1"]["tasks"]["2"]["host"] == told["1"]["tasks"]["2"]["host"] == "web/0"
+        task, told = await document(browser, f"{BASE}task/2"), await said("show-task 2")
+        assert task.pop("timing").keys() == told.pop("timing").keys()
+        assert task == told
         shown = await document(browser, f"{BASE}op/{run.operation}")
         assert (shown.pop("run")["operation"], shown.pop("log")) == (run.operation, [])
         assert shown == await said(f"replay {run.operation}")

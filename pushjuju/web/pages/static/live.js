@@ -13,8 +13,9 @@ let heard = Date.now(), pause = FIRST_PAUSE_MS;
 /** @type {number | undefined} */
 let timer;
 
-/** @param {string} text */
+/** Show a text above the page, and let it be read aloud. @param {string} text */
 function tell(text) {
+  if (text !== cut.textContent) document.dispatchEvent(new CustomEvent("told", { detail: text }));
   cut.textContent = text;
   cut.hidden = !text;
 }
@@ -63,6 +64,7 @@ function show(text) {
   for (const piece of document.querySelectorAll("[data-piece]")) {
     const next = fresh.getElementById(piece.id);
     if (!next || next.innerHTML === sent.get(piece.id)) continue;
+    if (piece.hasAttribute("data-held")) { piece.dispatchEvent(new CustomEvent("held", { detail: next })); continue; }
     sent.set(piece.id, next.innerHTML);
     const focused = piece !== document.activeElement && piece.contains(document.activeElement) ? document.activeElement : null;
     const name = focused && named(focused), left = piece.scrollLeft;
