@@ -31,6 +31,7 @@ from pushjuju.web.pages.visit import Content, Page, Visit, model_of
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}
+_TEXTS = {404: "There is no such page.", 405: "This address takes no such request."}
 _PATIENT = {"Cache-Control": "public, max-age=31536000, immutable"}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -92,7 +93,9 @@ class Site:
                 raise web.HTTPMisdirectedRequest(text="this server has another name")
             answer = await handler(request)
         except web.HTTPException as error:
-            answer = self._failed(request, error.status, error.text or error.reason)
+            plain = error.text in (None, f"{error.status}: {error.reason}")  # of the library
+            text = _TEXTS.get(error.status, error.reason) if plain else str(error.text)
+            answer = self._failed(request, error.status, text)
             if "Location" in error.headers:
                 answer = _go_to(error.headers["Location"])
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
@@ -108,7 +111,10 @@ class Site:
     def _failed(self, request: web.Request, status: int, text: str) -> web.Response:
         if guard.wants_json(request):
             return web.json_response({"error": text}, status=status)
-        return self._html("failed.html", {"title": "This cannot be shown", "text": text, "user": ""}, status)
+        title = "This was not done" if request.method == "POST" else "This cannot be shown"
+        path = request.match_info
+        back = ModelPages.of(f"{path['owner']}/{path['model']}").page() if "model" in path else ""
+        return self._html("failed.html", {"title": title, "text": text, "back": back, "user": ""}, status)
 
     def _html(self, template: str, values: dict[str, Any], status: int = 200) -> web.Response:
         text = rendering.render(template, SystemClock().now(), values)

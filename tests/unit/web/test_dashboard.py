@@ -306,12 +306,16 @@ async def test_a_lost_unit_is_not_well(served: ApiWorld, busy: TestController) -
         assert "What is not well" not in (await browser.get("/ui/m/admin/shop/"))[1]
         long_ago = to_iso(busy.clock.now() - timedelta(hours=1))
         busy.write(lambda tx: tx.run("machine_set_unreachable", id="0", now=long_ago))
-        overview, units, models = [
-            (await browser.get(path))[1] for path in ("/ui/m/admin/shop/", "/ui/m/admin/shop/units", "/ui/")
+        busy.deploy("late")
+        base = "/ui/m/admin/shop/"
+        overview, units, models, machines = [
+            (await browser.get(path))[1] for path in (base, f"{base}units", "/ui/", f"{base}machines")
         ]
     assert "What is not well" in overview
     assert re.search(r"lost</span></td>", units), units
     assert "1 machine cannot be reached" in models
+    assert machines.count('<td class="wide">new unit</td>') == 1
+    assert re.search(r"next look at the model <time datetime=", overview)
 
 
 async def test_long_tables_are_sorted_and_paged_in_their_addresses(
@@ -334,11 +338,13 @@ async def test_unknown_names_and_broken_addresses_are_pages(served: ApiWorld, bu
     base = "/ui/m/admin/shop/"
     async with browsing(served, "admin") as browser:
         for name in (
-            "a/none", "u/web/9", "u/web/x", "machine/9", "op/0000", "op/%00", "operation/x", "none",
-            "operation/" + "9" * 99,
+            "a/none", "u/web/9", "u/web/x", "machine/9", "op/0000", "op/%00", "operation/x",
+            "operation/" + "9" * 99, "none",
         ):  # fmt: skip
             status, text = await browser.get(base + name)
             assert (status, "<h1>" in text) == (404, True), name
+        assert f'<a href="{base}">Back to the model</a>' in (await browser.get(f"{base}a/none"))[1]
+        assert "There is no such page." in text
 
 
 async def test_the_log_is_found_by_entity_level_and_text(served: ApiWorld, busy: TestController) -> None:

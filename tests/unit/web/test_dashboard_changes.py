@@ -208,7 +208,7 @@ async def test_a_choice_that_yaml_reads_as_a_boolean_stays_text(
 async def test_a_refused_action_has_no_plan(served: ApiWorld, shop: TestController) -> None:
     async with browsing(served, "admin") as browser:
         status, text = await ask(browser, "run", **{"param.kind": "none", "text.kind": "yes"})
-    assert (status, "Apply" in text) == (400, False)
+    assert (status, "Apply" in text, "<h1>This was not done</h1>" in text) == (400, False, True)
     assert "kind" in text
 
 

@@ -90,7 +90,9 @@ async def test_each_table_says_what_its_command_says(world: ApiWorld, two: TwoMo
         shown = (await browser.get("/ui/controller"))[1]
         assert controller["store"]["kind"] in ("file", "PostgreSQL")
         assert controller["store"]["bytes"] > 0
-        assert all(f"<h2>{name}</h2>" in shown for name in ("Clouds", "Work", "Store and versions"))
+        assert all(
+            f"<h2>{name}</h2>" in shown for name in ("Clouds", "Work", "Store and versions", "Plugins")
+        )
         offered = await document(browser, "/ui/m/admin/prod/offers")
         assert offered["offers"]["db"]["application"] == "db"
         assert "<td>admin/shop</td>" in (await browser.get("/ui/m/admin/prod/offers"))[1]
