@@ -371,6 +371,10 @@ async def test_buttons_wheel_and_dragging_zoom_and_move_the_picture(large: Tab) 
     await large.value("document.querySelector('[data-do=larger]').click()")
     nearer = await view(large)
     assert nearer[2] < first[2]
+    await large.value("document.querySelector('[data-do=right]').click()")
+    assert (await view(large))[0] > nearer[0]
+    await large.value("document.querySelector('[data-do=left]').click()")
+    assert await view(large) == pytest.approx(nearer)
     place = {"x": 600, "y": 400, "button": "left", "buttons": 1, "clickCount": 1}
     await large.call("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-300, **place)
     await large.until(
@@ -517,6 +521,7 @@ async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestCo
 async def test_dragging_over_the_timeline_shows_the_runs_of_a_time(
     tab: Tab, base: str, house: TestController
 ) -> None:
+    await tab.look()
     await tab.open(f"{origin(base)}/ui/m/admin/shop/timeline")
     runs = await tab.value("document.querySelectorAll('#picture a:has(rect)').length")
     corner = (

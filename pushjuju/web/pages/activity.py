@@ -50,6 +50,9 @@ def timeline(visit: Visit) -> Content:
         found = pictures.of_runs(runs, machines, visit.now, contacts, grows=True)
         picture = svg.of_page(timeline_svg.draw(visit.model.name, found, visit.pages.entity))
     form = {"units": " ".join(units), "since": visit.query["since"] if span else "", "routine": routine}
+    form |= dict(
+        zip(("begin", "end"), (_utc(at)[:-1].replace("T", " ") for at in window or ()), strict=False)
+    )
     words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
     words += ["--cause", shlex.quote(cause)] if cause else []
     words += [f"--since {_utc(window[0])} --until {_utc(window[1])}"] if window else []
@@ -77,9 +80,13 @@ def _request(visit: Visit, cause: str) -> Mapping[str, Any] | None:
 
 
 def _window(visit: Visit) -> tuple[datetime, datetime] | None:
-    """Return the times `from` and `to` of the address, or None when they are no times, or not there."""
+    """Return the times `from` and `to` of the address, or None when they are no times, or not there.
+
+    Without `to`, the time of the page is meant.
+    """
     try:
-        begin, end = (datetime.fromisoformat(visit.query[name]) for name in ("from", "to"))
+        begin = datetime.fromisoformat(visit.query["from"])
+        end = datetime.fromisoformat(visit.query["to"]) if visit.query.get("to") else visit.now
         moments = (at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC) for at in (begin, end))
         return next(moments), next(moments)
     except (KeyError, ValueError, OverflowError):

@@ -105,6 +105,7 @@ def model(visit: Visit) -> Content:
         "more": len(reasons) - _MOST_REASONS + max(len(odd) - _MOST_EXPLAINED, 0),
         "unattended": any(reason.unattended for reason in every),
         "due": _next_due(visit),
+        "now": visit.now,
         "picture": topology.picture(visit, document, shown, {}),
         "applications": document.get("applications", {}),
         "machines": document.get("machines", {}),

@@ -315,7 +315,7 @@ async def test_a_lost_unit_is_not_well(served: ApiWorld, busy: TestController) -
     assert re.search(r"lost</span></td>", units), units
     assert "1 machine cannot be reached" in models
     assert machines.count('<td class="wide">new unit</td>') == 1
-    assert re.search(r"next look at the model <time datetime=", overview)
+    assert re.search(r"the oldest work was due <time datetime=", overview)
 
 
 async def test_long_tables_are_sorted_and_paged_in_their_addresses(

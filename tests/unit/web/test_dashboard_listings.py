@@ -301,8 +301,10 @@ async def test_the_timeline_shows_some_units_since_some_time(world: ApiWorld, tw
         _, every = await browser.get(f"{BASE}timeline")
         _, known = await browser.get(f"{BASE}timeline?units=web/0&since=1h&all=yes")
         status, unknown = await browser.get(f"{BASE}timeline?units=none/0")
+        _, typed = await browser.get(f"{BASE}timeline?from=2025-03-01+08:00&to=")
         two.shop.clock.advance(3 * 3600)
         _, later = await browser.get(f"{BASE}timeline?since=1h")
     assert ("install" in every, "install" in known, "install" in later) == (True, True, False)
     assert "pushjuju timeline -m home:admin/shop web/0 --all --since 1h" in known
     assert (status, "none/0" in unknown) == (404, True)
+    assert ("install" in typed, 'name="from" value="2025-03-01 08:00:00"' in typed) == (True, True)
