@@ -53,10 +53,7 @@ def timeline(visit: Visit) -> Content:
     form |= dict(
         zip(("begin", "end"), (_utc(at)[:-1].replace("T", " ") for at in window or ()), strict=False)
     )
-    words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
-    words += ["--cause", shlex.quote(cause)] if cause else []
-    words += [f"--since {_utc(window[0])} --until {_utc(window[1])}"] if window else []
-    words += ["--since", str(form["since"])] if span and not window else []
+    words = _words(units, cause, window, str(form["since"]), routine=routine)
     values: dict[str, Any] = {
         "picture": picture,
         "runs": runs[: -_ROWS - 1 : -1],
@@ -73,6 +70,17 @@ def timeline(visit: Visit) -> Content:
     )
 
 
+def _words(
+    units: Sequence[str], cause: str, window: tuple[datetime, datetime] | None, span: str, *, routine: bool
+) -> list[str]:
+    """Return the words of the command that shows the same runs."""
+    words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
+    words += ["--cause", shlex.quote(cause)] if cause else []
+    if window:
+        return [*words, f"--since {_utc(window[0])} --until {_utc(window[1])}"]
+    return [*words, "--since", span] if span else words
+
+
 def _request(visit: Visit, cause: str) -> Mapping[str, Any] | None:
     """Return the line of a request in the audit log, when the user may see the line on the page History."""
     found = audit_lines.request(visit.ctx, visit.model.uuid, cause) if cause else None
@@ -82,7 +90,7 @@ def _request(visit: Visit, cause: str) -> Mapping[str, Any] | None:
 def _window(visit: Visit) -> tuple[datetime, datetime] | None:
     """Return the times `from` and `to` of the address, or None when they are no times, or not there.
 
-    Without `to`, the time of the page is meant.
+    Without `to`, the window ends at the time of the page.
     """
     try:
         begin = datetime.fromisoformat(visit.query["from"])
