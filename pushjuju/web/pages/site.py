@@ -93,9 +93,9 @@ class Site:
                 raise web.HTTPMisdirectedRequest(text="this server has another name")
             answer = await handler(request)
         except web.HTTPException as error:
-            plain = error.text in (None, f"{error.status}: {error.reason}")  # of the library
-            text = _TEXTS.get(error.status, error.reason) if plain else str(error.text)
-            answer = self._failed(request, error.status, text)
+            routed = request.match_info.http_exception is None  # else there is no such address
+            text = error.text if routed else _TEXTS.get(error.status)
+            answer = self._failed(request, error.status, text or error.reason)
             if "Location" in error.headers:
                 answer = _go_to(error.headers["Location"])
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
