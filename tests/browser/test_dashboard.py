@@ -518,6 +518,20 @@ async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestCo
     await tab.until("document.querySelector('#cut').textContent.includes('session is over')")
 
 
+async def test_a_server_that_no_longer_answers_is_told_within_half_a_minute(
+    tab: Tab, base: str, server: Loopback
+) -> None:
+    """After 15 seconds; what the banner says is read aloud by the one region that is."""
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    await server.close()
+    await tab.until("document.querySelector('#cut').textContent.startsWith('Not live since ')")
+    shown = await tab.value("document.querySelector('#cut').checkVisibility()")
+    await tab.until(
+        "document.querySelector('#news').textContent == document.querySelector('#cut').textContent"
+    )
+    assert shown
+
+
 async def test_dragging_over_the_timeline_shows_the_runs_of_a_time(
     tab: Tab, base: str, house: TestController
 ) -> None:

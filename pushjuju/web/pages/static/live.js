@@ -110,14 +110,13 @@ function retry() {
   stream?.close();
   stream = null;
   if (over || document.hidden) return;
-  if (Date.now() - heard > SILENT_MS) tell(`Not live since ${new Date(heard).toLocaleTimeString()}: the server does not answer.`);
   window.clearTimeout(timer);
   timer = window.setTimeout(follow, pause);
-  pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
 }
 
 function follow() {
   if (stream || over || document.hidden) return;
+  pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   stream = new EventSource(/** @type {string} */ (document.body.dataset.events));
   stream.onopen = () => { heard = Date.now(); pause = FIRST_PAUSE_MS; tell(""); };
   stream.addEventListener("alive", () => { heard = Date.now(); });
@@ -132,5 +131,9 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) { stream?.close(); stream = null; } else { heard = Date.now(); follow(); }
 });
 // A server that hangs says nothing, and does not close the connection either.
-window.setInterval(() => { if (stream && Date.now() - heard > SILENT_MS) retry(); }, SILENT_MS / 3);
+window.setInterval(() => {
+  if (over || document.hidden || Date.now() - heard <= SILENT_MS) return;
+  tell(`Not live since ${new Date(heard).toLocaleTimeString()}: the server does not answer.`);
+  if (stream) retry();
+}, SILENT_MS / 3);
 follow();
