@@ -17,11 +17,12 @@ import pytest
 from pushjuju.core.errors import StoreBusy
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
-from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
+from pushjuju.store.tx import ModelTx
 from pushjuju.web.pages.loopback import Loopback
 from pushjuju.web.pages.shared import Shared
 from tests.waiting import until
@@ -138,12 +139,14 @@ def paths_of(house: TestController) -> list[str]:
         "units",
         "machines",
         "timeline",
+        "actions",
         "operations",
         "log",
         "a/web",
         "a/web/config",
         "a/web/actions",
         "operation/1",
+        "task/2",
         "relation/0",
         "u/web/0",
         "machine/0",
@@ -166,6 +169,32 @@ async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: 
                 assert ground == ("rgb(13, 17, 23)" if dark else "rgb(255, 255, 255)")
     assert tab.told == []
     assert {address for address in tab.asked if not address.startswith(f"{origin(base)}/ui/")} == set()
+
+
+_SMALL_TARGETS = """[...document.querySelectorAll("a[href], button, input, select, summary")]
+    .filter(one => one.getClientRects().length && !one.closest("svg, dialog, .skip"))
+    .filter(one => Math.min(one.getBoundingClientRect().width, one.getBoundingClientRect().height) < 24)
+    .map(one => one.outerHTML)"""
+
+
+async def test_at_320_pixels_no_page_scrolls_sideways_and_no_target_is_small(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    """As wide as 1280 pixels at 400 %. What a picture links to, the table below it links to as well."""
+    await tab.look(width=320)
+    for path in (*paths_of(house), "/ui/m/admin/shop/a/none", "/ui/login"):
+        await tab.open(origin(base) + path)
+        assert await tab.value("document.documentElement.scrollWidth") <= 320, path
+        assert await tab.value(_SMALL_TARGETS) == [], path
+        assert await tab.value("document.querySelectorAll('[aria-live], [role=status]').length") <= 1, path
+
+
+async def test_forced_colours_still_show_which_page_is_open(tab: Tab, base: str) -> None:
+    await tab.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/units")
+    colour = "getComputedStyle(document.querySelector('nav li a%s')).borderBottomColor"
+    now, other = [await tab.value(colour % part) for part in ("[aria-current]", ":not([aria-current])")]
+    assert now != other == await tab.value("getComputedStyle(document.body).backgroundColor")
 
 
 async def test_no_page_breaks_a_rule_of_accessibility(
@@ -342,6 +371,10 @@ async def test_buttons_wheel_and_dragging_zoom_and_move_the_picture(large: Tab) 
     await large.value("document.querySelector('[data-do=larger]').click()")
     nearer = await view(large)
     assert nearer[2] < first[2]
+    await large.value("document.querySelector('[data-do=right]').click()")
+    assert (await view(large))[0] > nearer[0]
+    await large.value("document.querySelector('[data-do=left]').click()")
+    assert await view(large) == pytest.approx(nearer)
     place = {"x": 600, "y": 400, "button": "left", "buttons": 1, "clickCount": 1}
     await large.call("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-300, **place)
     await large.until(
@@ -451,6 +484,33 @@ async def test_a_unit_that_comes_into_error_is_told_at_most_every_ten_seconds(
     assert await tab.value("document.querySelector('#news').textContent") == "web/0 is in error: hook failed"
 
 
+async def test_the_log_follows_only_while_its_end_is_in_view(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    def say(first: int, count: int) -> None:
+        def write(tx: ModelTx) -> None:
+            for number in range(first, first + count):
+                logs.append(tx, "unit-web-0", "INFO", "unit.web/0", f"line {number}.", now=tx.now)
+
+        house.write(write)
+
+    say(0, 600)
+    await tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/log")
+    shown, behind = "document.querySelector('#lines').textContent", "document.querySelector('#behind')"
+    say(600, 3)
+    await tab.until(f"{behind}.textContent == '3 newer lines: go to the end'")
+    assert "line 600." not in await tab.value(shown)
+    await tab.value(f"{behind}.querySelector('a').click(), 0")
+    await tab.until(f"{behind}.hidden && {shown}.includes('line 602.')")
+    say(603, 5000)
+    await tab.until(f"{shown}.includes('line 5602.')")
+    assert await tab.value("document.querySelectorAll('#lines tbody tr').length") == 500
+    await tab.until("innerHeight + scrollY >= document.body.scrollHeight - 40")
+    assert await tab.value(f"{behind}.hidden")
+    assert tab.told == []
+
+
 async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestController) -> None:
     await tab.open(f"{origin(base)}/ui/m/admin/shop/")
     await tab.call("Network.clearBrowserCookies")
@@ -458,9 +518,24 @@ async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestCo
     await tab.until("document.querySelector('#cut').textContent.includes('session is over')")
 
 
+async def test_a_server_that_no_longer_answers_is_told_within_half_a_minute(
+    tab: Tab, base: str, server: Loopback
+) -> None:
+    """After 15 seconds; what the banner says is read aloud by the one region that is."""
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    await server.close()
+    await tab.until("document.querySelector('#cut').textContent.startsWith('Not live since ')")
+    shown = await tab.value("document.querySelector('#cut').checkVisibility()")
+    await tab.until(
+        "document.querySelector('#news').textContent == document.querySelector('#cut').textContent"
+    )
+    assert shown
+
+
 async def test_dragging_over_the_timeline_shows_the_runs_of_a_time(
     tab: Tab, base: str, house: TestController
 ) -> None:
+    await tab.look()
     await tab.open(f"{origin(base)}/ui/m/admin/shop/timeline")
     runs = await tab.value("document.querySelectorAll('#picture a:has(rect)').length")
     corner = (

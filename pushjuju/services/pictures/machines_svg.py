@@ -30,6 +30,7 @@ from pushjuju.services.pictures.svg import (
     open_group,
     rectangle,
     shape,
+    with_texts,
 )
 
 MOST_CARDS = 100
@@ -60,7 +61,8 @@ def draw(name: str, machines: Sequence[Machine], address: Address | None = None)
                 x += wide + _SPACE
             y, right = y + tall + _SPACE, max(right, x)
     looks = by_look({word for machine in machines for word in _words(machine)})
-    start = heading(right - _SPACE + MARGIN, y + LEGEND, name, _summary(machines))
+    told = _summary(machines)
+    start = heading(with_texts(right - _SPACE + MARGIN, name, told, looks), y + LEGEND, name, told)
     return "\n".join([*start, *parts, *legend(looks, MARGIN, y + LEGEND / 2), "</svg>"]) + "\n"
 
 

@@ -26,13 +26,16 @@ from pushjuju.services.pictures.layout import (
     name_room,
     units_text,
 )
-from pushjuju.services.pictures.lettering import cut_end, cut_middle, plain
+from pushjuju.services.pictures.lettering import cut_end, cut_middle, plain, width
 from pushjuju.services.pictures.looks import COLOURS, SHAPES, Look, in_order, look_of
 
 Address = Callable[[str, str], str]
 """(kind, name) of an entity -> the address of its page; the kinds: application, unit, machine, run."""
+Looks = Sequence[tuple[Look, str]]
+"""The looks in a picture with their words."""
 
 _MOST_RELATIONS = 12
+_TITLE_SIZE = 17.0
 _STYLE = regex("<style>[^<]*</style>")
 _BUSY = regex('<path( class="i busy")( transform="[^"]*")( d="[^"]*"/>)')
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
@@ -52,7 +55,7 @@ _THEMES = (
 _VARIABLE = regex(r"var\(--(\w+)\)")
 _FORMS = (
     f"text{{font-family:{_FONT};font-size:{TEXT_SIZE:g}px}}"
-    f".n{{font-size:{NAME_SIZE:g}px;font-weight:600}}.t{{font-size:17px;font-weight:600}}"
+    f".n{{font-size:{NAME_SIZE:g}px;font-weight:600}}.t{{font-size:{_TITLE_SIZE:g}px;font-weight:600}}"
     f".s{{font-size:{CHIP_SIZE:g}px}}.e,.l,.h,.w,.i{{fill:none}}.l,.h{{stroke-width:1.4}}"
     ".consumed>.c{stroke-dasharray:5 3}.error>.c{stroke-width:3}.blocked>.c{stroke-width:2}"
     ".w{stroke-width:4}.b{stroke-dasharray:6 4}"
@@ -74,13 +77,14 @@ def escaped(text: str) -> str:
 
 def draw(layout: Layout, address: Address | None = None) -> str:
     """Return the whole SVG of a layout; with addresses, the applications are links."""
+    name, told, looks = layout.graph.name, summary(layout), _looks(layout)
     parts = [
-        *heading(layout.width, layout.height, layout.graph.name, summary(layout)),
+        *heading(with_texts(layout.width, name, told, looks), layout.height, name, told),
         *(_panel(box) for box in layout.panels),
         *_lines(layout),
         *(_card(place, number, address) for number, place in enumerate(layout.cards)),
         *_numbers(layout.lines),
-        *legend(_looks(layout), MARGIN, layout.height - LEGEND / 2),
+        *legend(looks, MARGIN, layout.height - LEGEND / 2),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -119,6 +123,12 @@ def heading(width: float, height: float, name: str, told: str) -> Iterator[str]:
     yield '<rect class="z" width="100%" height="100%"/>'
     yield f'<text class="t" x="{MARGIN:g}" y="{HEADING / 2:g}">{escaped(name)}</text>'
     yield f'<text class="q" x="{MARGIN:g}" y="{HEADING / 2 + 18:g}">{escaped(told)}</text>'
+
+
+def with_texts(least: float, name: str, told: str, looks: Looks) -> float:
+    """Return the width of a picture in which title, summary and legend have room, too."""
+    title, line = width(plain(name), _TITLE_SIZE, bold=True), width(plain(told), TEXT_SIZE)
+    return max(least, MARGIN * 2 + max(title, line, sum(_legend_step(words) for _, words in looks)))
 
 
 def of_page(text: str) -> str:
@@ -172,20 +182,30 @@ def _moved(x: float, y: float) -> str:
     return f"translate({_short(x)} {_short(y)})"
 
 
-def legend(looks: Sequence[tuple[Look, str]], x: float, y: float) -> Iterator[str]:
+def legend(looks: Looks, x: float, y: float) -> Iterator[str]:
     """Yield the shapes in the picture with their words."""
     for look, words in looks:
         yield f'<path class="i {look}" transform="translate({x:.1f} {y - 12:.1f})" d="{SHAPES[look]}"/>'
         yield f'<text class="q" x="{x + 22:.1f}" y="{y:.1f}">{escaped(words)}</text>'
-        x += 22 + 7.5 * len(words) + 22
+        x += _legend_step(words)
 
 
-def _looks(layout: Layout) -> list[tuple[Look, str]]:
-    words = {card.status for card in layout.graph.cards.values()}
-    return by_look(words | {chip.status for card in layout.graph.cards.values() for chip in card.chips})
+def _legend_step(words: str) -> float:
+    return 22 + 7.5 * len(words) + 22
 
 
-def by_look(words: Collection[str]) -> list[tuple[Look, str]]:
+def _looks(layout: Layout) -> Looks:
+    return by_look({word for card in layout.graph.cards.values() for word in _words(card)})
+
+
+def _words(card: Card) -> Iterator[str]:
+    """Yield the statuses that a card shows: its own, those of its chips, and those of the bar."""
+    yield card.status
+    yield from (chip.status for chip in card.chips)
+    yield from (status for status, _ in card.counts if card.units)
+
+
+def by_look(words: Collection[str]) -> Looks:
     """Return (look, its words) for the statuses in a picture, the worst first."""
     return [
         (look, ", ".join(sorted(word for word in words if look_of(word) is look)))

@@ -1,4 +1,4 @@
-"""The pages of what happened: hooks on an axis of time, one run, actions, and the log."""
+"""The pages of what happened: hooks on an axis of time, one run, and the log."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.pictures import svg, timeline_svg
 from pushjuju.services.pictures import timeline as pictures
-from pushjuju.services.views import decisions, hook_runs, tasks
+from pushjuju.services.views import decisions, hook_runs
 from pushjuju.services.views.listings import audit_lines, log_selection, run_documents
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
 
-_ROWS, _LINES, _OPERATIONS = 100, 500, 100
+_ROWS, _LINES = 500, 500
 _SPANS = {
     "10m": timedelta(minutes=10),
     "1h": timedelta(hours=1),
@@ -30,7 +30,7 @@ _SPANS = {
 }
 _READ = 100_000  # lines of the log that a search reads at most
 _FILTERS = {"entity": "include", "but": "exclude", "module": "include_module"}  # field -> of a Selection
-_DIGITS = 18  # of the number of an operation
+_DIGITS = 18  # of the number of a line
 
 
 def timeline(visit: Visit) -> Content:
@@ -50,10 +50,10 @@ def timeline(visit: Visit) -> Content:
         found = pictures.of_runs(runs, machines, visit.now, contacts, grows=True)
         picture = svg.of_page(timeline_svg.draw(visit.model.name, found, visit.pages.entity))
     form = {"units": " ".join(units), "since": visit.query["since"] if span else "", "routine": routine}
-    words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
-    words += ["--cause", shlex.quote(cause)] if cause else []
-    words += [f"--since {_utc(window[0])} --until {_utc(window[1])}"] if window else []
-    words += ["--since", str(form["since"])] if span and not window else []
+    form |= dict(
+        zip(("begin", "end"), (_utc(at)[:-1].replace("T", " ") for at in window or ()), strict=False)
+    )
+    words = _words(units, cause, window, str(form["since"]), routine=routine)
     values: dict[str, Any] = {
         "picture": picture,
         "runs": runs[: -_ROWS - 1 : -1],
@@ -70,6 +70,17 @@ def timeline(visit: Visit) -> Content:
     )
 
 
+def _words(
+    units: Sequence[str], cause: str, window: tuple[datetime, datetime] | None, span: str, *, routine: bool
+) -> list[str]:
+    """Return the words of the command that shows the same runs."""
+    words = ["timeline", *map(shlex.quote, units), *(["--all"] if routine else [])]
+    words += ["--cause", shlex.quote(cause)] if cause else []
+    if window:
+        return [*words, f"--since {_utc(window[0])} --until {_utc(window[1])}"]
+    return [*words, "--since", span] if span else words
+
+
 def _request(visit: Visit, cause: str) -> Mapping[str, Any] | None:
     """Return the line of a request in the audit log, when the user may see the line on the page History."""
     found = audit_lines.request(visit.ctx, visit.model.uuid, cause) if cause else None
@@ -77,9 +88,13 @@ def _request(visit: Visit, cause: str) -> Mapping[str, Any] | None:
 
 
 def _window(visit: Visit) -> tuple[datetime, datetime] | None:
-    """Return the times `from` and `to` of the address, or None when they are no times, or not there."""
+    """Return the times `from` and `to` of the address, or None when they are no times, or not there.
+
+    Without `to`, the window ends at the time of the page.
+    """
     try:
-        begin, end = (datetime.fromisoformat(visit.query[name]) for name in ("from", "to"))
+        begin = datetime.fromisoformat(visit.query["from"])
+        end = datetime.fromisoformat(visit.query["to"]) if visit.query.get("to") else visit.now
         moments = (at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC) for at in (begin, end))
         return next(moments), next(moments)
     except (KeyError, ValueError, OverflowError):
@@ -152,64 +167,43 @@ def _decided(visit: Visit, operation: str) -> tuple[decisions.Decided, deciding.
         return None
 
 
-def operations(visit: Visit) -> Content:
-    """Return the page of actions and commands, newest first."""
-    found, _ = tasks.records(visit.ctx, visit.model.uuid, tasks.Filter(), limit=2**31, offset=0)
-    listed = [(item, rows, tasks.status_of(rows)) for item, rows in found[: -_OPERATIONS - 1 : -1]]
-    older = max(len(found) - _OPERATIONS, 0)
-    page = {"limit": _OPERATIONS, "offset": older}
-
-    def document() -> Mapping[int, Any]:
-        return tasks.operations(visit.ctx, visit.model.uuid, tasks.Filter(), **page).operations
-
-    return Content(
-        title="Actions",
-        command=visit.command("operations" + "".join(f" --{key} {page[key]}" for key in page)),
-        values={"operations": listed, "more": older, "before": visit.command(f"operations --limit {older}")},
-        document=document,
-    )
-
-
-def operation(visit: Visit) -> Content:
-    """Return the page of an operation: its tasks with results and messages."""
-    if not (visit.path["id"].isdecimal() and len(visit.path["id"]) < _DIGITS):
-        raise NotFound(f'operation "{visit.path["id"]}" not found')
-    number = int(visit.path["id"])
-    found = tasks.show_operation(visit.ctx, visit.model.uuid, number)
-    return Content(
-        title=f"Operation {number}",
-        command=visit.command(f"show-operation {number}"),
-        values={"operation": found},
-        crumbs=(("Actions", visit.pages.page("operations")),),
-        document=lambda: found,
-    )
-
-
 def log(visit: Visit) -> Content:
-    """Return the page of the log: the newest lines that match the form, oldest first."""
+    """Return the page of the log: the newest lines that match a form, or those before a line."""
     form = {key: visit.query.get(key, "").strip() for key in ("level", "text", *_FILTERS)}
-    level = form["level"] if form["level"] in log_selection.CHOICES else ""
+    form["level"] = form["level"] if form["level"] in log_selection.CHOICES else ""
     filters = {name: form[key].split() for key, name in _FILTERS.items()}
-    selection = log_selection.Selection(level=level, **filters)
-    among = logs.Among(levels=selection.levels(), entities=selection.tags())
-    shown = selection.predicate()
-    newest = (
-        line
-        for line in islice(logs.newest_first(visit.ctx.store, visit.model.uuid, among), _READ)
-        if shown(line) and form["text"].lower() in line.message.lower()
-    )
+    selection = log_selection.Selection(level=form["level"], **filters)
+    before = visit.query.get("before", "")
+    last = int(before) if before.isdecimal() and len(before) < _DIGITS else logs.LAST
+    found = _matching(visit, selection, form["text"], last)
+    first = str(found[0].id) if len(found) == _LINES else ""
+    kept = {key: text for key, text in form.items() if text}
     values: dict[str, Any] = {
-        "lines": list(islice(newest, _LINES))[::-1],
+        "lines": found,
         "form": form,
         "levels": log_selection.CHOICES,
-        "most": _LINES,
+        "earlier": last != logs.LAST,
+        "older": visit.pages.page("log", **kept, before=first) if first else "",
+        "newest": visit.pages.page("log", **kept),
     }
+    line = visit.command(" ".join(["debug-log", "--limit", str(_LINES), *_flags(form["level"], filters)]))
+    return Content(title="Log", command=line, values=values, document=lambda: list(map(asdict, found)))
+
+
+def _matching(visit: Visit, selection: log_selection.Selection, text: str, before: int) -> list[LogRecord]:
+    """Return the newest lines before a line that a form asks for, oldest first."""
+    among = logs.Among(levels=selection.levels(), entities=selection.tags())
+    shown = selection.predicate()
+    newest = logs.newest_first(visit.ctx.store, visit.model.uuid, among, before=before)
+    found = (line for line in islice(newest, _READ) if shown(line) and text.lower() in line.message.lower())
+    return list(islice(found, _LINES))[::-1]
+
+
+def _flags(level: str, filters: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the flags of `debug-log` that choose the same lines."""
     words = [f"--level {level}"] if level else []
-    words += [
+    return words + [
         f"--{name.replace('_', '-')} {shlex.quote(word)}"
         for name, chosen in filters.items()
         for word in chosen
     ]
-    line = visit.command(" ".join(["debug-log", "--limit", str(_LINES), *words]))
-    found = values["lines"]
-    return Content(title="Log", command=line, values=values, document=lambda: list(map(asdict, found)))

@@ -1,14 +1,17 @@
-"""The page of the controller: users, clouds, processes, waiting work, the store, and settings."""
+"""The page of the controller: users, clouds, processes, waiting work, the store, plugins, and settings."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pushjuju import JUJU_VERSION, __version__
 from pushjuju.core.errors import NotFound
+from pushjuju.plugins.info import PluginInfo
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.model import models
 from pushjuju.services.views import cloud_documents
 from pushjuju.services.views.listings import processes, users
@@ -28,23 +31,33 @@ def controller(visit: Visit) -> Content:
     working = processes.documents(visit.ctx)
     config = settings_of.of_controller(visit.ctx)
     store = _store(visit)
-    tables = (
-        _users(people),
-        _clouds(visit),
-        _processes(working),
-        _queue(visit),
-        _pairs("Store and versions", store),
-        _pairs("Settings", config),
-    )
-    document = {"users": people, "processes": working, "store": store, "settings": config}
+    plugins = PluginHost(environ=visit.ctx.environ).list_plugins()
+    first = _users(people), _clouds(visit), _processes(working), _queue(visit)
+    last = _pairs("Store and versions", store), _plugins(plugins), _pairs("Settings", config)
+    document = {
+        "users": people,
+        "processes": working,
+        "store": store,
+        "plugins": [asdict(plugin) for plugin in plugins],
+        "settings": config,
+    }
     command = f"pushjuju show-controller {visit.ctx.controller.name}"
-    values = {"tables": tables, "page": "controller"}
+    values = {"tables": (*first, *last), "page": "controller"}
     return Content(title="Controller", command=command, values=values, document=lambda: document)
 
 
 def _pairs(name: str, values: Mapping[str, object]) -> Table:
     rows = [cells.row(key, value) for key, value in values.items()]
     return Table(name=name, heads=("Key", "Value"), rows=rows, none="")
+
+
+def _plugins(listed: Sequence[PluginInfo]) -> Table:
+    return Table(
+        name="Plugins",
+        heads=("Plugin", "Version", "From", "Not used because"),
+        rows=[cells.row(item.name, item.version, item.source, item.error) for item in listed],
+        none="",
+    )
 
 
 def _users(people: Sequence[Mapping[str, Any]]) -> Table:

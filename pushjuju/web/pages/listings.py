@@ -60,7 +60,7 @@ def relation(visit: Visit) -> Content:
     return Content(
         title=f"Relation {number}",
         command=visit.command(f"show-relation {number}"),
-        values={"tables": (about, *tables), "page": "relations", "ends": _ends(found)},
+        values={"tables": (about, *tables), "page": "relations", "ends": _ends(found), "sides": True},
         crumbs=(("Relations", visit.pages.page("relations")),),
         document=lambda: asdict(found),
     )

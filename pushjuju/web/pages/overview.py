@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from pushjuju.core.clock import to_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.status import Agent
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.model import model_access, models
@@ -104,12 +104,21 @@ def model(visit: Visit) -> Content:
         "reasons": reasons[:_MOST_REASONS],
         "more": len(reasons) - _MOST_REASONS + max(len(odd) - _MOST_EXPLAINED, 0),
         "unattended": any(reason.unattended for reason in every),
+        "due": _next_due(visit),
+        "now": visit.now,
         "picture": topology.picture(visit, document, shown, {}),
         "applications": document.get("applications", {}),
         "machines": document.get("machines", {}),
     }
     command = visit.command("status")
     return Content(title=visit.model.name, command=command, values=values, document=lambda: document)
+
+
+def _next_due(visit: Visit) -> datetime | None:
+    """Return when a process looks at something in the model again, or None."""
+    with visit.ctx.store.read() as tx:
+        found = tx.scalar("work_next_due", prefix=f"{visit.model.uuid}/")
+    return from_iso(found) if isinstance(found, str) else found
 
 
 def _not_well(rows: Iterable[UnitRow], reasons: Iterable[Reason]) -> list[tuple[Reason, UnitRow | None]]:
@@ -177,12 +186,15 @@ _UNIT_ORDERS: Mapping[str, Callable[[UnitRow], Any]] = {
 
 
 def machines(visit: Visit) -> Content:
-    """Return the page of all machines with their units."""
+    """Return the page of all machines, with the reasons of those that are not well."""
     document = status.document(visit.ctx, visit.model)
     tree = machine_tree.of_status(document)
     drawn = machines_svg.draw(visit.model.name, tree, visit.pages.entity) if tree else ""
     found = tables.table(visit.query, every_machine(document), lambda row: row[0], _MACHINE_ORDERS)
-    values = {"table": found, "picture": svg.of_page(drawn)}
+    odd = [name for name, item in found.rows if look_of(item["juju-status"]["current"]) is not Look.OK]
+    every = deciding.explained(visit.ctx, visit.model.uuid, odd[:_MOST_EXPLAINED]) if odd else ()
+    reasons = {reason.subject.removeprefix("machine "): reason.reason for reason in every}
+    values = {"table": found, "picture": svg.of_page(drawn), "reasons": reasons}
     command = visit.command("machines")
     return Content(title="Machines", command=command, values=values, document=lambda: document["machines"])
 

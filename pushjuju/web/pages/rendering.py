@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +51,9 @@ def _picture_rules() -> str:
 
 def _shown(value: Any) -> Any:
     """Return a value of a template as text that cannot change how the text around it is read."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return "\n".join(plain(line) for line in value.split("\n"))
-    return value
+    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
+        return value
+    return "\n".join(plain(line) for line in value.split("\n"))
 
 
 def _kept(value: str) -> Markup:
@@ -89,6 +89,7 @@ def _took(seconds: float | None) -> str:
     return f"{seconds:.1f} s" if seconds < 60 else _span(seconds)
 
 
+@lru_cache(maxsize=256)  # a page of 500 units has two words in each row, and few different ones
 def _badge(word: str) -> Markup:
     """Return a status as shape, word and colour."""
     look = look_of(word)
@@ -101,9 +102,10 @@ def _doing(word: str) -> Markup:
     return _BADGE.format(look.value, SHAPES[look], _shown(word))
 
 
-def _clock(text: str) -> str:
+def _clock(text: str) -> Markup:
     """Return the time of a log record as `2025-03-01 09:12:44`."""
-    return text[:19].replace("T", " ")
+    second = text[:19]
+    return Markup('<time datetime="{}Z">{}</time>').format(second, second.replace("T", " "))
 
 
 @cache

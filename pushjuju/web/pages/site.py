@@ -19,55 +19,19 @@ from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import (
-    activity,
-    controllers,
-    entities,
-    guard,
-    listings,
-    overview,
-    rendering,
-    shared,
-    topology,
-)
+from pushjuju.web.pages import guard, rendering, shared
 from pushjuju.web.pages.addresses import ROOT, ModelPages, is_page
-from pushjuju.web.pages.changing import forms, typed, uploads
+from pushjuju.web.pages.changing import uploads
 from pushjuju.web.pages.changing.posts import Posts
+from pushjuju.web.pages.routes import PAGES
 from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.pages.streams import Streams
 from pushjuju.web.pages.visit import Content, Page, Visit, model_of
 
-PAGES = (
-    Page(path="/", template="models.html", read=overview.all_models, writes=True),
-    Page(path="/m/{owner}/{model}/", template="model.html", read=overview.model),
-    Page(path="/m/{owner}/{model}/topology", template="topology.html", read=topology.topology),
-    Page(path="/m/{owner}/{model}/units", template="units.html", read=overview.units),
-    Page(path="/m/{owner}/{model}/machines", template="machines.html", read=overview.machines),
-    Page(path="/m/{owner}/{model}/timeline", template="timeline.html", read=activity.timeline, writes=True),
-    Page(path="/m/{owner}/{model}/operations", template="operations.html", read=activity.operations),
-    Page(path="/m/{owner}/{model}/operation/{id}", template="operation.html", read=activity.operation),
-    Page(path="/m/{owner}/{model}/log", template="log.html", read=activity.log, writes=True),
-    Page(path="/m/{owner}/{model}/relations", template="listing.html", read=listings.relations),
-    Page(path="/m/{owner}/{model}/relation/{id}", template="relation.html", read=listings.relation),
-    Page(path="/m/{owner}/{model}/storage", template="storage.html", read=listings.storage),
-    Page(path="/m/{owner}/{model}/resources", template="resources.html", read=listings.resources),
-    Page(path="/m/{owner}/{model}/secrets", template="listing.html", read=listings.secrets),
-    Page(path="/m/{owner}/{model}/offers", template="listing.html", read=listings.offers),
-    Page(path="/m/{owner}/{model}/access", template="access.html", read=listings.access),
-    Page(path="/m/{owner}/{model}/settings", template="listing.html", read=listings.settings),
-    Page(path="/m/{owner}/{model}/history", template="listing.html", read=listings.history),
-    Page(path="/controller", template="listing.html", read=controllers.controller),
-    Page(path="/m/{owner}/{model}/a/{name}/config", template="config.html", read=forms.config),
-    Page(path="/m/{owner}/{model}/a/{name}/actions", template="actions.html", read=forms.charm_actions),
-    Page(path="/m/{owner}/{model}/a/{name}", template="application.html", read=entities.application),
-    Page(path="/m/{owner}/{model}/u/{name}/{number}", template="unit.html", read=entities.unit, writes=True),
-    Page(path="/m/{owner}/{model}/machine/{name:.+}", template="machine.html", read=entities.machine),
-    Page(path="/m/{owner}/{model}/op/{id}", template="run.html", read=activity.run, writes=True),
-    Page(path="/m/{owner}/{model}/plan", template="typed.html", read=typed.page),
-)
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}
+_TEXTS = {404: "There is no such page.", 405: "This address takes no such request."}
 _PATIENT = {"Cache-Control": "public, max-age=31536000, immutable"}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -129,7 +93,9 @@ class Site:
                 raise web.HTTPMisdirectedRequest(text="this server has another name")
             answer = await handler(request)
         except web.HTTPException as error:
-            answer = self._failed(request, error.status, error.text or error.reason)
+            routed = request.match_info.http_exception is None  # else there is no such address
+            text = error.text if routed else _TEXTS.get(error.status)
+            answer = self._failed(request, error.status, text or error.reason)
             if "Location" in error.headers:
                 answer = _go_to(error.headers["Location"])
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
@@ -145,7 +111,10 @@ class Site:
     def _failed(self, request: web.Request, status: int, text: str) -> web.Response:
         if guard.wants_json(request):
             return web.json_response({"error": text}, status=status)
-        return self._html("failed.html", {"title": "This cannot be shown", "text": text, "user": ""}, status)
+        title = "This was not done" if request.method == "POST" else "This cannot be shown"
+        path = request.match_info
+        back = ModelPages.of(f"{path['owner']}/{path['model']}").page() if "model" in path else ""
+        return self._html("failed.html", {"title": title, "text": text, "back": back, "user": ""}, status)
 
     def _html(self, template: str, values: dict[str, Any], status: int = 200) -> web.Response:
         text = rendering.render(template, SystemClock().now(), values)

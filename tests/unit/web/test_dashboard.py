@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from html.parser import HTMLParser
 
 import aiohttp
@@ -23,8 +24,8 @@ from pushjuju.web import limits, login
 from pushjuju.web.login import LoggedIn
 from pushjuju.web.pages import rendering, tables
 from pushjuju.web.pages.loopback import Loopback, address_of
+from pushjuju.web.pages.routes import PAGES
 from pushjuju.web.pages.sessions import Sessions
-from pushjuju.web.pages.site import PAGES
 from tests.world.api import PASSWORD, ApiWorld
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -58,7 +59,7 @@ def addresses(house: TestController) -> list[str]:
     found = []
     for page in PAGES:
         path = page.path.replace("{name:.+}", "0")
-        if page.path.rpartition("/")[0].rpartition("/")[2] not in ("operation", "relation"):
+        if page.path.rpartition("/")[0].rpartition("/")[2] not in ("operation", "relation", "task"):
             found.append("/ui" + re.sub(r"{(\w+)}", lambda match: values[match[1]], path))
     return found
 
@@ -305,12 +306,16 @@ async def test_a_lost_unit_is_not_well(served: ApiWorld, busy: TestController) -
         assert "What is not well" not in (await browser.get("/ui/m/admin/shop/"))[1]
         long_ago = to_iso(busy.clock.now() - timedelta(hours=1))
         busy.write(lambda tx: tx.run("machine_set_unreachable", id="0", now=long_ago))
-        overview, units, models = [
-            (await browser.get(path))[1] for path in ("/ui/m/admin/shop/", "/ui/m/admin/shop/units", "/ui/")
+        busy.deploy("late")
+        base = "/ui/m/admin/shop/"
+        overview, units, models, machines = [
+            (await browser.get(path))[1] for path in (base, f"{base}units", "/ui/", f"{base}machines")
         ]
     assert "What is not well" in overview
     assert re.search(r"lost</span></td>", units), units
     assert "1 machine cannot be reached" in models
+    assert machines.count('<td class="wide">new unit</td>') == 1
+    assert re.search(r"the oldest work was due <time datetime=", overview)
 
 
 async def test_long_tables_are_sorted_and_paged_in_their_addresses(
@@ -333,11 +338,13 @@ async def test_unknown_names_and_broken_addresses_are_pages(served: ApiWorld, bu
     base = "/ui/m/admin/shop/"
     async with browsing(served, "admin") as browser:
         for name in (
-            "a/none", "u/web/9", "u/web/x", "machine/9", "op/0000", "op/%00", "operation/x", "none",
-            "operation/" + "9" * 99,
+            "a/none", "u/web/9", "u/web/x", "machine/9", "op/0000", "op/%00", "operation/x",
+            "operation/" + "9" * 99, "none",
         ):  # fmt: skip
             status, text = await browser.get(base + name)
             assert (status, "<h1>" in text) == (404, True), name
+        assert f'<a href="{base}">Back to the model</a>' in (await browser.get(f"{base}a/none"))[1]
+        assert "There is no such page." in text
 
 
 async def test_the_log_is_found_by_entity_level_and_text(served: ApiWorld, busy: TestController) -> None:
@@ -348,6 +355,24 @@ async def test_the_log_is_found_by_entity_level_and_text(served: ApiWorld, busy:
         ):  # fmt: skip
             _, text = await browser.get(f"/ui/m/admin/shop/log?{query}")
             assert ("alert(1)" in text.partition('id="lines"')[2]) is found, query
+
+
+async def test_a_long_log_is_read_in_pages_of_500_lines(served: ApiWorld, busy: TestController) -> None:
+    def say(tx: ModelTx) -> None:
+        for number in range(1100):
+            logs.append(tx, "unit-web-0", "INFO", "unit.web/0", f"line {number}.", now=busy.clock.now())
+
+    busy.write(say)
+    async with browsing(served, "admin") as browser:
+        address, found = "/ui/m/admin/shop/log?text=line", list[str]()
+        while address:
+            _, page = await browser.get(address)
+            shown = re.findall(r"line (\d+)\.", page)
+            assert (len(shown) <= 500, "data-follow" in page) == (True, not found)
+            found = shown + found
+            older = re.search(r'href="([^"]+)">Older lines', page)
+            address = unescape(older[1]) if older else ""
+    assert found == [str(number) for number in range(1100)]
 
 
 async def test_files_are_small_and_may_be_kept(served: ApiWorld) -> None:

@@ -16,6 +16,7 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.secret.secrets import Content
+from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.model import blocks as blocking
 from pushjuju.services.requests.secret import user_secrets
@@ -175,6 +176,23 @@ async def test_an_action_runs_with_the_parameters_of_its_form(served: ApiWorld, 
     assert shown["action"]["parameters"] == {"deep": False, "to": "123", "more": {"a": 1}}
 
 
+async def test_the_page_of_actions_leads_to_their_forms_and_an_operation_to_its_tasks(
+    served: ApiWorld, shop: TestController
+) -> None:
+    request = operations.ActionRequest(action="backup", receivers=["web/0"], parameters={"to": "here"})
+    operations.enqueue(shop.ctx, shop.model, request)
+    async with browsing(served, "admin") as browser:
+        _, page = await browser.get(MODEL + "actions")
+        assert f'href="{MODEL}a/web/actions#action-backup"' in page
+        assert 'id="action-backup"' in (await browser.get(MODEL + "a/web/actions"))[1]
+        (listed,) = json.loads((await browser.get(MODEL + "actions", Accept="application/json"))[1]).values()
+        assert "backup" in listed
+        assert f'href="{MODEL}task/2"' in (await browser.get(MODEL + "operation/1"))[1]
+        _, page = await browser.get(MODEL + "task/2")
+        for part in ("Task 2", f'href="{MODEL}u/web/0"', "pending", 'value="cancel-task"', "here"):
+            assert part in page
+
+
 async def test_a_choice_that_yaml_reads_as_a_boolean_stays_text(
     served: ApiWorld, shop: TestController
 ) -> None:
@@ -190,7 +208,7 @@ async def test_a_choice_that_yaml_reads_as_a_boolean_stays_text(
 async def test_a_refused_action_has_no_plan(served: ApiWorld, shop: TestController) -> None:
     async with browsing(served, "admin") as browser:
         status, text = await ask(browser, "run", **{"param.kind": "none", "text.kind": "yes"})
-    assert (status, "Apply" in text) == (400, False)
+    assert (status, "Apply" in text, "<h1>This was not done</h1>" in text) == (400, False, True)
     assert "kind" in text
 
 

@@ -29,8 +29,9 @@ from pushjuju.services.views.listings import audit_lines
 from pushjuju.store import processes
 from pushjuju.store.processes import CAUSE
 from pushjuju.store.queue import SqliteWorkQueue
-from pushjuju.web.pages import activity, listings
-from pushjuju.web.pages.site import PAGES
+from pushjuju.web.pages import listings
+from pushjuju.web.pages import operations as operation_pages
+from pushjuju.web.pages.routes import PAGES
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
 from tests.world.commandline import call
@@ -89,7 +90,9 @@ async def test_each_table_says_what_its_command_says(world: ApiWorld, two: TwoMo
         shown = (await browser.get("/ui/controller"))[1]
         assert controller["store"]["kind"] in ("file", "PostgreSQL")
         assert controller["store"]["bytes"] > 0
-        assert all(f"<h2>{name}</h2>" in shown for name in ("Clouds", "Work", "Store and versions"))
+        assert all(
+            f"<h2>{name}</h2>" in shown for name in ("Clouds", "Work", "Store and versions", "Plugins")
+        )
         offered = await document(browser, "/ui/m/admin/prod/offers")
         assert offered["offers"]["db"]["application"] == "db"
         assert "<td>admin/shop</td>" in (await browser.get("/ui/m/admin/prod/offers"))[1]
@@ -129,7 +132,7 @@ async def test_the_command_of_each_page_works(world: ApiWorld, two: TwoModels, t
     env = {"PUSHJUJU_DATA": str(two.ctx.datadir.root)}
     async with browsing(world, "admin") as browser:
         for page in PAGES:
-            if page.read is activity.operation:
+            if page.read in (operation_pages.operation, operation_pages.task):
                 continue  # no action has run
             known = NAMES if page.read is listings.relation else names
             path = page.path.replace("{name:.+}", "0")  # of a machine
@@ -188,6 +191,9 @@ async def test_pages_of_activity_and_forms_say_in_json_what_their_commands_say(
         assert await document(browser, f"{BASE}a/web/actions") == await said("actions web --schema")
         listed, told = await document(browser, f"{BASE}operations"), await said("operations")
         assert listed["1"]["tasks"]["2"]["host"] == told["1"]["tasks"]["2"]["host"] == "web/0"
+        task, told = await document(browser, f"{BASE}task/2"), await said("show-task 2")
+        assert task.pop("timing").keys() == told.pop("timing").keys()
+        assert task == told
         shown = await document(browser, f"{BASE}op/{run.operation}")
         assert (shown.pop("run")["operation"], shown.pop("log")) == (run.operation, [])
         assert shown == await said(f"replay {run.operation}")
@@ -295,8 +301,10 @@ async def test_the_timeline_shows_some_units_since_some_time(world: ApiWorld, tw
         _, every = await browser.get(f"{BASE}timeline")
         _, known = await browser.get(f"{BASE}timeline?units=web/0&since=1h&all=yes")
         status, unknown = await browser.get(f"{BASE}timeline?units=none/0")
+        _, typed = await browser.get(f"{BASE}timeline?from=2025-03-01+08:00&to=")
         two.shop.clock.advance(3 * 3600)
         _, later = await browser.get(f"{BASE}timeline?since=1h")
     assert ("install" in every, "install" in known, "install" in later) == (True, True, False)
     assert "pushjuju timeline -m home:admin/shop web/0 --all --since 1h" in known
     assert (status, "none/0" in unknown) == (404, True)
+    assert ("install" in typed, 'name="from" value="2025-03-01 08:00:00"' in typed) == (True, True)

@@ -95,6 +95,8 @@ def _within_commas(words: tuple[str, ...]) -> str:
 
 
 ALL = Among()
+LAST = 1 << 62
+"""A number after those of all records."""
 
 
 def newest(store: Store, model: str) -> int:
@@ -121,9 +123,9 @@ def after(store: Store, model: str, last: int) -> list[LogRecord]:
     return [record for page in pages_after(store, model, last) for record in page]
 
 
-def newest_first(store: Store, model: str, among: Among = ALL) -> Iterator[LogRecord]:
-    """Yield the records of the log, newest first."""
-    before, limit, listed = 1 << 62, _FIRST_PAGE, among.parameters()
+def newest_first(store: Store, model: str, among: Among = ALL, *, before: int = LAST) -> Iterator[LogRecord]:
+    """Yield the records of the log before a record, newest first."""
+    limit, listed = _FIRST_PAGE, among.parameters()
     while True:
         with store.read() as tx:
             page = tx.list(LogRecord, "log_before", model=model, before=before, limit=limit, **listed)

@@ -4,7 +4,7 @@
 
 /** @typedef {{ x: number, y: number, w: number }} View Left upper corner and width, in pixels of the picture. */
 
-const STEP = 1.25, CLOSEST = 3, READABLE = 0.763, LARGEST = 1.25, LEAST_PX = 8;
+const STEP = 1.25, CLOSEST = 3, READABLE = 0.763, LARGEST = 1.25, LEAST_PX = 8, PAN = 120;
 const SIZES = { "no-words": 10.5, "no-names": 13, "no-title": 17 };
 const WAYS = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
 
@@ -80,7 +80,7 @@ function whole() {
   draw();
 }
 
-const DOES = /** @type {Record<string, () => unknown>} */ ({ larger: () => zoom(STEP), smaller: () => zoom(1 / STEP), whole, "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), 0: whole });
+const DOES = /** @type {Record<string, () => unknown>} */ ({ larger: () => zoom(STEP), smaller: () => zoom(1 / STEP), left: () => move(PAN, 0), right: () => move(-PAN, 0), up: () => move(0, PAN), down: () => move(0, -PAN), whole, "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), 0: whole });
 const cardAt = (/** @type {EventTarget | null} */ place) => place instanceof Element ? /** @type {SVGGraphicsElement | null} */ (place.closest("#picture > svg > :is(a, g)")) : null;
 
 /** Dim what is not related to a card. @param {Element | null} place */

@@ -31,6 +31,7 @@ const notes = () => (document.body.dataset.notes ?? "").split("\n").filter(Boole
 let known = notes(), told = -Infinity;
 /** @type {string[]} */
 let waiting = [];
+let banner = "";
 /** @type {number | undefined} */
 let timer;
 
@@ -38,13 +39,24 @@ new MutationObserver(() => {
   const present = notes();
   waiting = [...waiting, ...present.filter((note) => !known.includes(note))].filter((note) => present.includes(note));
   known = present;
-  if (waiting.length) timer ??= window.setTimeout(tell, Math.max(0, told + PAUSE_MS - performance.now()));
+  soon();
 }).observe(document.body, { attributeFilter: ["data-notes"] });
+// The banner of the page, which is shown anyway, shares the region that is read aloud.
+document.addEventListener("told", (event) => {
+  banner = /** @type {CustomEvent<string>} */ (event).detail;
+  soon();
+});
+
+function soon() {
+  if (waiting.length || banner) timer ??= window.setTimeout(tell, Math.max(0, told + PAUSE_MS - performance.now()));
+}
 
 function tell() {
   timer = undefined;
-  if (!waiting.length) return;
-  news.textContent = waiting[0] + (waiting.length > 1 ? `, and ${waiting.length - 1} more` : "");
+  const texts = banner ? [banner, ...waiting] : waiting;
+  if (!texts.length) return;
+  news.textContent = texts[0] + (texts.length > 1 ? `, and ${texts.length - 1} more` : "");
   waiting = [];
+  banner = "";
   told = performance.now();
 }

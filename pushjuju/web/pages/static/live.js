@@ -13,8 +13,9 @@ let heard = Date.now(), pause = FIRST_PAUSE_MS;
 /** @type {number | undefined} */
 let timer;
 
-/** @param {string} text */
+/** Show a text above the page, and let it be read aloud. @param {string} text */
 function tell(text) {
+  if (text !== cut.textContent) document.dispatchEvent(new CustomEvent("told", { detail: text }));
   cut.textContent = text;
   cut.hidden = !text;
 }
@@ -63,6 +64,7 @@ function show(text) {
   for (const piece of document.querySelectorAll("[data-piece]")) {
     const next = fresh.getElementById(piece.id);
     if (!next || next.innerHTML === sent.get(piece.id)) continue;
+    if (piece.hasAttribute("data-held")) { piece.dispatchEvent(new CustomEvent("held", { detail: next })); continue; }
     sent.set(piece.id, next.innerHTML);
     const focused = piece !== document.activeElement && piece.contains(document.activeElement) ? document.activeElement : null;
     const name = focused && named(focused), left = piece.scrollLeft;
@@ -108,14 +110,13 @@ function retry() {
   stream?.close();
   stream = null;
   if (over || document.hidden) return;
-  if (Date.now() - heard > SILENT_MS) tell(`Not live since ${new Date(heard).toLocaleTimeString()}: the server does not answer.`);
   window.clearTimeout(timer);
   timer = window.setTimeout(follow, pause);
-  pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
 }
 
 function follow() {
   if (stream || over || document.hidden) return;
+  pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   stream = new EventSource(/** @type {string} */ (document.body.dataset.events));
   stream.onopen = () => { heard = Date.now(); pause = FIRST_PAUSE_MS; tell(""); };
   stream.addEventListener("alive", () => { heard = Date.now(); });
@@ -130,5 +131,9 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) { stream?.close(); stream = null; } else { heard = Date.now(); follow(); }
 });
 // A server that hangs says nothing, and does not close the connection either.
-window.setInterval(() => { if (stream && Date.now() - heard > SILENT_MS) retry(); }, SILENT_MS / 3);
+window.setInterval(() => {
+  if (over || document.hidden || Date.now() - heard <= SILENT_MS) return;
+  tell(`Not live since ${new Date(heard).toLocaleTimeString()}: the server does not answer.`);
+  if (stream) retry();
+}, SILENT_MS / 3);
 follow();

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pushjuju.services.pictures import dot, graph, layout, machine_tree, machines_svg, mermaid, svg
-from pushjuju.services.pictures.lettering import plain
+from pushjuju.services.pictures.lettering import plain, width
 from pushjuju.services.pictures.looks import COLOURS, SHAPES, SIGNS, Look
 from tests.world import known_models
 
@@ -168,3 +168,22 @@ def test_in_a_page_the_shape_of_a_busy_status_can_turn_around_its_middle() -> No
     shapes = re.findall(r'<g transform="[^"]+"><path class="i busy" d="([^"]+)"/></g>', svg.of_page(drawn))
     assert shapes == [SHAPES[Look.BUSY]] * 2
     assert "<g transform" not in drawn
+
+
+@pytest.mark.parametrize("name", ["m", "a-model-with-a-long-name-" * 3])
+def test_a_small_picture_has_room_for_its_title_and_legend(name: str) -> None:
+    """The legend names every status that the picture shows, also those of the bar alone."""
+    document, rows = known_models.model(name, "web=6", "")
+    words = ("error", "blocked", "maintenance", "waiting", "unknown", "active")
+    document["model"]["name"] = name
+    for unit, word in zip(document["applications"]["web"]["units"].values(), words, strict=True):
+        unit["workload-status"] = {"current": word, "message": ""}
+    found = pictures(document, rows)
+    for kind in ("svg", "machines.svg"):
+        root = ElementTree.fromstring(found[kind])
+        texts = [item for item in root.iter("{http://www.w3.org/2000/svg}text") if item.text]
+        legend = {word for item in texts for word in (item.text or "").split(", ")}
+        assert set(words) <= legend, kind
+        ends = [float(item.attrib["x"]) + width(item.text or "", 11) for item in texts if "x" in item.attrib]
+        title = width(name, 17, bold=True) + 28
+        assert max(*ends, title) <= float(root.attrib["width"]), kind
