@@ -40,7 +40,7 @@ class LoggedIn:
     """A user who has logged in.
 
     Attributes:
-        generation: Of the password; another generation in the store ends the connection.
+        generation: Of the login; another generation in the store ends the connection.
         created: When the user was added: who has the name of a removed user is somebody else.
         controller_access: `login`, `superuser` or empty.
         model: The model of the connection, or None on a controller connection.

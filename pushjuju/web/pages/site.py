@@ -161,7 +161,7 @@ class Site:
         found = self.sessions.find(token, use=use)
         if found is None or await self._api.pool.run(lambda ctx: login.still_in(ctx, found)):
             return found
-        self.sessions.end(token)  # a user who is enabled again logs in again
+        self.sessions.end(token)  # who gets access to the controller again logs in again
         return None
 
     async def _may_follow(self, request: web.Request) -> bool:
