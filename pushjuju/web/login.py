@@ -41,6 +41,7 @@ class LoggedIn:
 
     Attributes:
         generation: Of the login; another generation in the store ends the connection.
+        proved: False when the command `dashboard` names the user, without a proof.
         created: When the user was added: who has the name of a removed user is somebody else.
         controller_access: `login`, `superuser` or empty.
         model: The model of the connection, or None on a controller connection.
@@ -56,6 +57,7 @@ class LoggedIn:
     model_access: str = ""
     last_connection: datetime | None = None
     created: datetime | None = None
+    proved: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ class Loopback:
         Raises:
             ApiError: The user does not exist or has no access to the controller.
         """
-        entered = await self._pool.run(lambda ctx: login.enter(ctx, user))
+        entered = replace(await self._pool.run(lambda ctx: login.enter(ctx, user)), proved=False)
         return f"{self.root}enter?token={self._site.sessions.link(entered)}"
 
     @property

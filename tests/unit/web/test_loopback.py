@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import pwd
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import pytest
 
+from pushjuju.services.requests.user import passwords, users
+from pushjuju.services.views.listings import audit_lines
 from pushjuju.web import limits
 from pushjuju.web.pages.loopback import Loopback
 from tests.unit.web.test_smuggling import answered
@@ -116,3 +121,40 @@ async def test_a_dashboard_that_only_reads_refuses_each_post_before_anything_els
             await session.get(link)
             page = await (await session.get(f"{origin}/ui/")).text()
             assert ("admin" in page, "method=" in page.partition("<main")[0]) == (True, False)
+
+
+async def test_the_audit_log_tells_a_user_of_the_command_from_one_with_a_password(
+    house: TestController,
+) -> None:
+    """Who runs the command `dashboard` is any user with `--as`: the log has the login name, too."""
+    users.add(house.ctx, "kim", "")
+    passwords.set_password(house.ctx, "admin", PASSWORD)
+    async with serving(house) as server:
+        host, port = server.address
+        origin = f"http://{host}:{port}"
+        for level, log_in in (
+            ("read", lambda session: _follow(session, server)),
+            ("write", lambda session: _log_in(session, origin)),
+        ):
+            async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+                await log_in(session)
+                page = await (await session.get(f"{origin}/ui/m/admin/shop/access")).text()
+                proof = re.search(r'name="csrf" value="(\w+)"', page)
+                assert proof is not None
+                form = {"csrf": proof[1], "change": "grant", "user": "kim", "level": level}
+                url, headers = f"{origin}/ui/m/admin/shop/apply", {"Origin": origin}
+                done = await session.post(url, headers=headers, data=form, allow_redirects=False)
+                assert done.status == 303
+    believed, proved = audit_lines.lines(house.ctx, audit_lines.Wanted(user="admin"))[-2:]
+    assert (believed["verified"], proved["verified"]) == (False, True)
+    assert (believed["login"], "login" in proved) == (pwd.getpwuid(os.getuid()).pw_name, False)
+    assert believed["host"].startswith("127.")
+
+
+async def _follow(session: aiohttp.ClientSession, server: Loopback) -> None:
+    await session.get(await server.link("admin"))
+
+
+async def _log_in(session: aiohttp.ClientSession, origin: str) -> None:
+    form = {"name": "admin", "password": PASSWORD}
+    await session.post(f"{origin}/ui/login", headers={"Origin": origin}, data=form)

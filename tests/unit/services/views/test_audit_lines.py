@@ -209,9 +209,10 @@ def test_the_end_of_auditing_is_the_last_line(web: TestController) -> None:
     last = found(web)
     set_port(web, 4)
     assert found(web) == last
-    assert last[-1]["changed"] == ["controller-config auditing-enabled"]
-    controller_config.change(web.ctx, {"auditing-enabled": True})
+    assert last[-1]["changed"] == ["controller-config auditing-enabled=false"]
+    controller_config.change(web.ctx, {"auditing-enabled": "true"})
     assert len(found(web)) == len(last) + 1
+    assert found(web)[-1]["changed"] == ["controller-config auditing-enabled=true"]
 
 
 def test_an_untouched_log_is_intact(web: TestController) -> None:
