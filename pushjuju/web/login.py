@@ -192,8 +192,8 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
     """Return a user whose proof was checked, and note the time of the login.
 
     Raises:
-        ApiError: The user has no access to the controller or model. Only a superuser learns that a model
-            does not exist; the error for other users is the same as for missing access.
+        ApiError: The user is disabled, or has no access to the controller or model. Only a superuser learns
+            that a model does not exist; the error for other users is the same as for missing access.
     """
     with ctx.store.read() as tx:
         level = users.effective_level(tx, name, Kind.CONTROLLER)
@@ -202,8 +202,8 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
         if model and found is None and level == users.LEVELS[Kind.CONTROLLER][-1]:
             raise errors.ApiError(f'unknown model: "{model}"', errors.MODEL_NOT_FOUND)
         access = model_access.level(tx, name, found) if found else ""
-        created = _created(tx, name)
-    if not (access if model else level):
+        created, is_enabled = _created(tx, name), users.is_enabled(tx, name)
+    if not is_enabled or not (access if model else level):
         raise errors.denied()
     requests.note_connection(ctx, name)
     return LoggedIn(

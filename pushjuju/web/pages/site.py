@@ -125,7 +125,7 @@ class Site:
     async def guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Check the server's name in a request, show errors as pages, and add the headers of all answers."""
         try:
-            if not guard.is_own_host(request.headers.get("Host", ""), self._names()):
+            if not guard.is_own_host(request.headers.getall("Host", []), self._names()):
                 raise web.HTTPMisdirectedRequest(text="this server has another name")
             if self._reads_only and request.method not in ("GET", "HEAD"):
                 raise web.HTTPForbidden(text=_READS_ONLY)

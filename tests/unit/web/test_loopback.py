@@ -15,6 +15,7 @@ import pytest
 from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views.listings import audit_lines
 from pushjuju.web import limits
+from pushjuju.web.pages import guard
 from pushjuju.web.pages.loopback import Loopback
 from tests.unit.web.test_smuggling import answered
 from tests.world.api import PASSWORD, ApiWorld
@@ -28,6 +29,8 @@ REQUESTS = {
     "a wrong method": ("DELETE /ui/login HTTP/1.1\r\n{host}\r\n", 405),
     "another name": ("GET /ui/login HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
     "another name outside of the pages": ("GET /nothing HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
+    "a name with a user": ("GET /ui/login HTTP/1.1\r\nHost: a@127.0.0.1\r\n\r\n", 421),
+    "a name with a path": ("GET /ui/login HTTP/1.1\r\nHost: 127.0.0.1/evil.example\r\n\r\n", 421),
     "no name": ("GET /nothing HTTP/1.0\r\n\r\n", 421),
     "no HTTP": ("what is this\r\n\r\n", 400),
     "a long line": ("GET /" + "a" * 20_000 + " HTTP/1.1\r\n{host}\r\n", 400),
@@ -70,6 +73,13 @@ async def test_every_answer_has_the_policy_and_no_other_name_is_answered(
     assert head.count("Content-Security-Policy: default-src 'none'; script-src 'self'; ") == 1
     for line in ("X-Content-Type-Options: nosniff", "Cross-Origin-Opener-Policy: same-origin"):
         assert head.count(line) == 1
+
+
+def test_a_request_has_one_name() -> None:
+    """Development mode of Python lets aiohttp refuse two, else the guard does."""
+    assert guard.is_own_host(["127.0.0.1:80"], ())
+    assert not guard.is_own_host(["127.0.0.1:80", "evil.example"], ())
+    assert not guard.is_own_host([], ())
 
 
 async def test_answers_of_the_api_are_shown_by_no_browser(served: ApiWorld) -> None:

@@ -17,6 +17,7 @@ from urllib.request import urlopen
 import pytest
 
 from pushjuju.services.entities.basis import wake
+from pushjuju.services.requests.user import users
 from tests.terminal import on_terminal
 from tests.unit.cli.commands.program.test_api import started
 from tests.waiting import comes, remains
@@ -76,8 +77,14 @@ def test_without_a_browser_and_a_terminal_no_link_is_shown(folder: Path, tmp_pat
     assert "token=" not in told + text + more
 
 
-def test_the_dashboard_is_that_of_the_user_of_as(folder: Path) -> None:
-    with started(folder, "dashboard", "--no-browser", "--port", "0", "--as", "nobody") as process:
+@pytest.mark.parametrize("user", ["nobody", "kim"])
+def test_the_dashboard_opens_for_no_user_who_may_not_log_in(
+    tmp_path: Path, empty_controller: Path, packs: Charms, user: str
+) -> None:
+    world = TestController.copy(empty_controller, tmp_path, packs)
+    users.add(world.ctx, "kim", "")
+    users.set_enabled(world.ctx, "kim", enabled=False)
+    with started(world.keep(), "dashboard", "--no-browser", "--port", "0", "--as", user) as process:
         _, said = process.communicate(timeout=60)
     assert (process.returncode, "permission denied" in said) == (1, True), said
 
