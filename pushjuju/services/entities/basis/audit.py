@@ -31,6 +31,7 @@ _KINDS = {"action": "task", "remote": "saas", "units": "application", "progress"
 """Names of kinds in the journal of changes -> names for people."""
 _NAMED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "access": (("user", "person"),),
+    "action_operation": (("operation", "id"),),
     "binding": (("application", "application"),),
     "encryption_key": (("encryption-key", "id"),),
     "exposed_endpoint": (("application", "application"),),
