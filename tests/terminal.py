@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import shlex
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 from uuid import uuid4
 
 
@@ -95,6 +97,22 @@ class Terminal:
         """End the terminal without a word to anybody in it."""
         with suppress(ValueError, ProcessLookupError):
             os.kill(int(self._tmux("display-message", "-p", "#{pid}", check=False)), signal.SIGKILL)
+
+
+@contextmanager
+def on_terminal(
+    argv: Sequence[str], env: Mapping[str, str]
+) -> Iterator[tuple[subprocess.Popen[str], TextIO]]:
+    """Run a program whose output goes to a terminal until the block ends; yield it, and what it shows."""
+    reader, writer = pty.openpty()
+    with os.fdopen(reader, errors="replace") as shown:
+        process = subprocess.Popen(argv, env=env, stdout=writer, stderr=subprocess.PIPE, text=True)
+        os.close(writer)
+        try:
+            yield process, shown
+        finally:
+            process.kill()
+            process.communicate()
 
 
 @contextmanager

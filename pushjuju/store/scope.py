@@ -54,6 +54,7 @@ OF_WHOLE_STORE = frozenset(
         "token_delete_person",
         "user_login_connected",
         "user_login_delete",
+        "user_login_end",
         "user_login_set_password",
         "work_free_all",
         "person_set_disabled",

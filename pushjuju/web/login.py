@@ -40,7 +40,8 @@ class LoggedIn:
     """A user who has logged in.
 
     Attributes:
-        generation: Of the password; another generation in the store ends the connection.
+        generation: Of the login; another generation in the store ends the connection.
+        proved: False when the command `dashboard` names the user, without a proof.
         created: When the user was added: who has the name of a removed user is somebody else.
         controller_access: `login`, `superuser` or empty.
         model: The model of the connection, or None on a controller connection.
@@ -56,6 +57,7 @@ class LoggedIn:
     model_access: str = ""
     last_connection: datetime | None = None
     created: datetime | None = None
+    proved: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,8 +192,8 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
     """Return a user whose proof was checked, and note the time of the login.
 
     Raises:
-        ApiError: The user has no access to the controller or model. Only a superuser learns that a model
-            does not exist; the error for other users is the same as for missing access.
+        ApiError: The user is disabled, or has no access to the controller or model. Only a superuser learns
+            that a model does not exist; the error for other users is the same as for missing access.
     """
     with ctx.store.read() as tx:
         level = users.effective_level(tx, name, Kind.CONTROLLER)
@@ -200,8 +202,8 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
         if model and found is None and level == users.LEVELS[Kind.CONTROLLER][-1]:
             raise errors.ApiError(f'unknown model: "{model}"', errors.MODEL_NOT_FOUND)
         access = model_access.level(tx, name, found) if found else ""
-        created = _created(tx, name)
-    if not (access if model else level):
+        created, is_enabled = _created(tx, name), users.is_enabled(tx, name)
+    if not is_enabled or not (access if model else level):
         raise errors.denied()
     requests.note_connection(ctx, name)
     return LoggedIn(

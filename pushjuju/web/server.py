@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import resource
 import socket as sockets
 from asyncio import sslproto
 from collections.abc import Callable, Collection, Sequence
@@ -34,13 +32,12 @@ from pushjuju.web.login_macaroons import LoginMacaroons
 from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site
-from pushjuju.web.pool import PEER, Pool
+from pushjuju.web.pool import Pool
+from pushjuju.web.transport.listening import HEADERS, Listener, note_peer, small_headers
 from pushjuju.web.transport.sockets import Socket
 
 PORT = 17070
-_HANDSHAKE_S = 10.0
 _TLS_BUFFER = 16 * 1024
-_OTHER_FILES = 300  # files that are no connections: stores, uploads, programs
 _API: web.AppKey[Api] = web.AppKey("api", Api)
 
 
@@ -113,9 +110,8 @@ class Server:
         self._commands = commands
         self._pool = Pool(lambda: reopened(ctx))
         self.api = Api(ctx, self._pool, work)
-        self._servers: list[asyncio.Server] = []
-        self._most_open = limits.MOST_OPEN
-        self._runner: web.AppRunner | None = None
+        self._ports: list[int] = []
+        self._listener: Listener | None = None
 
     async def start(self) -> None:
         """Listen on all addresses, and serve requests.
@@ -124,39 +120,23 @@ class Server:
             OSError: The server cannot listen on an address.
         """
         _use_small_buffers()
-        self._most_open = _open_files()
         names = names_of(self._listen)
         found = certificates.ready(self._ctx.controller.root / "api", names, SystemClock().now())
         self.api.ca = found.ca.read_text()
         self.api.public_name = next(iter(self._own.names()), "") if self._own else ""
         self.fingerprint = certificates.fingerprint(found)
         self.api.logins.macaroons = LoginMacaroons(certificates.derived_key(found), self._ctx.clock.now)
-        self._runner = web.AppRunner(
-            application(self.api, self._commands, self._pages()), max_line_size=8192,
-            max_field_size=limits.LARGEST_HEADERS, keepalive_timeout=limits.REQUEST_WITHIN_S,
-            access_log=None, shutdown_timeout=limits.END_WITHIN_S,
-        )  # fmt: skip
-        await self._runner.setup()
-        assert self._runner.server is not None, "it was set up"
+        made = application(self.api, self._commands, self._pages())
+        self._listener = Listener(made, HEADERS, end_within_s=limits.END_WITHIN_S)
+        await self._listener.start()
         context = certificates.server_context(found, self._own)
         for address in self._listen:
-            self._servers.append(
-                await asyncio.get_running_loop().create_server(
-                    self._connection, address.host, address.port, ssl=context,
-                    ssl_handshake_timeout=_HANDSHAKE_S, backlog=512,
-                )
-            )  # fmt: skip
+            _, port = await self._listener.listen(address.host, address.port, context)
+            self._ports.append(port)
         self.api.addresses = tuple(self._reachable())
         registration_string.note_addresses(self._ctx, self.api.addresses)
         self.api.staging.forget_old()
         self.api.start()
-
-    def _connection(self) -> asyncio.BaseProtocol:
-        """Return the protocol of a new connection; one of too many connections ends at once."""
-        assert self._runner is not None, "it was started"
-        server = self._runner.server
-        assert server is not None, "it was set up"
-        return _Full() if len(server.connections) >= self._most_open else server()
 
     def _pages(self) -> Site | None:
         """Return the pages for browsers, which shall keep to TLS when the operator's certificate is there."""
@@ -174,38 +154,19 @@ class Server:
     def _reachable(self) -> list[tuple[str, int]]:
         """Return the addresses for clients; a wildcard address becomes loopback and the host's name."""
         found: list[tuple[str, int]] = []
-        for address, server in zip(self._listen, self._servers, strict=True):
-            port = server.sockets[0].getsockname()[1]
+        for address, port in zip(self._listen, self._ports, strict=True):
             hosts = ["127.0.0.1", sockets.gethostname()] if address.is_every else [address.host]
             found += [(host, port) for host in hosts]
         return found
 
     async def close(self) -> None:
         """Stop listening, and end all connections."""
-        for server in self._servers:
-            server.close()
+        if self._listener is not None:
+            self._listener.stop()
         await self.api.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        if self._listener is not None:
+            await self._listener.close()
         await self._pool.close()
-
-
-class _Full(asyncio.Protocol):
-    """Refuses a connection."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport), "it reads and writes"
-        transport.abort()
-
-
-def _open_files() -> int:
-    """Let this process open as many files as it may, and return how many connections that leaves room for."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = limits.MOST_OPEN + _OTHER_FILES
-    if soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return min(limits.MOST_OPEN, max(soft // 2, soft - _OTHER_FILES))
 
 
 def _use_small_buffers() -> None:
@@ -229,7 +190,7 @@ def names_of(listen: Sequence[Address]) -> list[str]:
 def application(api: Api, commands: RunCommand | None, pages: Site | None) -> web.Application:
     """Return the aiohttp application with the paths of the API, and the pages for browsers."""
     traffic = Traffic()
-    made = web.Application(client_max_size=0, middlewares=[traffic.count, _peer, _headers, _methods])
+    made = web.Application(client_max_size=0, middlewares=[traffic.count, note_peer, small_headers, _methods])
     made[_API] = api
     made.router.add_get("/health", _health)
     for path in ("/", "/api", "/model/{model}/api"):
@@ -248,22 +209,6 @@ def application(api: Api, commands: RunCommand | None, pages: Site | None) -> we
     if pages is not None:
         made.add_subapp(ROOT.rstrip("/"), pages.application())
     return made
-
-
-@web.middleware
-async def _peer(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Note the address of the client for the audit log."""
-    PEER.set(request.remote or "")
-    return await handler(request)
-
-
-@web.middleware
-async def _headers(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse a request whose headers are too large together; aiohttp limits each header."""
-    size = sum(len(name) + len(value) for name, value in request.raw_headers)
-    if size > limits.LARGEST_HEADERS:
-        raise web.HTTPRequestHeaderFieldsTooLarge(text="the headers are too large\n")
-    return await handler(request)
 
 
 @web.middleware

@@ -8,7 +8,6 @@ import itertools
 import os
 import re
 import signal
-import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -29,6 +28,7 @@ from pushjuju.web.pages.loopback import Loopback
 from tests.bench.figures import Report
 from tests.bench.models import crowd
 from tests.bench.processes import environment, pushjuju
+from tests.terminal import on_terminal
 from tests.waiting import until
 from tests.world.browser import CHROMIUM, Tab, browser
 from tests.world.charms import Charms
@@ -301,14 +301,12 @@ class Program:
     """`pushjuju dashboard` in a process of its own."""
 
     def __init__(self, world: TestController) -> None:
-        """Start the program, and wait for the link that it prints."""
+        """Start the program, and wait for the link that it shows."""
         argv = pushjuju("dashboard", "-c", world.ctx.controller.name, "--no-browser", "--port", "0")
         env = {**environment(), "PUSHJUJU_DATA": str(world.ctx.datadir.root)}
-        self._process = subprocess.Popen(
-            argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        assert self._process.stdout is not None
-        self.link = self._process.stdout.readline().strip()
+        self._terminal = on_terminal(argv, env)
+        self._process, shown = self._terminal.__enter__()
+        self.link = shown.readline().strip()
 
     def seconds(self) -> float:
         """Return the processor time of the program."""
@@ -322,7 +320,8 @@ class Program:
 
     def end(self) -> None:
         self._process.send_signal(signal.SIGTERM)
-        self._process.communicate(timeout=60)
+        self._process.wait(timeout=60)
+        self._terminal.__exit__(None, None, None)
 
 
 @asynccontextmanager

@@ -259,6 +259,7 @@ def test_look_at_models_in_a_browser(home: PlayedHome) -> None:
                 assert "admin/shop" in page.read().decode()
             return 0, found[0].replace(found[2], "...")
 
-    names = ("dashboard", "dashboard --link USER", "plan", "api", "controller run --api")
+    links = ("dashboard --link USER", "dashboard --link USER --listen 127.83.20.9:31666")
+    names = ("dashboard", *links, "plan", "api", "controller run --api")
     left_out = {f"pushjuju {name}": "named in a sentence" for name in names}
     how_to.play("use-the-dashboard.md", run, left_out=left_out)

@@ -200,9 +200,9 @@ def test_the_dashboard_outlives_the_absence_of_its_server(alone: Server, run: Ru
         assert not run("bootstrap", "local", "home", "--store", url, "--insecure-store").returncode
         with started(tmp_path, "dashboard", "--no-browser") as (process, said):
             comes(lambda: "http://" in said.read_text(), said.read_text())
-            link = next(word for word in said.read_text().split() if word.startswith("http://"))
-            browser.open(link, timeout=30)
-            page = urllib.parse.urljoin(link, ".")
+            page = next(word for word in said.read_text().split() if word.startswith("http://"))
+            place = urllib.parse.urlsplit(page).netloc
+            browser.open(run("dashboard", "--link", "admin", "--listen", place).stdout.strip(), timeout=30)
             assert shown(browser, page) != "403"
             alone.stop()
             with pytest.raises(urllib.error.HTTPError, match="503") as refused:

@@ -6,6 +6,7 @@ A test names each command that it does not run, with the reason; a reason withou
 from __future__ import annotations
 
 import os
+import pty
 import re
 import shlex
 import signal
@@ -108,17 +109,18 @@ class Shell:
 
     @contextmanager
     def serves(self, line: str, said: str) -> Iterator[re.Match[str]]:
-        """Run a command that goes on until Ctrl-C; yield what matches a pattern in its output."""
+        """Run a command on a terminal until Ctrl-C; yield what matches a pattern in its output."""
+        reader, writer = pty.openpty()
         process = subprocess.Popen(
             shlex.split(line), cwd=self.home, env=self.environ, text=True, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, stdout=writer, stderr=writer,
         )  # fmt: skip
-        with process:
+        os.close(writer)
+        with os.fdopen(reader) as shown, process:
             try:
                 text = ""
-                assert process.stdout is not None
                 while not (found := re.search(said, text)):
-                    line = process.stdout.readline()
+                    line = shown.readline()
                     assert line, f"{text}\nended without {said!r}"
                     text += line
                 yield found

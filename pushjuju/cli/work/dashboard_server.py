@@ -85,6 +85,18 @@ class DashboardServing:
             return [(host, wanted)]
         return [(host, port), (host, 0)] if any_port else [(host, port)]
 
+    @staticmethod
+    def place(listen: str) -> str:
+        """Return `HOST:PORT` of a dashboard that runs.
+
+        Raises:
+            NotValid: The address can be reached from other computers, or has no port.
+        """
+        host, port = _loopback(listen)
+        if not port:
+            raise NotValid(f'the address of a running dashboard has a port, HOST:PORT: "{listen}" has none')
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
     def serve(self, *, browser: bool) -> None:
         """Serve until SIGTERM or SIGINT."""
         asyncio.run(self._until_stopped(browser=browser))
@@ -94,8 +106,7 @@ class DashboardServing:
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         async with self._served() as server:
-            self._cli.output.text(f"{await server.link(self._user)}\n")
-            self._cli.console.info("The link works once, within two minutes. Ctrl-C ends the dashboard.")
+            await self._tell(server)
             if "SSH_CONNECTION" in self._cli.env:
                 self._tell_tunnel(*server.address)
             with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
@@ -105,6 +116,21 @@ class DashboardServing:
                 await stop.wait()
                 if driving is not None:
                     driving.cancel()
+
+    async def _tell(self, server: Loopback) -> None:
+        """Print a link that logs in; where files or programs read the output, the address alone."""
+        console, link = self._cli.console, await server.link(self._user)
+        if console.stdout.isatty():
+            self._cli.output.text(f"{link}\n")
+            console.info("The link works once, within two minutes. Ctrl-C ends the dashboard.")
+        else:
+            self._cli.output.text(f"{server.root}\n")
+            console.info(f"No link is shown where no terminal is: `{self._way_in(server)}` prints one.")
+
+    def _way_in(self, server: Loopback) -> str:
+        """Return the command line that prints a link to this dashboard."""
+        words = f"pushjuju dashboard --link {self._user} --listen {urlsplit(server.root).netloc}"
+        return f"{words} -c {self._ctx.controller.name}" if "controller" in self._cli.given else words
 
     async def _drive(self, server: Loopback) -> None:
         """See to it that what becomes due is done, as long as the dashboard is open."""
@@ -156,7 +182,7 @@ class DashboardServing:
         if program:
             self._browser = children.start([program, page.as_uri()], environ=environ, own_session=True)
         else:
-            self._cli.console.info("No browser was found: open the link.")
+            self._cli.console.info("No browser was found: open the address yourself.")
 
 
 def _loopback(text: str) -> tuple[str, int | None]:

@@ -40,7 +40,7 @@ class UserLogin:
     Attributes:
         password: The hash of the password, or the secret key of a user who has still to choose a password.
             Empty for a user who cannot log in.
-        generation: Grows with each change of the password.
+        generation: Grows when the password changes and when the user is disabled.
         last_connection: When the user logged in last, or None.
     """
 

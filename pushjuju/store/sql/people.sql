@@ -75,6 +75,10 @@ SELECT * FROM user_login WHERE name = :name
 INSERT INTO user_login (name, password, generation) VALUES (:name, :password, 1)
 ON CONFLICT (name) DO UPDATE SET password = :password, generation = user_login.generation + 1
 
+-- name: user_login_end
+INSERT INTO user_login (name, generation) VALUES (:name, 1)
+ON CONFLICT (name) DO UPDATE SET generation = user_login.generation + 1
+
 -- name: user_login_connected
 INSERT INTO user_login (name, last_connection) VALUES (:name, :now)
 ON CONFLICT (name) DO UPDATE SET last_connection = :now

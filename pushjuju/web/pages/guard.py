@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from urllib.parse import parse_qs, urlsplit
 
 from aiohttp import web
@@ -35,18 +35,20 @@ HEADERS = {
 TLS_FOR_A_YEAR = {"Strict-Transport-Security": "max-age=31536000"}
 
 
-def is_own_host(host: str, names: Collection[str]) -> bool:
+def is_own_host(hosts: Sequence[str], names: Collection[str]) -> bool:
     """Return True when a request names this server.
 
     Another name may be that of a page that rebinds its own name to this address, and then reads the answers.
     An address cannot be rebound.
 
     Args:
-        host: The header Host.
+        hosts: The headers Host, of which a request has one.
         names: The names of this server, in addition to `localhost`.
     """
+    host = hosts[0] if len(hosts) == 1 else ""
     try:
-        name = urlsplit(f"//{host}").hostname or ""
+        parts = urlsplit(f"//{host}")
+        name = (parts.hostname or "") if parts.netloc == host and "@" not in host else ""
     except ValueError:
         return False
     try:

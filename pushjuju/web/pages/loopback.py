@@ -11,11 +11,12 @@ from aiohttp import web
 
 from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.services.entities.machine import machine_work
-from pushjuju.web import limits, login
+from pushjuju.web import login
 from pushjuju.web.api import Api
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site
 from pushjuju.web.pool import Pool
+from pushjuju.web.transport.listening import Listener, note_peer, small_headers
 
 _END_S = 2.0
 _THREADS = 2  # each keeps a store and what its pages needed; the interpreter runs one at a time
@@ -58,7 +59,7 @@ class Loopback:
         self._pool = Pool(_opener(ctx), threads=_THREADS)
         self._api = Api(ctx, self._pool, work)
         self._site = Site(self._api, lambda: (self._host,), secure=False, read_only=read_only)
-        self._runner: web.AppRunner | None = None
+        self._listener: Listener | None = None
 
     async def start(self) -> None:
         """Listen, and serve pages.
@@ -66,16 +67,11 @@ class Loopback:
         Raises:
             OSError: The server cannot listen at the address.
         """
-        made = web.Application(client_max_size=0)
+        made = web.Application(client_max_size=0, middlewares=[note_peer, self._site.guarded, small_headers])
         made.add_subapp(ROOT.rstrip("/"), self._site.application())
-        self._runner = web.AppRunner(
-            made, max_line_size=8192, keepalive_timeout=limits.REQUEST_WITHIN_S, access_log=None,
-            shutdown_timeout=_END_S,
-        )  # fmt: skip
-        await self._runner.setup()
-        listening = web.TCPSite(self._runner, self._host, self._port)
-        await listening.start()
-        self._host, self._port = self._runner.addresses[0][:2]
+        self._listener = Listener(made, self._site.headers, end_within_s=_END_S)
+        await self._listener.start()
+        self._host, self._port = await self._listener.listen(self._host, self._port)
 
     @property
     def address(self) -> tuple[str, int]:
@@ -88,9 +84,14 @@ class Loopback:
         Raises:
             ApiError: The user does not exist or has no access to the controller.
         """
-        entered = await self._pool.run(lambda ctx: login.enter(ctx, user))
+        entered = replace(await self._pool.run(lambda ctx: login.enter(ctx, user)), proved=False)
+        return f"{self.root}enter?token={self._site.sessions.link(entered)}"
+
+    @property
+    def root(self) -> str:
+        """The address of the first page."""
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}{ROOT}enter?token={self._site.sessions.link(entered)}"
+        return f"http://{host}:{self._port}{ROOT}"
 
     async def is_work_left(self) -> bool:
         """Return True when work of the controller is due, and no process does it."""
@@ -99,8 +100,8 @@ class Loopback:
     async def close(self) -> None:
         """End all streams, and stop listening."""
         await self._api.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        if self._listener is not None:
+            await self._listener.close()
         await self._pool.close()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -12,7 +11,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from pushjuju.core.clock import SystemClock
-from pushjuju.core.errors import NotFound, PushjujuError, StoreBusy, StoreError
+from pushjuju.core.errors import PushjujuError, StoreBusy, StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.views import entity_news
 from pushjuju.web import errors, login
@@ -26,7 +25,7 @@ from pushjuju.web.pages.changing.posts import Posts
 from pushjuju.web.pages.routes import PAGES
 from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.pages.streams import Streams
-from pushjuju.web.pages.visit import Content, Page, Visit, model_of
+from pushjuju.web.pages.visit import Content, Page, Visit, may_see, visit_of
 
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
@@ -59,16 +58,17 @@ class Site:
         self._api = api
         self._names = names
         self._secure = secure
-        self._headers = {**guard.HEADERS, **(guard.TLS_FOR_A_YEAR if lasting else {})}
+        self.headers = {**guard.HEADERS, **(guard.TLS_FOR_A_YEAR if lasting else {})}
         self._cookie = "__Host-pushjuju" if secure else "pushjuju"
-        self._streams = Streams(api)
+        self._streams = Streams(api, self.headers)
         self._shared = shared.Shared()
         self.sessions = Sessions(time.monotonic)
-        self._posts = None if read_only else Posts(api)
+        self._posts = Posts(api)
+        self._reads_only = read_only
 
     def application(self) -> web.Application:
         """Return the application to mount at `/ui/`."""
-        made = web.Application(middlewares=[self._guarded])
+        made = web.Application(middlewares=[self.guarded])
         made.router.add_get("/login", self._ask)
         made.router.add_post("/login", self._log_in)
         made.router.add_post("/logout", self._log_out)
@@ -86,11 +86,13 @@ class Site:
     # --- every request ------------------------------------------------------------------------------------
 
     @web.middleware
-    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Check the server's name in a request, show errors as pages, and add the headers of all answers."""
         try:
-            if not guard.is_own_host(request.headers.get("Host", ""), self._names()):
+            if not guard.is_own_host(request.headers.getall("Host", []), self._names()):
                 raise web.HTTPMisdirectedRequest(text="this server has another name")
+            if self._reads_only and request.method not in ("GET", "HEAD"):
+                raise web.HTTPForbidden(text=_READS_ONLY)
             answer = await handler(request)
         except web.HTTPException as error:
             routed = request.match_info.http_exception is None  # else there is no such address
@@ -104,7 +106,7 @@ class Site:
             status = 503 if isinstance(error, StoreBusy) else _STATUS.get(told["code"], otherwise)
             answer = self._failed(request, status, told["message"])
         if not answer.prepared:
-            answer.headers.update(self._headers)
+            answer.headers.update(self.headers)
             answer.headers.setdefault("Cache-Control", "no-store")
         return answer
 
@@ -130,13 +132,13 @@ class Site:
         found = self.sessions.find(token, use=use)
         if found is None or await self._api.pool.run(lambda ctx: login.still_in(ctx, found)):
             return found
-        self.sessions.end(token)  # a user who is enabled again logs in again
+        self.sessions.end(token)  # who gets access to the controller again logs in again
         return None
 
     async def _may_follow(self, request: web.Request) -> bool:
         """Return True while a session lasts, and its user may read the model of the stream."""
         found = await self._user(request, use=False)
-        return found is not None and await self._api.pool.run(lambda ctx: _may_see(ctx, found, request))
+        return found is not None and await self._api.pool.run(lambda ctx: may_see(ctx, found.user, request))
 
     async def _required(self, request: web.Request) -> LoggedIn:
         """Return the user of a request, or send the browser to the login form.
@@ -154,8 +156,8 @@ class Site:
         return self._login_form(request.query.get("to", ""))
 
     def _login_form(self, to: str, name: str = "", told: str = "", status: int = 200) -> web.Response:
-        values = {"title": "Log in", "to": to, "name": name, "told": told, "user": ""}
-        return self._html("login.html", values, status)
+        values = {"title": "Log in", "to": to, "name": name, "told": told, "by_link": self._reads_only}
+        return self._html("login.html", {**values, "user": ""}, status)
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
         guard.require_same_origin(request)
@@ -212,7 +214,7 @@ class Site:
                 return await self._shared_answer(page, entered, request)
 
             def made(ctx: Context) -> tuple[str, str, Mapping[str, str]]:
-                visit = _visit(ctx, entered, request)
+                visit = visit_of(ctx, entered.user, request)
                 seen = entity_news.newest(ctx)  # before the page is read: a change meanwhile is news for it
                 content = page.read(visit)
                 if as_json:
@@ -234,14 +236,14 @@ class Site:
         """Return a page that other requests of the user may get as well, without the proof of a session."""
 
         def key(ctx: Context) -> tuple[object, ...]:
-            visit = _visit(ctx, entered, request)
+            visit = visit_of(ctx, entered.user, request)
             rights = visit.may("write"), visit.may("admin"), is_superuser(visit.ctx)
             return request.path_qs, entered.user, *rights, entity_news.newest(ctx)
 
         found = await self._api.pool.run(key)
 
         def made(ctx: Context) -> bytes:
-            visit = _visit(ctx, entered, request)
+            visit = visit_of(ctx, entered.user, request)
             values = _values(page.template, visit, page.read(visit), f"seen={found[-1]}")
             values |= {**self._of_forms(request, visit), "csrf": ""}
             return shared.packed(rendering.render(page.template, visit.now, values))
@@ -252,8 +254,9 @@ class Site:
         """Return the values that forms and links need: what the user may do, and the proof of the session."""
         administers = visit.may("admin")
         return {
-            "may_change": self._posts is not None and visit.may("write"),
-            "may_destroy": self._posts is not None and administers,
+            "may_change": not self._reads_only and visit.may("write"),
+            "may_destroy": not self._reads_only and administers,
+            "may_post": not self._reads_only,
             "administers": administers,
             "superuser": is_superuser(visit.ctx),
             "csrf": self.sessions.mark(request.cookies.get(self._cookie, "")),
@@ -262,21 +265,19 @@ class Site:
 
     async def _post(self, request: web.Request) -> web.StreamResponse:
         """Show the plan of a change, or make the change."""
-        if self._posts is None:
-            raise web.HTTPForbidden(text=_READS_ONLY)
         guard.require_same_origin(request)
         entered = await self._required(request)
         form = await guard.read_form(request, _LARGEST_CHANGE, _MOST_FIELDS)
         if not self.sessions.is_mark(request.cookies.get(self._cookie, ""), form.pop("csrf", "")):
             raise web.HTTPForbidden(text=uploads.FOREIGN)
-        visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
+        visit = await self._api.pool.run(lambda ctx: visit_of(ctx, entered.user, request))
         shown = await self._posts.answer(visit, entered, form, apply=request.path.endswith("/apply"))
         if shown is None:
             to = form.get("back", "")
             return _go_to(to if is_page(to) else visit.pages.page())
 
         def made(ctx: Context) -> str:
-            again = _visit(ctx, entered, request)
+            again = visit_of(ctx, entered.user, request)
             values = _values("plan.html", again, shown, "") | self._of_forms(request, again)
             return rendering.render("plan.html", again.now, values)
 
@@ -286,12 +287,10 @@ class Site:
 
     async def _take_file(self, request: web.Request) -> web.StreamResponse:
         """Attach a file of the browser's computer as a resource."""
-        if self._posts is None:
-            raise web.HTTPForbidden(text=_READS_ONLY)
         guard.require_same_origin(request)
         entered = await self._required(request)
         is_own = partial(self.sessions.is_mark, request.cookies.get(self._cookie, ""))
-        visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
+        visit = await self._api.pool.run(lambda ctx: visit_of(ctx, entered.user, request))
         await uploads.take(self._api, visit, entered, request, is_own)
         return _go_to(visit.pages.page("resources"))
 
@@ -311,30 +310,9 @@ class Site:
         entered = await self._user(request, use=False)
         if entered is None:
             raise web.HTTPUnauthorized(text="the session is over")
-        visit = await self._api.pool.run(lambda ctx: _visit(ctx, entered, request))
+        visit = await self._api.pool.run(lambda ctx: visit_of(ctx, entered.user, request))
         model = visit.found.uuid if visit.found else ""
         return await self._streams.answer(request, entered.user, model, partial(self._may_follow, request))
-
-
-def _visit(ctx: Context, entered: LoggedIn, request: web.Request) -> Visit:
-    """Return a request as pages need it.
-
-    Raises:
-        NotFound: The user may not read the model of the address, or the model does not exist.
-    """
-    ctx, path = replace(ctx, user=entered.user), dict(request.match_info)
-    found = model_of(ctx, path["owner"], path["model"]) if "model" in path else None
-    return Visit(
-        ctx=ctx, found=found, path=path, query=dict(request.query), pairs=tuple(request.query.items())
-    )
-
-
-def _may_see(ctx: Context, entered: LoggedIn, request: web.Request) -> bool:
-    try:
-        _visit(ctx, entered, request)
-    except NotFound:
-        return False
-    return True
 
 
 def _values(template: str, visit: Visit, content: Content, follows: str) -> dict[str, Any]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 
 from pushjuju.services.views import entity_news
 from pushjuju.web.api import Api
-from pushjuju.web.pages import guard
 from pushjuju.web.subscriptions import Signal, Wanted
 from pushjuju.web.watch.readings import sign
 
@@ -22,8 +21,9 @@ _CHANGE, _ALIVE = b"event: change\ndata:\n\n", b"event: alive\ndata:\n\n"
 class Streams:
     """The streams of all browsers."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, headers: Mapping[str, str]) -> None:
         self._api = api
+        self._headers = headers
         self._open: dict[int, tuple[web.Request, str]] = {}
 
     async def answer(
@@ -44,7 +44,7 @@ class Streams:
         open_now = Counter(user for stream, user in self._open.values() if _is_connected(stream))
         if open_now.total() >= _MOST_STREAMS or open_now[user] >= _MOST_OF_USER:
             raise web.HTTPServiceUnavailable(text="too many streams")
-        answer = web.StreamResponse(headers={**guard.HEADERS, "Cache-Control": "no-store"})
+        answer = web.StreamResponse(headers={**self._headers, "Cache-Control": "no-store"})
         answer.content_type = "text/event-stream"
         await answer.prepare(request)
         wanted = Wanted(facade="", model=model, read=sign, writes="writes" in request.query)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from aiohttp import web
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass as value
@@ -155,3 +157,25 @@ def model_of(ctx: Context, owner: str, name: str) -> Model:
             if (found.owner, found.name) == (owner, name) and model_access.may(tx, ctx.user, found, "read"):
                 return found
     raise NotFound(f"there is no model {owner}/{name}, or you may not see it")
+
+
+def visit_of(ctx: Context, user: str, request: web.Request) -> Visit:
+    """Return a request as pages need it.
+
+    Raises:
+        NotFound: The user may not read the model of the address, or the model does not exist.
+    """
+    ctx, path = replace(ctx, user=user), dict(request.match_info)
+    found = model_of(ctx, path["owner"], path["model"]) if "model" in path else None
+    return Visit(
+        ctx=ctx, found=found, path=path, query=dict(request.query), pairs=tuple(request.query.items())
+    )
+
+
+def may_see(ctx: Context, user: str, request: web.Request) -> bool:
+    """Return True when a user may read the model of a request's address."""
+    try:
+        visit_of(ctx, user, request)
+    except NotFound:
+        return False
+    return True

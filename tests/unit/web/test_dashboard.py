@@ -225,9 +225,8 @@ async def test_a_session_does_not_return_with_its_user_or_with_the_name(
         served.add_user("bob")
         may_read(busy, "bob")
         async with browsing(served, "bob") as browser:
-            if end == "disable":
+            if end == "disable":  # and no request tells the server of it meanwhile
                 users.set_enabled(served.ctx, "bob", enabled=False)
-                assert (await browser.get("/ui/m/admin/shop/"))[0] == 303
                 users.set_enabled(served.ctx, "bob", enabled=True)
             else:
                 users.remove(served.ctx, "bob")

@@ -64,6 +64,15 @@ async def test_a_link_of_a_user_who_is_disabled_or_removed_meanwhile_does_not_wo
             assert await follow(browser, path) == (403, "")
 
 
+async def test_a_link_does_not_return_with_its_user(served: ApiWorld) -> None:
+    served.add_user("kim")
+    path = link(served)
+    users.set_enabled(served.ctx, "kim", enabled=False)
+    users.set_enabled(served.ctx, "kim", enabled=True)
+    async with browsing(served) as browser:
+        assert await follow(browser, path) == (403, "")
+
+
 def test_an_old_link_does_not_work(served: ApiWorld, house: TestController) -> None:
     served.add_user("kim")
     token = link(served).partition("token=")[2]

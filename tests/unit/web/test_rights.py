@@ -149,7 +149,7 @@ def paths(served: ApiWorld) -> Iterator[tuple[str, str]]:
     """Yield method and path of all routes that name a model, with `{model}`, and `{name}` on pages."""
     parts = {"owner": "admin", "application": "web", "resource": "x", "object": "web-0000000", "id": "1",
              "name": "web", "number": "0"}  # fmt: skip
-    for route in served.server._runner.app.router.routes():
+    for route in served.server._listener._runner.app.router.routes():
         found = route.resource.canonical if route.resource else ""
         if "{model}" in found:
             model = "{name}" if found.startswith("/ui/") else "{model}"

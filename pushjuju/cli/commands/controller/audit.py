@@ -35,16 +35,17 @@ class AuditFlags:
 
 @command(
     "audit",
-    usage="[verify]",
+    usage="[verify [HASH]]",
     summary="Shows who changed what in a controller, when, and through which door.",
-    at_most=1,
+    at_most=2,
     formats=("tabular", "yaml", "json"),
     into=AuditFlags,
     details="Each change by a command, the API, the dashboard or cron has a line, which its transaction\n"
     "writes. A line names what has changed, and has no values. The user of a command is believed\n"
     "(`verified` is false), and the login name stands beside it; a user of the API has logged in.\n\n"
     "Each line has the hash of the line before. `audit verify` exits with 1 when a line was changed or\n"
-    "is missing. It prints the newest hash: keep a copy elsewhere to see later whether the end was cut.\n\n"
+    "is missing. It prints the newest hash: keep a copy elsewhere, and give it to a later check, which then\n"
+    "also sees when the end was cut or the whole log written anew.\n\n"
     "Lines are kept for a year (controller-config audit-log-max-age); auditing-enabled=false ends them.",
     examples="    pushjuju audit --since 24h\n    pushjuju audit --user kim --model web --format json\n"
     "    pushjuju audit --entity mysql\n    pushjuju audit verify\n",
@@ -55,7 +56,7 @@ def audit(cli: Cli, args: tuple[str, ...], asked: AuditFlags) -> None:
     if args and args[0] != "verify":
         raise UsageError(f'unknown subcommand "{args[0]}" of audit: it has `verify`')
     if args:
-        _verify(cli, asked)
+        _verify(cli, asked, *args[1:])
     else:
         _list(cli, asked)
 
@@ -77,8 +78,8 @@ def _list(cli: Cli, asked: AuditFlags) -> None:
     cli.output.write(found, {"tabular": lambda lines: audit_table.table(lines, utc=asked.utc)})
 
 
-def _verify(cli: Cli, asked: AuditFlags) -> None:
-    found = audit_lines.verify(session.open_controller(cli, asked.controller))
+def _verify(cli: Cli, asked: AuditFlags, kept: str = "") -> None:
+    found = audit_lines.verify(session.open_controller(cli, asked.controller), kept)
     cli.output.write(audit_table.verified(found), {"tabular": lambda _document: audit_table.verdict(found)})
     if found.problems:
         raise Exited(_BROKEN)

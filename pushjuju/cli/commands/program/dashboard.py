@@ -28,7 +28,7 @@ class DashboardFlags:
     listen: str = flags.text("listen", "Listen at another address of this computer: ADDRESS, or ADDRESS:PORT")
     read_only: bool = flags.switch("read-only", "Let no page change anything")
     no_drive: bool = flags.switch("no-drive", "Leave what becomes due to other processes and commands")
-    link: str = flags.text("link", "Print a link that logs this user in once, at the API of the controller")
+    link: str = flags.text("link", "Print a link that logs this user in once, at the API or at --listen")
     user: str = flags.text("as", "The user whose rights the pages have; by default your own", dest="user")
 
 
@@ -42,11 +42,12 @@ class DashboardFlags:
     "logs, and change with the model. Forms change models, after they have shown what would happen;\n"
     "--read-only leaves them out. While the dashboard is open, a background process does what\n"
     "becomes due, unless --no-drive or --read-only is given. Only this computer reaches the pages; the\n"
-    "printed link logs in once, within two minutes. The command ends with Ctrl-C.\n\n"
+    "link that a terminal shows logs in once, within two minutes. For another, --link USER takes the\n"
+    "address of the dashboard with --listen. The command ends with Ctrl-C.\n\n"
     "For other computers, `pushjuju api` serves the same pages at https://HOST:PORT/ui/, where\n"
     "users log in with their passwords, or once with the link that --link USER prints.",
     examples="    pushjuju dashboard\n    pushjuju dashboard --no-browser --port 8080\n"
-    "    pushjuju dashboard --link alice\n",
+    "    pushjuju dashboard --link alice\n    pushjuju dashboard --link admin --listen 127.83.20.9:31666\n",
     see_also=("status", "timeline", "api"),
 )
 def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
@@ -55,7 +56,7 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
         raise UsageError("cannot mix --browser and --no-browser")
     ctx = session.open_controller(cli, asked.controller)
     if "link" in cli.given:
-        _link(cli, ctx, asked.link)
+        _link(cli, ctx, asked)
         return
     user, is_default = asked.user or ctx.user, "port" not in cli.given
     served = serving.dashboard()
@@ -66,13 +67,13 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
     made.serve(browser=not asked.no_browser)
 
 
-def _link(cli: Cli, ctx: Context, user: str) -> None:
-    """Print a link for another user; nothing is served."""
-    if not user:
+def _link(cli: Cli, ctx: Context, asked: DashboardFlags) -> None:
+    """Print a link for a user; nothing is served."""
+    if not asked.link:
         raise UsageError('--link needs the name of a user, not ""')
-    if others := sorted(cli.given - {"link", "controller"}):
+    if others := sorted(cli.given - {"link", "controller", "listen"}):
         raise UsageError(f"cannot mix --link and --{others[0].replace('_', '-')}")
-    cli.console.stdout.write(f"{tokens.make_link(ctx, user)}\n")
-    cli.console.info(
-        f"The link logs {user} in once, within {tokens.LINK_MINUTES} minutes, where `pushjuju api` runs."
-    )
+    place = serving.dashboard().place(asked.listen) if asked.listen else ""
+    cli.console.stdout.write(f"{tokens.make_link(ctx, asked.link, place)}\n")
+    where = "at that dashboard" if place else "where `pushjuju api` runs"
+    cli.console.info(f"The link logs {asked.link} in once, within {tokens.LINK_MINUTES} minutes, {where}.")

@@ -31,6 +31,7 @@ _KINDS = {"action": "task", "remote": "saas", "units": "application", "progress"
 """Names of kinds in the journal of changes -> names for people."""
 _NAMED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "access": (("user", "person"),),
+    "action_operation": (("operation", "id"),),
     "binding": (("application", "application"),),
     "encryption_key": (("encryption-key", "id"),),
     "exposed_endpoint": (("application", "application"),),
@@ -92,8 +93,8 @@ class Caller:
         command: A command, or `Facade.Method` of the API.
         arguments: The words behind a command, without values.
         host: The address of a client of the API or the dashboard, when it is known.
-        env: The environment of a command, which names the user behind `sudo`.
-        verified: True when a password or macaroon has proved the user.
+        env: The environment of a command or dashboard, which names the user behind `sudo`.
+        verified: True when a password, a macaroon or a link for the user has proved the user.
         course: What the request has done so far.
     """
 
@@ -110,6 +111,8 @@ class Caller:
         found: dict[str, object] = {"door": self.door, "verified": self.verified}
         if self.door in ("api", "dashboard"):
             found["host"] = self.host
+            if not self.verified:
+                found["login"] = _login(self.env)
         else:
             found |= {"host": os.uname().nodename, "login": _login(self.env)}
         return found | {"command": self.command, "arguments": list(self.arguments)}

@@ -22,7 +22,7 @@ from pushjuju.store.tx import ModelTx, Tx
 DEFAULT_USER = "admin"
 AT_ONCE = 100  # as `controller run --lanes`
 AUDITING = "auditing-enabled"
-AUDITING_OFF = f"controller-config {AUDITING}"  # a change that is in the audit log in any case
+AUDITING_OFF = f"controller-config {AUDITING}"  # begins the name of a change that is logged in any case
 
 
 def _unseeded() -> Random:
@@ -97,7 +97,8 @@ class Context:
 
     @contextmanager
     def _noted(self, tx: Tx, *, model: str = "", files: tuple[str, ...] = ()) -> Iterator[Tx]:
-        if self.controller.config().get(AUDITING) is False and AUDITING_OFF not in files:
+        is_off = self.controller.config().get(AUDITING) is False
+        if is_off and not any(name.startswith(AUDITING_OFF) for name in files):
             yield tx
             return
         noting = Noting(user=self.user, caller=self.caller, now=self.clock.now(), model=model, files=files)

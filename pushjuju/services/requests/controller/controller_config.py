@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 from pushjuju.core.errors import NotValid
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.context import AUDITING, AUDITING_OFF, Context
 from pushjuju.services.entities.model import controller_config
 
 
@@ -34,5 +34,10 @@ def change(ctx: Context, values: Mapping[str, Any]) -> None:
         config.update(parsed)
         controller_config.check_state_sizes(config)
 
-    with ctx.change_controller(*(f"controller-config {key}" for key in values)):
+    with ctx.change_controller(*(_audited(key, value) for key, value in parsed.items())):
         ctx.controller.change(edit)
+
+
+def _audited(key: str, value: object) -> str:
+    """Return the name of a change in the audit log; that of the end of the log has the value, too."""
+    return f"{AUDITING_OFF}={str(value).lower()}" if key == AUDITING else f"controller-config {key}"

@@ -16,20 +16,18 @@ LINK_MINUTES = 10
 _LOCAL = ("127.0.0.1:", "[::1]:")
 
 
-def make_link(ctx: Context, name: str) -> str:
-    """Return the address of a page of this controller's API server that logs a browser in once.
+def make_link(ctx: Context, name: str, dashboard: str = "") -> str:
+    """Return the address of a page that logs a browser in once.
+
+    Args:
+        dashboard: `HOST:PORT` of a dashboard on this computer; empty for this controller's API server.
 
     Raises:
         NotPermitted: The caller is no superuser.
         NotFound: There is no such user, or the API was never served.
         NotValid: The user may not log in.
     """
-    known = registration_string.addresses(ctx)
-    if not known:
-        raise NotFound(
-            "the API of this controller was never served, so no link leads there", hint="pushjuju api"
-        )
-    host = next((item for item in known if not item.startswith(_LOCAL)), known[0])
+    place = f"http://{dashboard}" if dashboard else f"https://{_api_host(ctx)}"
     with ctx.change_controller() as tx:
         _require_superuser(ctx, tx)
         users.require(tx, name)
@@ -38,7 +36,16 @@ def make_link(ctx: Context, name: str) -> str:
         now = ctx.clock.now()
         until = now + timedelta(minutes=LINK_MINUTES)
         token = tokens.make(tx, Purpose.LINK, name, now=now, until=until)
-    return f"https://{host}/ui/enter?token={token}"
+    return f"{place}/ui/enter?token={token}"
+
+
+def _api_host(ctx: Context) -> str:
+    known = registration_string.addresses(ctx)
+    if not known:
+        raise NotFound(
+            "the API of this controller was never served, so no link leads there", hint="pushjuju api"
+        )
+    return next((item for item in known if not item.startswith(_LOCAL)), known[0])
 
 
 def follow_link(ctx: Context, token: str) -> str:

@@ -140,9 +140,14 @@ class Verified:
 _MOST_PROBLEMS = 100
 
 
-def verify(ctx: Context) -> Verified:
-    """Check the hash of each line, and that the lines follow each other without a gap."""
+def verify(ctx: Context, kept: str = "") -> Verified:
+    """Check the hash of each line, and that the lines follow each other without a gap.
+
+    Args:
+        kept: A hash of an earlier check, which a line must have; empty for none.
+    """
     problems: list[str] = []
+    is_there = not kept
     count, first, before = 0, None, None
     begins = (1, "")  # the number and the `previous` of the oldest line
     for row in _forwards(ctx):
@@ -153,9 +158,12 @@ def verify(ctx: Context) -> Verified:
         if before is not None and (before.number + 1, before.hash) != (row.number, row.previous):
             problems.append(f"lines are missing or were changed between {before.number} and {row.number}")
         begins = _pruned(row) or begins
+        is_there = is_there or kept in (row.hash, row.previous)
         before = row
     if first is not None and (first.number, first.previous) != begins:
         problems.insert(0, f"lines are missing before {first.number}")
+    if not is_there:
+        problems.insert(0, "no line has that hash: lines of that time were changed or deleted")
     newest = (before.number, before.hash) if before is not None else (0, "")
     return Verified(lines=count, last=newest[0], hash=newest[1], problems=tuple(problems[:_MOST_PROBLEMS]))
 

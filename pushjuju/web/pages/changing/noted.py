@@ -27,6 +27,8 @@ def noted(
     model = visit.model
     said = Speaker(user=entered.user, what="dashboard", model=model.uuid, model_name=model.qualified)
     with api.audit(ctx).conversation(said).request(1, f"Dashboard.{name}", 1, params):
-        caller = Caller(door="dashboard", command=name, host=PEER.get(), verified=True)
+        caller = Caller(
+            door="dashboard", command=name, host=PEER.get(), verified=entered.proved, env=ctx.environ
+        )
         with answering(replace(ctx, user=entered.user, caller=caller)) as own:
             yield own

@@ -21,6 +21,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.secret.secrets import Change
+from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import attach_resource, settings
 from pushjuju.services.requests.controller import controller_config, notify
 from pushjuju.services.requests.controller.notify import TargetOptions
@@ -68,6 +69,14 @@ def test_a_change_has_a_line_that_names_what_changed_and_no_value(web: TestContr
     assert "application web" in line["changed"]
     assert line["time"] == "2025-03-01T09:00:00.000000Z"
     assert SECRET not in json.dumps(found(web))
+
+
+def test_the_line_of_an_action_names_its_operation_and_tasks(runtime: TestController) -> None:
+    acts = {"actions.yaml": json.dumps({"backup": {}})}
+    runtime.active("web", packed=runtime.charms.make("web", files=acts))
+    request = operations.ActionRequest(action="backup", receivers=["web/0"], parameters={})
+    operations.enqueue(runtime.ctx, runtime.model, request)
+    assert found(runtime)[-1]["changed"] == ["operation 1", "task 2"]
 
 
 def test_a_line_names_a_model_once(web: TestController) -> None:
@@ -209,9 +218,10 @@ def test_the_end_of_auditing_is_the_last_line(web: TestController) -> None:
     last = found(web)
     set_port(web, 4)
     assert found(web) == last
-    assert last[-1]["changed"] == ["controller-config auditing-enabled"]
-    controller_config.change(web.ctx, {"auditing-enabled": True})
+    assert last[-1]["changed"] == ["controller-config auditing-enabled=false"]
+    controller_config.change(web.ctx, {"auditing-enabled": "true"})
     assert len(found(web)) == len(last) + 1
+    assert found(web)[-1]["changed"] == ["controller-config auditing-enabled=true"]
 
 
 def test_an_untouched_log_is_intact(web: TestController) -> None:

@@ -69,6 +69,20 @@ def test_verify_fails_when_a_line_was_changed(lab: Run, tmp_path: Path) -> None:
     assert lab("audit", "check").status == 2
 
 
+def test_verify_with_an_earlier_hash_fails_when_the_end_was_cut(lab: Run, tmp_path: Path) -> None:
+    ok(lab("deploy", CHARM, "web"))
+    kept = json.loads(ok(lab("audit", "verify", "--format", "json")))["hash"]
+    ok(lab("add-user", "kim"))
+    assert "lines are intact" in ok(lab("audit", "verify", kept))
+    with closing(sqlite3.connect(tmp_path / "data" / "controllers" / "lab" / "state.db")) as connection:
+        connection.execute("DELETE FROM audit WHERE number > 1")
+        connection.commit()
+    assert "lines are intact" in ok(lab("audit", "verify"))
+    broken = lab("audit", "verify", kept)
+    said = "no line has that hash: lines of that time were changed or deleted\n"
+    assert (broken.status, broken.out) == (1, said)
+
+
 def test_no_secret_of_any_argument_is_in_the_log(lab: Run, tmp_path: Path) -> None:
     ok(lab("deploy", CHARM, "web"))
     (tmp_path / "key.pub").write_text("x")

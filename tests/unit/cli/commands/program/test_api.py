@@ -6,14 +6,12 @@ import asyncio
 import os
 import re
 import signal
-import sqlite3
 import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -21,10 +19,8 @@ from cryptography import x509
 
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
-from pushjuju.services.entities.basis import wake
 from pushjuju.web import certificates
 from pushjuju.web.server import Address
-from tests.waiting import comes, remains
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 
@@ -172,84 +168,3 @@ def test_no_slip_opens_the_api_to_every_address(text: str) -> None:
     with pytest.raises(NotValid, match="is not an address to listen at"):
         Address.parse(text)
     assert Address.parse(":17070").is_every
-
-
-def test_the_dashboard_prints_a_link_that_logs_in_until_a_signal_comes(folder: Path) -> None:
-    with started(folder, "dashboard", "--no-browser", "--port", "0") as process:
-        assert process.stdout is not None
-        link = process.stdout.readline().strip()
-        with urlopen(link) as page:
-            assert b"You are logged in" in page.read()
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
-        assert process.returncode == 0
-
-
-def test_the_dashboard_listens_where_it_is_told_but_only_on_this_computer(folder: Path) -> None:
-    with started(folder, "dashboard", "--no-browser", "--listen", "127.0.0.5:0") as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("http://127.0.0.5:")
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
-    with started(folder, "dashboard", "--no-browser", "--listen", "0.0.0.0:80") as process:
-        _, said = process.communicate(timeout=30)
-    assert process.returncode == 1
-    assert "pushjuju api --listen 0.0.0.0:80" in said
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--link", "admin"), "was never served, so no link leads there"),
-        (("--link", "admin", "--read-only"), "cannot mix --link and --read-only"),
-        (("--link", ""), '--link needs the name of a user, not ""'),
-    ],
-)
-def test_a_link_for_a_user_needs_a_server_and_no_other_flag(
-    folder: Path, words: tuple[str, ...], said: str
-) -> None:
-    with started(folder, "dashboard", *words) as process:
-        _, told = process.communicate(timeout=60)
-    assert process.returncode in (1, 2)
-    assert said in told
-
-
-@pytest.mark.parametrize("flag", ["", "--no-drive", "--read-only"])
-def test_what_becomes_due_is_done_while_the_dashboard_is_open(
-    tmp_path: Path, packs: Charms, flag: str
-) -> None:
-    world = TestController.build(tmp_path, packs)
-    world.write(lambda tx: wake.machine(tx, "7", "a test"))
-    path, folder = world.ctx.controller.store_path, world.keep()
-
-    def is_due() -> bool:
-        with closing(sqlite3.connect(path)) as store:
-            found = store.execute("SELECT due FROM work WHERE key LIKE '%/machine/7'").fetchone()
-        return found is not None and found[0] is not None
-
-    with started(folder, "dashboard", "--no-browser", "--port", "0", *([flag] if flag else [])) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        if flag:
-            remains(is_due, 2.0)
-        else:
-            comes(lambda: not is_due())
-
-
-def test_the_browser_gets_a_private_page_and_no_variable_that_is_not_its_own(
-    folder: Path, tmp_path: Path
-) -> None:
-    told, opener = tmp_path / "told", tmp_path / "bin" / "xdg-open"
-    opener.parent.mkdir()
-    os.mkfifo(told)
-    opener.write_text(
-        f'#!/bin/sh\n{{ pwd; env; stat -c %a "${{1#file://}}"; cat "${{1#file://}}"; }} > {told}\n'
-    )
-    opener.chmod(0o755)
-    path = f"{opener.parent}:{os.environ['PATH']}"
-    with started(folder, "dashboard", "--port", "0", PATH=path, DISPLAY=":7", SECRET="s") as process:
-        found = told.read_text().splitlines()
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
-    assert (found[0], "DISPLAY=:7" in found, "SECRET=s" in found, "600" in found) == ("/", True, False, True)
-    assert "token=" in found[-1]
