@@ -28,8 +28,8 @@ PICTURES = (("status", "--format", "svg"), ("status", "--format", "svg", "--mach
 MAX_STATEMENTS = 20  # of `status`, whatever the size of the model
 # Each of these costs more than a whole `status` may.
 HEAVY = (
-    "_hashlib", "asyncio", "asyncssh", "cryptography", "dis", "importlib.metadata", "jsonschema", "libcloud", "pluggy",
-    "rich", "tomlkit", "yaml",
+    "_hashlib", "asyncio", "asyncssh", "cryptography", "dis", "importlib.metadata", "jsonschema", "libcloud",
+    "pluggy", "rich", "tomlkit", "yaml",
 )  # fmt: skip
 _IMPORTED = """
 import io, os, sys
