@@ -31,3 +31,9 @@ html_show_copyright = False
 html_last_updated_fmt = None  # a date would differ between two builds of the same source
 highlight_language = "text"
 copybutton_exclude = ".linenos, .gp, .go"
+# a site that is slow tonight is no broken link, and a page may move
+linkcheck_retries = 3
+linkcheck_timeout = 30
+linkcheck_workers = 4
+linkcheck_anchors = False  # pages of GitHub make theirs with scripts
+linkcheck_ignore = [r"https?://(127\.0\.0\.1|localhost|[\w.-]*\bexample\b)"]
