@@ -15,12 +15,13 @@ import aiohttp
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 _FLAGS = ("--headless", "--no-remote", "--remote-debugging-port=0", "--remote-allow-system-access")
-# the browser asks Mozilla for nothing; a key that tests press leads through links, too
+# the browser asks Mozilla for nothing, the key Tab leads through links, and the window counts as in front
 _PREFERENCES: Mapping[str, bool | int | str] = {
     "accessibility.tabfocus": 7,
     "app.normandy.enabled": False,
     "browser.shell.checkDefaultBrowser": False,
     "datareporting.policy.dataSubmissionEnabled": False,
+    "focusmanager.testmode": True,
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,",
@@ -81,12 +82,15 @@ class FirefoxTab:
         tree = await self._command("browsingContext.getTree", **{"moz:scope": "chrome"})
         self._window = tree["contexts"][0]["context"]
         await self._command("session.subscribe", events=_EVENTS)
+        await self._browser(
+            "gBrowser.selectedBrowser.focus()"
+        )  # at first the field of the address has the focus
 
     async def _command(self, method: str, **params: Any) -> dict[str, Any]:
         number = next(self._numbers)
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         await self._socket.send_json({"id": number, "method": method, "params": params})
-        answer = await asyncio.wait_for(future, 30)
+        answer = await asyncio.wait_for(future, 60)
         if answer["type"] == "error" and method == "script.evaluate" and answer["error"] in _LEFT:
             raise Left
         assert answer["type"] == "success", (method, answer)
@@ -118,9 +122,10 @@ class FirefoxTab:
     async def reduce_motion(self, reduce: bool) -> None:
         """Choose whether the reader wants no motion."""
         await self._browser(f"Services.prefs.setIntPref('ui.prefersReducedMotion', {int(reduce)})")
+        await self.until(f"matchMedia('(prefers-reduced-motion: reduce)').matches == {json.dumps(reduce)}")
 
     async def keep_focus(self) -> None:
-        """Behave as a window in front; Firefox without a screen does so already."""
+        """Behave as a window in front, as the session does from its start."""
 
     async def without_scripts(self) -> None:
         """Run no script of pages from now on."""
@@ -204,7 +209,7 @@ async def firefox(folder: Path) -> AsyncIterator[FirefoxTab]:
     )
     assert process.stderr is not None, "it is a pipe"
     try:
-        while b"BiDi listening on" not in (line := await asyncio.wait_for(process.stderr.readline(), 60)):
+        while b"BiDi listening on" not in (line := await asyncio.wait_for(process.stderr.readline(), 120)):
             assert line, "Firefox has ended"
         drain = asyncio.create_task(process.stderr.read())
         address = line.decode().split("listening on ")[1].strip()
