@@ -30,6 +30,7 @@ html_copy_source = False
 html_show_copyright = False
 html_last_updated_fmt = None  # a date would differ between two builds of the same source
 highlight_language = "text"
+smartquotes = False  # flags keep their two hyphens, and what readers copy keeps its quotes
 copybutton_exclude = ".linenos, .gp, .go"
 # a site that is slow tonight is no broken link, and a page may move
 linkcheck_retries = 3
