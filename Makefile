@@ -62,7 +62,7 @@ fuzz: setup  ## Hostile input, longer and with other examples each time (FUZZ=20
 	FUZZ=$(or $(FUZZ),20) $(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz
 
 fuzz-hour: setup  ## Hostile input for an hour, with other examples in each round
-	end=$$(($$(date +%s) + 3600)); while [ $$(date +%s) -lt $$end ]; do $(MAKE) fuzz || exit 1; done
+	end=$$(($$(date +%s) + 3600)); while [ $$(date +%s) -lt $$end ]; do $(MAKE) fuzz FUZZ=5 || exit 1; done
 
 machine: setup  ## The tests on real machines only (root)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "machine and not bench"
