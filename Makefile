@@ -1,9 +1,10 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image image-test clean lock lowest audit statements unordered test-postgres chaos-postgres
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image image-test clean lock lowest audit statements unordered test-postgres chaos-postgres hooks workflows fuzz-hour firefox links counts newest piuparts
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd and not browser and not image
 WORKERS ?= $(shell nproc)
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +33,12 @@ imports: setup  ## Which module may import which (import-linter)
 old-python: setup  ## What runs on machines stays valid Python 3.8 (vermin)
 	$(BIN)/vermin -q --target=3.8- --no-tips --violations pushjuju/portable pushjuju/runner/remote pushjuju/plugins/hooks
 
+hooks: setup  ## The hooks before a commit, over all files (pre-commit; needs Go and a network, or SKIP=gitleaks)
+	$(BIN)/pre-commit run --all-files --show-diff-on-failure
+
+workflows: setup  ## Check the workflows of CI (zizmor; with GH_TOKEN also against what GitHub knows of the actions)
+	$(BIN)/zizmor --quiet .github
+
 shape: setup  ## Print measures of the code: folders, circles, lengths, words, files that one change touches
 	$(BIN)/python contrib/shape.py
 
@@ -54,6 +61,9 @@ test-postgres: setup  ## The tests of services and workers with their stores in 
 fuzz: setup  ## Hostile input, longer and with other examples each time (FUZZ=20 times as many)
 	FUZZ=$(or $(FUZZ),20) $(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz
 
+fuzz-hour: setup  ## Hostile input for an hour, with other examples in each round
+	end=$$(($$(date +%s) + 3600)); while [ $$(date +%s) -lt $$end ]; do $(MAKE) fuzz FUZZ=5 || exit 1; done
+
 machine: setup  ## The tests on real machines only (root)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "machine and not bench"
 
@@ -71,6 +81,9 @@ lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base
 browser: setup  ## The dashboard in a browser (Debian: chromium)
 	$(BIN)/python -m pytest -q -rs -m browser tests/browser
 
+firefox: setup  ## The same in Firefox (Debian: firefox-esr)
+	PUSHJUJU_TEST_BROWSER=firefox $(BIN)/python -m pytest -q -rs -m browser tests/browser
+
 golden: setup  ## Write the expected output; read the diff before you commit it
 	$(BIN)/python -m pytest -q tests/golden --golden-update
 	git diff --stat tests/golden
@@ -82,11 +95,17 @@ bench-fleet: setup  ## Compare pushjuju with similar tools on 10 and 100 hosts (
 	$(BIN)/python -m tests.bench.fleet --hosts 10,100
 	$(BIN)/python -m tests.bench.fleet --hosts 10,50 --round-trip 50 --workloads hooks10
 
+counts: setup  ## Compare what the bench counts with the last release; 20 % more is an error
+	$(BIN)/python -m tests.bench.counts
+
 bench: setup  ## Measure speed and weight, and print the figures
 	$(BIN)/python -m pytest -q -s -p no:xdist -m bench tests/bench
 
 docs: setup  ## Build the docs site into build/docs/html (Sphinx; each warning is an error)
 	$(BIN)/python -m contrib.docsite
+
+links: setup  ## Check the links of the docs that lead to other sites (needs a network)
+	$(BIN)/python -m contrib.docsite --links
 
 docs-versions: setup  ## Build the docs site of this checkout and of each minor release, with a switch between them
 	$(BIN)/python -m contrib.docsite --versions
@@ -112,6 +131,12 @@ lowest: setup  ## The quick tests with the lowest versions that pyproject.toml a
 	$(UV) pip install -q --python .venv-lowest --resolution lowest-direct --group dev -e .
 	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/migration
 
+newest: setup  ## The quick tests with the newest versions of the libraries, whatever the locks say (needs an index)
+	$(BIN)/python -m pip install -q uv
+	$(UV) venv -q --clear --seed .venv-newest
+	$(UV) pip install -q --python .venv-newest --upgrade --group dev -e .
+	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/migration
+
 audit: setup  ## Known vulnerabilities of locked dependencies (pip-audit)
 	$(BIN)/python contrib/audit.py
 
@@ -121,12 +146,17 @@ dist: setup  ## Build the wheel and the sdist
 deb: setup  ## Build the Debian package for this release and processor
 	$(BIN)/python contrib/deb.py
 
+piuparts: deb  ## Install and purge the Debian package in an empty chroot of this release (root or sudo; installs piuparts)
+	$(SUDO) apt-get install -q -y --no-install-recommends piuparts
+	. /etc/os-release; $(SUDO) piuparts --log-level=info --defaults "$$ID" --distribution "$$VERSION_CODENAME" --no-eatmydata dist/*.deb
+
 image-test: setup  ## Build and use the container image without a registry (root; Debian: buildah mmdebstrap)
 	$(BIN)/python -m pytest -q -rs -m image tests/release
 
 image:  ## Build the container image, and try it without rights to write (docker)
 	docker build --tag pushjuju --file contrib/image/Dockerfile .
 	docker run --rm --read-only --tmpfs /tmp pushjuju version
+	test "$$(docker save pushjuju | gzip | wc -c)" -lt 200000000 # as a registry keeps it
 
 clean:  ## Delete .venv and caches; the state of controllers stays
 	python3 contrib/dev.py clean

@@ -40,7 +40,9 @@ if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
 fi
 {COMPILED}
 """,
+    # Debian has /opt, and dpkg deletes it with the last package in it
     "postrm": """\
+mkdir -p /opt
 if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 """,
 }

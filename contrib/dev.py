@@ -224,6 +224,7 @@ def clean() -> int:
     for name in (
         ".venv",
         ".venv-lowest",
+        ".venv-newest",
         ".mypy_cache",
         ".ruff_cache",
         ".pytest_cache",

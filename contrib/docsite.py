@@ -1,10 +1,11 @@
 """Build the docs site: the pages of docs/ and those that contrib/reference.py makes, with Sphinx.
 
-    python -m contrib.docsite [--versions] [FOLDER]
+    python -m contrib.docsite [--versions | --links] [FOLDER]
 
 The script writes FOLDER/source and FOLDER/html; FOLDER is build/docs unless the argument names another. With
 --versions, FOLDER/html has a folder for the checkout (`latest`) and one for the newest release of each minor
-version (`0.1`), with a switch in the sidebar; each is built by the script of its own tag.
+version (`0.1`), with a switch in the sidebar; each is built by the script of its own tag. With --links, the
+script opens the links that lead to other sites instead, and FOLDER/linkcheck/output.txt has those that fail.
 
 With DOCS_URL, the address of the site, pages name their own address and sitemap.xml lists them all.
 
@@ -38,7 +39,8 @@ def main(arguments: list[str]) -> int:
     """Build the site, and return Sphinx's exit code."""
     if arguments[:1] == ["--versions"]:
         return build_versions(folder_of(arguments[1:]))
-    folder = folder_of(arguments)
+    builder = "linkcheck" if arguments[:1] == ["--links"] else "html"
+    folder = folder_of([word for word in arguments if word != "--links"])
     source = folder / "source"
     shutil.rmtree(folder, ignore_errors=True)
     write_sources(source, os.environ.get("REPOSITORY_URL", ""))
@@ -54,9 +56,10 @@ def main(arguments: list[str]) -> int:
         "-d",
         str(folder / "doctrees"),
     ]
-    command = [sys.executable, "-m", "sphinx", "-b", "html", *options, str(source), str(folder / "html")]
+    target = str(folder / builder)
+    command = [sys.executable, "-m", "sphinx", "-b", builder, *options, str(source), target]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
-    if not code:
+    if not code and builder == "html":
         write_sitemap(folder / "html", os.environ.get("DOCS_URL", ""))
         print(f"open {folder / 'html' / 'index.html'}")
     return code

@@ -211,13 +211,13 @@ def _settings() -> str:
     models = {**model_config.ATTRIBUTES, **model_config.OWN}
     return (
         "# Settings\n\n## Settings of a model\n\n`pushjuju model-config` shows and sets them.\n\n"
-        "| key | type | default | |\n|---|---|---|---|\n"
+        "| key | type | default | what it does |\n|---|---|---|---|\n"
         + _lines(
             f"| `{key}` | {found.type} | {_value(found.default)} | {_model_note(key, found.choices)} |"
             for key, found in sorted(models.items())
         )
         + "\n## Settings of a controller\n\n`pushjuju controller-config` shows and sets them.\n\n"
-        "| key | type | default | |\n|---|---|---|---|\n"
+        "| key | type | default | what it does |\n|---|---|---|---|\n"
         + _lines(
             f"| `{key}` | {found.type} | {_value(found.default)} | {_controller_note(key, found.changes)} |"
             for key, found in sorted(controller_config.SETTINGS.items())

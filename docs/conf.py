@@ -30,4 +30,11 @@ html_copy_source = False
 html_show_copyright = False
 html_last_updated_fmt = None  # a date would differ between two builds of the same source
 highlight_language = "text"
+smartquotes = False  # flags keep their two hyphens, and what readers copy keeps its quotes
 copybutton_exclude = ".linenos, .gp, .go"
+# a site that is slow tonight is no broken link, and a page may move
+linkcheck_retries = 3
+linkcheck_timeout = 30
+linkcheck_workers = 4
+linkcheck_anchors = False  # pages of GitHub make theirs with scripts
+linkcheck_ignore = [r"https?://(127\.0\.0\.1|localhost|[\w.-]*\bexample\b)"]

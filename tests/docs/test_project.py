@@ -28,6 +28,8 @@ const lint = await createLinter();
 for (const path of process.argv.slice(2))
   for (const e of lint(readFileSync(path, "utf8"), path)) console.log(`${e.file}:${e.line}: ${e.message}`);
 """
+# the packages of hooks that have another name
+_PACKAGES = {"end-of-file-fixer": "pre-commit-hooks", "check-added-large-files": "pre-commit-hooks"}
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -111,9 +113,28 @@ def test_the_release_reads_the_version_where_it_is() -> None:
 def test_hooks_before_a_commit_are_tools_that_make_setup_installs() -> None:
     (repository,) = read(ROOT / ".pre-commit-config.yaml")["repos"]
     assert repository["repo"] == "local"
-    programs = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in repository["hooks"]}
+    programs = {hook["entry"].split()[0] for hook in repository["hooks"] if hook["language"] == "system"}
+    packages = {name.removeprefix(".venv/bin/") for name in programs}
+    packages = {_PACKAGES.get(name, name) for name in packages}
     lock = (ROOT / "contrib/locks/dev.txt").read_text()
-    assert [name for name in programs if f"\n{name}==" not in lock] == []
+    assert [name for name in packages if f"\n{name}==" not in lock] == []
+    fetched = [hook for hook in repository["hooks"] if hook["language"] != "system"]
+    (gitleaks,) = (hook["additional_dependencies"] for hook in fetched)
+    assert re.fullmatch(r"\S+/gitleaks/v8@v\d+\.\d+\.\d+", *gitleaks)
+
+
+def test_ci_runs_the_hooks_before_a_commit_over_all_files() -> None:
+    lines = [step.get("run", "") for step in jobs(ROOT / ".github/workflows/ci.yml")["lint"]["steps"]]
+    assert any(line.startswith("make ") and "hooks" in line.split() for line in lines)
+    assert "pre-commit run --all-files" in (ROOT / "Makefile").read_text()
+
+
+def test_ci_runs_the_tests_with_each_python_that_the_package_names() -> None:
+    matrix = jobs(ROOT / ".github/workflows/ci.yml")["unit"]["strategy"]["matrix"]["python"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [word.rpartition(":: ")[2] for word in project["classifiers"] if ":: Python :: 3." in word]
+    assert matrix == named
+    assert matrix[0] == project["requires-python"].removeprefix(">=")
 
 
 @pytest.mark.parametrize(

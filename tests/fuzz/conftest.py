@@ -33,4 +33,4 @@ def stage(
     world.integrate("web:site", "db:up")
     world.keep_as("rest")
     yield world
-    world.ctx.close()
+    world.close()

@@ -55,6 +55,12 @@ def test_a_page_asks_no_other_host_for_anything(site: Path) -> None:
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", sheet.read_text()), sheet
 
 
+def test_flags_keep_their_hyphens_where_they_are_no_code(site: Path) -> None:
+    assert "with --no-wait at once" in (site / "reference/commands/unit.html").read_text()
+    dashed = {page.name: re.findall("[–—][a-z]+", page.read_text()) for page in site.rglob("*.html")}
+    assert {name: found for name, found in dashed.items() if found} == {}
+
+
 def test_a_page_leads_to_the_other_versions_and_the_map_of_the_site_to_all_pages(site: Path) -> None:
     text = (site / "how-to/monitor.html").read_text()
     assert f'<link rel="canonical" href="{ADDRESS}how-to/monitor.html">' in text

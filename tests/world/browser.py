@@ -1,19 +1,27 @@
-"""Drives Debian's chromium over its own protocol, without a library."""
+"""Drives a browser without a library: Debian's chromium over its own protocol, or Firefox.
+
+`PUSHJUJU_TEST_BROWSER=firefox` chooses Firefox.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
+from tests.world import firefox
+
 CHROMIUM = shutil.which("chromium")
+NAME = os.environ.get("PUSHJUJU_TEST_BROWSER", "chromium")
+BROWSER = {"chromium": CHROMIUM, "firefox": firefox.FIREFOX}[NAME]
 _FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--remote-debugging-port=0",
@@ -65,9 +73,13 @@ class Tab:
         assert "error" not in answer, (method, answer)
         return answer["result"]
 
+    async def go(self, address: str) -> None:
+        """Begin to load a page."""
+        await self.call("Page.navigate", url=address)
+
     async def open(self, address: str) -> None:
         """Load a page."""
-        await self.call("Page.navigate", url=address)
+        await self.go(address)
         await self.until(f"location.href == {json.dumps(address)} && document.readyState == 'complete'")
 
     async def look(self, *, dark: bool = False, width: int = 1600) -> None:
@@ -77,6 +89,31 @@ class Tab:
         await self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
         )
+
+    async def another(self, address: str) -> None:
+        """Open a page in a tab behind this one."""
+        await self.call("Target.createTarget", url=address, background=True)
+
+    async def reduce_motion(self, reduce: bool) -> None:
+        """Choose whether the reader wants no motion."""
+        feature = {"name": "prefers-reduced-motion", "value": "reduce" if reduce else "no-preference"}
+        await self.call("Emulation.setEmulatedMedia", features=[feature])
+
+    async def force_colours(self) -> None:
+        """Show pages in the few colours that the reader has chosen."""
+        await self.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+
+    async def keep_focus(self) -> None:
+        """Behave as a window in front."""
+        await self.call("Emulation.setFocusEmulationEnabled", enabled=True)
+
+    async def without_scripts(self) -> None:
+        """Run no script of pages from now on."""
+        await self.call("Emulation.setScriptExecutionDisabled", value=True)
+
+    async def forget_cookies(self) -> None:
+        """Delete all cookies."""
+        await self.call("Network.clearBrowserCookies")
 
     async def value(self, expression: str) -> Any:
         """Return the value of an expression in the page."""
@@ -98,8 +135,23 @@ class Tab:
 
     async def press(self, key: str, code: int) -> None:
         """Press a key."""
-        for kind in ("keyDown", "keyUp"):
-            await self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
+        typed = {"text": "\r"} if key == "Enter" else {}
+        for kind, more in (("keyDown", typed), ("keyUp", {})):
+            await self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)
+
+    async def mouse(self, kind: str, x: float, y: float) -> None:
+        """Press, move or release the left button at a place."""
+        held = {"button": "left", "buttons": 1, "clickCount": 1}
+        await self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **held)
+
+    async def wheel(self, x: float, y: float, delta: float) -> None:
+        """Turn the wheel at a place."""
+        await self.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=delta)
+
+
+def chosen(folder: Path) -> AbstractAsyncContextManager[Tab | firefox.FirefoxTab]:
+    """Start the browser that `PUSHJUJU_TEST_BROWSER` names."""
+    return firefox.firefox(folder) if NAME == "firefox" else browser(folder)
 
 
 @asynccontextmanager

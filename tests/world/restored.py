@@ -15,6 +15,15 @@ class Restored:
         self._copy = sqlite3.connect(":memory:")
         self.keep()
 
+    def __enter__(self) -> Restored:
+        """Return this object, which the end of the block closes."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the store and its copy."""
+        self._store.close()
+        self._copy.close()
+
     def keep(self) -> None:
         """Take the present content as the one to return to."""
         self._store.backup(self._copy)

@@ -24,3 +24,9 @@ class RewindController(TestController):
         """Reset the store to a copy."""
         self._kept[name].backup(self.ctx.store._connection)
         return self
+
+    def close(self) -> None:
+        """Close the store and its copies."""
+        self.ctx.close()
+        for copy in self._kept.values():
+            copy.close()

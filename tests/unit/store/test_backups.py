@@ -7,6 +7,7 @@ import multiprocessing
 import shutil
 import sqlite3
 import tarfile
+from contextlib import closing
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
@@ -232,7 +233,8 @@ def test_damaged_store_is_kept_and_replaced(runtime: TestController, tmp_path: P
     assert done.before is not None
     assert done.before.read_bytes() == bad
     assert reopened(runtime) == {"units": ["web/0", "web/1"]}
-    lease = sqlite3.connect(path).execute("SELECT next FROM sequence WHERE name = 'lease'").fetchone()
+    with closing(sqlite3.connect(path)) as connection:
+        lease = connection.execute("SELECT next FROM sequence WHERE name = 'lease'").fetchone()
     assert lease[0] > 1
 
 

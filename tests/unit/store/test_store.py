@@ -429,8 +429,10 @@ def test_a_read_only_disk_is_named(small_disk: Path) -> None:
         Store.open(small_disk / "new.db", create=True)
     assert "read-only" in caught.value.message
     assert "PUSHJUJU_DATA" in caught.value.hint
-    with pytest.raises(StoreError) as caught, Store.open(small_disk / "state.db").write() as tx:
+    store = Store.open(small_disk / "state.db")
+    with pytest.raises(StoreError) as caught, store.write() as tx:
         tx.run("application_delete", model="m", name="n")
+    store.close()
     assert caught.value.message == f"the store {small_disk / 'state.db'} cannot be written: it is read-only"
 
 

@@ -79,7 +79,8 @@ async def calling(served: ApiWorld, house: TestController, facade: str) -> Async
     served.add_user("kim")
     model = "" if FACADES[facade].on is On.CONTROLLER else house.model
     async with served.entered(model) as client:
-        yield Caller(client, Restored(served.ctx.controller.store_path))
+        with Restored(served.ctx.controller.store_path) as store:
+            yield Caller(client, store)
         assert await client.ask("Pinger", 1, "Ping") == {}
 
 

@@ -90,16 +90,16 @@ async def test_on_a_model_the_level_that_a_method_declares_decides(
     world: ApiWorld, shop: TestController, user: str
 ) -> None:
     async with world.entered(shop.model, user) as client:
-        store = Restored(world.ctx.controller.store_path)
-        for method, made in methods_on(On.MODEL):
-            for params in made[:3]:
-                answer = await answered(client, method, params)
-                changed = store.undo()
-                if method.needs > LEVELS[user]:
-                    assert answer == DENIED, method
-                    assert not changed, method
-                else:
-                    assert answer != DENIED, method
+        with Restored(world.ctx.controller.store_path) as store:
+            for method, made in methods_on(On.MODEL):
+                for params in made[:3]:
+                    answer = await answered(client, method, params)
+                    changed = store.undo()
+                    if method.needs > LEVELS[user]:
+                        assert answer == DENIED, method
+                        assert not changed, method
+                    else:
+                        assert answer != DENIED, method
 
 
 @pytest.mark.parametrize("user", ["stranger", "reader", "writer", "other"])
@@ -107,13 +107,13 @@ async def test_who_administers_nothing_changes_nothing_of_others(
     world: ApiWorld, shop: TestController, user: str
 ) -> None:
     async with world.entered("", user) as client:
-        store = Restored(world.ctx.controller.store_path)
-        for method, _ in methods_on(On.CONTROLLER):
-            for params in about_others(method, shop.model):
-                answer = await answered(client, method, params)
-                assert not store.undo(), (method.name, params, answer)
-                if method.needs > Needs.LOGIN:
-                    assert answer == DENIED, method
+        with Restored(world.ctx.controller.store_path) as store:
+            for method, _ in methods_on(On.CONTROLLER):
+                for params in about_others(method, shop.model):
+                    answer = await answered(client, method, params)
+                    assert not store.undo(), (method.name, params, answer)
+                    if method.needs > Needs.LOGIN:
+                        assert answer == DENIED, method
 
 
 def twin(text: str, model: str) -> str:
@@ -128,18 +128,18 @@ async def test_what_a_user_may_not_see_reads_like_what_is_not_there(
     world: ApiWorld, shop: TestController, mine: str, on: On
 ) -> None:
     async with world.entered("" if on is On.CONTROLLER else mine, "other") as client:
-        store = Restored(world.ctx.controller.store_path)
-        for method, _ in methods_on(on):
-            for params in about_others(method, shop.model):
-                absent = json.loads(twin(json.dumps(params), shop.model))
-                if absent == params:
-                    continue
-                answers = []
-                for item in (params, absent):
-                    answers.append(json.dumps(await answered(client, method, item)))
-                    store.undo()
-                here, nowhere = (twin(text, shop.model) for text in answers)
-                assert here == nowhere, (method.name, params)
+        with Restored(world.ctx.controller.store_path) as store:
+            for method, _ in methods_on(on):
+                for params in about_others(method, shop.model):
+                    absent = json.loads(twin(json.dumps(params), shop.model))
+                    if absent == params:
+                        continue
+                    answers = []
+                    for item in (params, absent):
+                        answers.append(json.dumps(await answered(client, method, item)))
+                        store.undo()
+                    here, nowhere = (twin(text, shop.model) for text in answers)
+                    assert here == nowhere, (method.name, params)
 
 
 # --- HTTP -------------------------------------------------------------------------------------------------
