@@ -95,8 +95,8 @@ class Site:
                 raise web.HTTPForbidden(text=_READS_ONLY)
             answer = await handler(request)
         except web.HTTPException as error:
-            routed = request.match_info.http_exception is None  # else there is no such address
-            text = error.text if routed else _TEXTS.get(error.status)
+            unrouted = error is request.match_info.http_exception  # there is no such address
+            text = _TEXTS.get(error.status) if unrouted else error.text
             answer = self._failed(request, error.status, text or error.reason)
             if "Location" in error.headers:
                 answer = _go_to(error.headers["Location"])

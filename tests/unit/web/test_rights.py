@@ -182,11 +182,16 @@ async def test_no_route_tells_whether_a_model_is_there(
     seen = 0
     async with aiohttp.ClientSession() as session:
         for method, path in paths(world):
-            for headers in ({}, {"Content-Type": "application/zip"}):
+            for more in ({}, {"Content-Type": "application/zip"}):
+                headers = {
+                    "Accept-Encoding": "identity",
+                    **KINDS[kind],
+                    **more,
+                }  # packed, names differ in length
                 both = [
                     await fetched(
                         session, world, method, path.format(model=model, name=name), data=b"x",
-                        headers={**KINDS[kind], **headers},
+                        headers=headers,
                     )
                     for model, name in ((shop.model, "shop"), (UNKNOWN, "nope"))
                 ]  # fmt: skip
@@ -196,8 +201,10 @@ async def test_no_route_tells_whether_a_model_is_there(
     assert seen > 20
 
 
-async def frames(world: ApiWorld, path: str, headers: dict[str, str], password: str) -> list[Any]:
-    """Return what a websocket answers to a message that is a login of each kind."""
+async def frames(
+    world: ApiWorld, path: str, headers: dict[str, str], password: str, within: float
+) -> list[Any]:
+    """Return what a websocket answers to a message that is a login of each kind, each within some seconds."""
     params = {"auth-tag": "user-other", "credentials": password}
     hello = {"request-id": 1, "type": "Admin", "version": 3, "request": "Login", "params": params}
     hello |= {"user": "user-other", "credentials": password, "commands": ["status"]}
@@ -210,7 +217,7 @@ async def frames(world: ApiWorld, path: str, headers: dict[str, str], password: 
             return [error.status]
         await socket.send_json(hello)
         try:
-            while (got := await socket.receive(timeout=0.5)).type is aiohttp.WSMsgType.TEXT:
+            while (got := await socket.receive(timeout=within)).type is aiohttp.WSMsgType.TEXT:
                 found.append(got.data)
             found.append((got.type, got.data))
         except TimeoutError:
@@ -228,9 +235,15 @@ async def test_no_websocket_tells_whether_a_model_is_there(
         if method != "GET" or path.startswith("/ui/"):
             continue
         headers = {"Authorization": basic("other", password)}
-        here = await frames(world, path.format(model=shop.model), headers, password)
-        nowhere = await frames(world, path.format(model=UNKNOWN), headers, password)
-        assert twin(str(here), shop.model) == str(nowhere), path
+        for within in (0.5, 2.0, 10.0):  # an answer of a busy computer comes late
+            here, nowhere = [
+                await frames(world, path.format(model=model), headers, password, within)
+                for model in (shop.model, UNKNOWN)
+            ]
+            if twin(str(here), shop.model) == str(nowhere):
+                break
+        else:
+            raise AssertionError((path, here, nowhere))
         spoken += isinstance(here[0], str)
     assert spoken >= 3
 
