@@ -1,4 +1,4 @@
-"""Writes pushjuju/store/statement_names.py after statements have changed: `make statements`."""
+"""Writes pushjuju/store/statement_names.pyi after statements have changed: `make statements`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from pathlib import Path
 from pushjuju.store.statements import queries
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "pushjuju" / "store" / "statement_names.py"
-_HEAD = '''"""The names of all statements, for type checkers: a wrong name is a type error.
+TARGET = ROOT / "pushjuju" / "store" / "statement_names.pyi"
+_HEAD = '''"""The names of all statements, for type checkers alone: a wrong name is a type error.
 
 `make statements` writes this file from the statements in `sql/`.
 """
-
-from __future__ import annotations
 
 from typing import Literal
 

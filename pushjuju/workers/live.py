@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pushjuju.core.errors import (
     LeaseLost,
@@ -18,7 +18,6 @@ from pushjuju.core.errors import (
     WrongKey,
     not_found,
 )
-from pushjuju.portable import frames
 from pushjuju.portable.quote import quote
 from pushjuju.runner.remote.toolkit import Tool as PluginTool
 from pushjuju.runner.remote.toolkit import run_tool
@@ -36,6 +35,9 @@ from pushjuju.store.rows.records import Bag, Relation, Unit
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.input.hookcontext import application_status, charm_state, goal_state
 from pushjuju.uniter.input.snapshot import read_view
+
+if TYPE_CHECKING:
+    from pushjuju.portable import frames
 
 LiveAnswer = tuple[int, bytes, bytes]
 """Exit code, standard output, standard error."""

@@ -24,7 +24,6 @@ from pushjuju.store.files import kept
 _SOURCE = Path(__file__).parents[3]
 PORTABLE = _SOURCE / "pushjuju" / "portable"
 REMOTE = _SOURCE / "pushjuju" / "runner" / "remote"
-TYPES = PORTABLE / "frames.py"  # only type checkers need it
 BOOT = REMOTE / "boot.py"  # sent as an argument of the command at every contact
 _ANSWERED = "pushjuju_answered"  # module of the tools that the controller answers
 _ANSWERED_TEXT = '''"""Hook tools of plugins that the controller answers."""
@@ -134,7 +133,7 @@ def _our_paths() -> list[str]:
 
 def _our_files() -> dict[str, str]:
     """Return the files of every program: path -> text."""
-    sent = [Path(path) for path in _our_paths() if path not in (str(BOOT), str(TYPES))]
+    sent = [Path(path) for path in _our_paths() if path != str(BOOT)]
     return {str(path.relative_to(_SOURCE)): path.read_text("utf-8") for path in sent}
 
 

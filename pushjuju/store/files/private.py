@@ -5,15 +5,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from pushjuju.core.errors import StoreError
-
-if TYPE_CHECKING:
-    from pushjuju.store.files.tools import FileTools
 
 _DIR_MODE = 0o700
 _FILE_MODE = 0o600
@@ -55,18 +54,12 @@ def sync_dir(path: Path) -> None:
 
 def temporary(mode: str, folder: Path, prefix: str) -> IO[Any]:
     """Open a new file with a unique name; the file stays after it is closed."""
-    return _tools().temporary(mode, folder, prefix)
+    return tempfile.NamedTemporaryFile(mode, dir=folder, prefix=prefix, delete=False)
 
 
 def remove_tree(path: Path) -> None:
     """Delete a directory tree; ignore errors."""
-    _tools().remove_tree(path)
-
-
-def _tools() -> type[FileTools]:
-    from pushjuju.store.files.tools import FileTools  # imports slow modules that only writers need
-
-    return FileTools
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:

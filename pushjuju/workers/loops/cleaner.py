@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import PushjujuError
@@ -20,7 +21,6 @@ from pushjuju.services.entities.model import controller_config, model_config, mo
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Status, Unit
-from pushjuju.store.statement_names import StatementName
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.loops import secret_rotation
@@ -28,6 +28,9 @@ from pushjuju.workers.machine.machine_worker import again_later
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
 from pushjuju.workers.timeouts import START_S
+
+if TYPE_CHECKING:
+    from pushjuju.store.statement_names import StatementName
 
 PRUNE_EVERY_S = 86400.0
 _BATCH = 1000  # rows that one transaction deletes, while others wait

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.application import application_document
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.output import render
+from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
@@ -29,4 +30,4 @@ def show_application(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
             raise UsageError(f"application name {name} not valid")
     opened = session.open_model(cli, model)
     document = application_documents.show_applications(opened.ctx, opened.uuid, list(args))
-    cli.output.text(application_document.show_application(cli.output.form, document))
+    cli.output.text(render(cli.output.form, struct(document, "*show-application")))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.config.constraint_check import check_change
-from pushjuju.cli.commands.config.constraint_flags import DETAILS
+from pushjuju.cli.commands.config.constraint_flags import DETAILS, check_change
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session

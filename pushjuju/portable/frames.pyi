@@ -1,10 +1,8 @@
 """The messages between controller and machine, and between processes of a machine, as types.
 
-The module holds types only: no program on a machine imports it, and the packer leaves it out. A type says how
+The module is for type checkers alone: no program imports it, and machines do not get it. A type says how
 a message is built; `runner.trust` still checks each message that a machine sends.
 """
-
-from __future__ import annotations
 
 from typing import Any, Dict, List, Literal, Optional, Tuple, TypedDict, Union
 
@@ -12,19 +10,16 @@ Kind = Literal["hook", "action", "commands", "exec", "deploy", "remove-unit", "r
 
 # --- from the controller ----------------------------------------------------------------------------------
 
-
 class Lease(TypedDict):
     """The number of the lease with which a controller process works on a machine; `of` is the model."""
 
     of: str
     number: int
 
-
 class _Op(TypedDict):
     t: Literal["op"]
     id: str
     kind: Kind
-
 
 class Op(_Op, total=False):
     """An operation.
@@ -60,19 +55,16 @@ class Op(_Op, total=False):
     release: bool
     if_boot_id: str
 
-
 class Bare(TypedDict):
     """A message without content: `beat` keeps the connection alive, `facts` asks for the machine's facts."""
 
     t: Literal["beat", "facts"]
-
 
 class OfOperation(TypedDict):
     """The controller fetches, or acknowledges, the result of an operation."""
 
     t: Literal["fetch", "ack"]
     id: str
-
 
 class Cancel(TypedDict):
     """The controller interrupts an operation with a signal, given by name."""
@@ -81,14 +73,12 @@ class Cancel(TypedDict):
     id: str
     signal: str
 
-
 class Answer(TypedDict):
     """The controller refuses a request of juju-exec."""
 
     t: Literal["answer"]
     request: str
     error: str
-
 
 class Put(TypedDict):
     """The controller sends a blob, beginning at an offset."""
@@ -97,7 +87,6 @@ class Put(TypedDict):
     sha256: str
     size: int
     offset: int
-
 
 Copy = TypedDict("Copy", {"t": Literal["copy"], "sha256": str, "from": str, "offset": int, "length": int})
 """The next piece of a blob is a copy of a piece of another blob, `from`."""
@@ -109,13 +98,11 @@ Output = TypedDict(
 )
 """The output of a program, and its encoding when it is not UTF-8."""
 
-
 class Told(Output):
     """The answer to a live call, as the operation's process gets it."""
 
     call: int
     rc: int
-
 
 class LiveResult(Told):
     """The answer to a live call, as the controller sends it."""
@@ -123,11 +110,9 @@ class LiveResult(Told):
     t: Literal["live-result"]
     id: str
 
-
 ToMachine = Union[Op, Bare, OfOperation, Cancel, Answer, Put, Copy, LiveResult]
 
 # --- from the machine -------------------------------------------------------------------------------------
-
 
 class Event(TypedDict, total=False):
     """An event of an operation: `log`, `output`, `status`, `action-log` or `version`."""
@@ -143,13 +128,11 @@ class Event(TypedDict, total=False):
     status: str
     version: str
 
-
 class Numbered(TypedDict):
     """An event with its sequence number."""
 
     seq: int
     e: Event
-
 
 class Events(TypedDict, total=False):
     """Events of an operation; `tail` is an output line that is shown but not kept."""
@@ -160,9 +143,7 @@ class Events(TypedDict, total=False):
     es: List[Numbered]
     tail: str
 
-
 _Stdin = TypedDict("_Stdin", {"stdin": str, "stdin-encoding": str}, total=False)
-
 
 class LiveCall(_Stdin, total=False):
     """A call of a hook tool that the controller must answer."""
@@ -174,9 +155,7 @@ class LiveCall(_Stdin, total=False):
     argv: List[str]
     cwd: str
 
-
 Port = TypedDict("Port", {"endpoint": str, "protocol": str, "from": int, "to": int})
-
 
 class Ports(TypedDict):
     """Port ranges that a hook opened and closed."""
@@ -184,14 +163,12 @@ class Ports(TypedDict):
     open: List[Port]
     close: List[Port]
 
-
 class ActionSaid(TypedDict, total=False):
     """The results and the failure that an action set."""
 
     failed: bool
     message: str
     results: Dict[str, Any]
-
 
 class Writes(TypedDict, total=False):
     """The changes that a hook makes to the model."""
@@ -205,15 +182,12 @@ class Writes(TypedDict, total=False):
     secrets: Dict[str, Any]
     action: ActionSaid
 
-
 Timed = TypedDict("Timed", {"calls": List[Tuple[str, int, int, int]], "more": int})
 """Calls of hook tools: name, microseconds since the operation began, length in microseconds, exit code."""
-
 
 class _Result(TypedDict):
     outcome: str
     writes: Writes
-
 
 class Result(_Result, Output, total=False):
     """The outcome of an operation; `lease` is the newest lease that the machine knows."""
@@ -233,7 +207,6 @@ class Result(_Result, Output, total=False):
     ended: Optional[float]
     timed: Timed
 
-
 class ResultFrame(Result):
     """The result of an operation, as the machine sends it."""
 
@@ -241,14 +214,12 @@ class ResultFrame(Result):
     id: str
     events: List[Numbered]
 
-
 class Refused(TypedDict, total=False):
     """The machine refuses a message of the controller."""
 
     t: Literal["error"]
     id: Optional[str]
     message: str
-
 
 class Stored(TypedDict, total=False):
     """The outcome of a blob's transfer."""
@@ -259,7 +230,6 @@ class Stored(TypedDict, total=False):
     message: str
     errno: Optional[int]
 
-
 Known = TypedDict("Known", {"id": str, "done": bool})
 """An operation whose result the controller has not acknowledged."""
 
@@ -268,7 +238,6 @@ Recalled = TypedDict("Recalled", {"id": str, "unit": str, "name": str})
 
 Address = TypedDict("Address", {"value": str, "cidr": str})
 """An address of a network device, with its network."""
-
 
 class Nic(TypedDict, total=False):
     """A network device."""
@@ -280,14 +249,12 @@ class Nic(TypedDict, total=False):
     mtu: int
     parent: str
 
-
 class Network(TypedDict):
     """The facts that may change while a machine is attached."""
 
     hostname: str
     gateway: str
     nics: List[Nic]
-
 
 class Request(TypedDict, total=False):
     """A request of juju-exec."""
@@ -299,7 +266,6 @@ class Request(TypedDict, total=False):
     remote_unit: str
     remote_app: str
     force: bool
-
 
 class _Hello(Network):
     program: str
@@ -318,7 +284,6 @@ class _Hello(Network):
     parts: Dict[str, int]
     ssh: str
 
-
 class Hello(_Hello, total=False):
     """The facts of a machine at the start of a contact; a runner of an older program sends no `charms`."""
 
@@ -326,7 +291,6 @@ class Hello(_Hello, total=False):
     requests: List[Request]
     recalled: List[Recalled]
     crash: str
-
 
 class Asked(TypedDict, total=False):
     """A live call after the controller has checked it."""
@@ -338,33 +302,27 @@ class Asked(TypedDict, total=False):
     cwd: str
     stdin: bytes
 
-
 class Requests(TypedDict):
     """New requests of juju-exec."""
 
     t: Literal["requests"]
     requests: List[Request]
 
-
 FromMachine = Union[Events, LiveCall, ResultFrame, Refused, Stored, Requests, Dict[str, Any]]
 """The `Dict` is for the facts of a machine."""
-
 
 class _Setting(TypedDict):
     lock: str
     options: Dict[str, Any]
     boot_id: str
 
-
 class Quiet(TypedDict, total=False):
     """The status that the charm set last, which the next operation of a plan takes over."""
 
     status: Optional[Dict[str, str]]
 
-
 class Setting(_Setting, Quiet):
     """The settings with which the server starts the process of an operation."""
-
 
 class Begun(TypedDict, total=False):
     """The first line of an operation's journal."""
@@ -383,13 +341,11 @@ class Begun(TypedDict, total=False):
     program: str
     via: str
 
-
 Child = TypedDict("Child", {"pid": int, "start": str}, total=False)
 """The process that does the work, and its start time: process ids are used again."""
 
 Stop = TypedDict("Stop", {"signal": int})
 """The server tells the process of an operation to send a signal to its hook."""
-
 
 class Orphan(TypedDict):
     """The process of the operation `host` has lost its server and looks for a new server."""

@@ -1,9 +1,7 @@
-"""The names of all statements, for type checkers: a wrong name is a type error.
+"""The names of all statements, for type checkers alone: a wrong name is a type error.
 
 `make statements` writes this file from the statements in `sql/`.
 """
-
-from __future__ import annotations
 
 from typing import Literal
 

@@ -1,1 +1,0 @@
-"""The requests about actions, and about commands on units and machines."""
