@@ -37,17 +37,9 @@ _LARGE = (
     "pluggy.",
 )  # many modules: found quickly, read at once
 _SELDOM = {
-    "argparse",
-    "ast",
-    "asyncio.sslproto",
-    "hashlib",
-    "inspect",
-    "ipaddress",
-    "platform",
-    "shutil",
-    "ssl",
-}
-_SELDOM |= {"tempfile", "tokenize", "uuid"}
+    "argparse", "ast", "asyncio.sslproto", "hashlib", "inspect", "ipaddress", "platform", "shutil", "ssl",
+    "tempfile", "tokenize", "uuid",
+}  # fmt: skip
 
 
 def _places() -> tuple[str, str]:

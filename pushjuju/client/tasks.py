@@ -7,7 +7,7 @@ from typing import Any
 
 from pushjuju.client.connection import Connection
 from pushjuju.core.clock import from_iso
-from pushjuju.services.requests.application.operations import ActionRequest, CommandRequest, Enqueued
+from pushjuju.services.requests.action.operations import ActionRequest, CommandRequest, Enqueued
 from pushjuju.services.views.tasks import Task
 
 Wire = Mapping[str, Any]

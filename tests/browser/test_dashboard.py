@@ -20,7 +20,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from pushjuju.store.tx import ModelTx

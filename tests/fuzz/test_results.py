@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.services.entities.action import actions
-from pushjuju.services.requests.application import operations
-from pushjuju.services.requests.application.operations import ActionRequest, CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest, CommandRequest
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.uniter.requests import Request

@@ -23,8 +23,9 @@ from pushjuju.services.entities.basis import leadership, logs, network
 from pushjuju.services.entities.charm import charms, payloads
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.relation import relations
-from pushjuju.services.requests.application import operations, settings
-from pushjuju.services.requests.application.operations import ActionRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest
+from pushjuju.services.requests.application import settings
 from pushjuju.store.rows.records import Operation
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.workers import live

@@ -20,7 +20,7 @@ from pushjuju.services.views.tasks import Task, TaskLog
 
 if TYPE_CHECKING:
     from pushjuju.client.connection import Connection
-    from pushjuju.services.requests.application.operations import Enqueued
+    from pushjuju.services.requests.action.operations import Enqueued
 
 _POLL_S = 0.25
 

@@ -125,7 +125,7 @@ class DashboardServing:
             console.info("The link works once, within two minutes. Ctrl-C ends the dashboard.")
         else:
             self._cli.output.text(f"{server.root}\n")
-            console.info(f"No link is shown where no terminal is: `{self._way_in(server)}` prints one.")
+            console.info(f"Only a terminal shows the link: `{self._way_in(server)}` prints one.")
 
     def _way_in(self, server: Loopback) -> str:
         """Return the command line that prints a link to this dashboard."""

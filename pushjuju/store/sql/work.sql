@@ -136,7 +136,7 @@ WHERE s.model = :model AND s.kind = 'juju-unit' AND s.status = 'error'
 ORDER BY 1
 
 -- name: work_next_due
-SELECT MIN(due) AS due FROM work WHERE due IS NOT NULL AND key LIKE :prefix || '%'
+SELECT MIN(due) AS due FROM work WHERE due IS NOT NULL AND key >= :prefix AND key < :prefix || '~'
 
 -- name: work_delete
 -- rows: work(key)

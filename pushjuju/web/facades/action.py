@@ -11,7 +11,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.model.tasks import operation_status
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
 from pushjuju.store.rows.records import ActionOperation, Task
 from pushjuju.web import errors, tags

@@ -36,10 +36,11 @@ def charm_actions(visit: Visit) -> Content:
     document = {
         name: {action: spec.description for action, spec in specs.items()} for name, specs in every.items()
     }
-    command = f"actions {next(iter(every))}" if every else "status"  # the terminal lists one application
+    # `actions` lists one application
+    command = visit.command(f"actions {next(iter(every))}") if len(every) == 1 else ""
     return Content(
         title="Actions",
-        command=visit.command(command),
+        command=command,
         values={"tables": [table], "page": "actions"},
         document=lambda: document,
     )

@@ -113,7 +113,7 @@ class Content:
     """What a page shows.
 
     Attributes:
-        command: The command line that shows the same in a terminal.
+        command: The command line that shows the same in a terminal, or empty when no command does.
         values: The values of the template.
         crumbs: (name, address) of the pages above a page of a model.
         document: Returns the data of the command, for clients that ask for JSON.

@@ -8,8 +8,8 @@ import pytest
 
 from pushjuju.core import limits
 from pushjuju.services.entities.basis import logs
-from pushjuju.services.requests.application import operations
-from pushjuju.services.requests.application.operations import ActionRequest, CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest, CommandRequest
 from pushjuju.services.views import tasks
 from pushjuju.uniter.commit import take_events, take_flood
 from tests.world.charms import UBUNTU

@@ -16,7 +16,8 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.secret.secrets import Content
-from pushjuju.services.requests.application import operations, settings
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.model import blocks as blocking
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import tasks

@@ -21,7 +21,7 @@ from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret.secrets import Content
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import hook_runs

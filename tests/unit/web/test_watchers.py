@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import users as access
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.user import users
 from tests.world.api import ApiClient, ApiFailed, ApiWorld

@@ -18,8 +18,8 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.storage import storage_work
 from pushjuju.services.entities.storage.storage_work import Step, Todo
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.application import operations
-from pushjuju.services.requests.application.operations import ActionRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.store.rows.records import Relation, Task

@@ -15,7 +15,8 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import expose, new_application, new_charm, operations, settings
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import expose, new_application, new_charm, settings
 from pushjuju.services.requests.application import resolved as resolved_requests
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.requests.application.settings import ConfigOptions

@@ -11,7 +11,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.cli.work.waiting import is_over
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
 
 

@@ -24,7 +24,7 @@ from pushjuju.core.names import is_machine
 from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 
 EXEC_WAIT_S = 300.0
 

@@ -22,7 +22,7 @@ from pushjuju.cli.work.waiting import Waiter
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 
 RUN_WAIT_S = 60.0
 

@@ -14,7 +14,7 @@ from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.model import sessions
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
 
 if TYPE_CHECKING:

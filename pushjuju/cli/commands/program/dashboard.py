@@ -59,6 +59,7 @@ def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
         _link(cli, ctx, asked)
         return
     user, is_default = asked.user or ctx.user, "port" not in cli.given
+    tokens.check_user(ctx, user)
     served = serving.dashboard()
     places = served.places(asked.listen, asked.port, any_port=is_default)
     drives = not (asked.no_drive or asked.read_only)

@@ -30,13 +30,28 @@ def make_link(ctx: Context, name: str, dashboard: str = "") -> str:
     place = f"http://{dashboard}" if dashboard else f"https://{_api_host(ctx)}"
     with ctx.change_controller() as tx:
         _require_superuser(ctx, tx)
-        users.require(tx, name)
-        if not users.is_enabled(tx, name):
-            raise NotValid(f'user "{name}" is disabled', hint=f"pushjuju enable-user {name}")
+        _require_enabled(tx, name)
         now = ctx.clock.now()
         until = now + timedelta(minutes=LINK_MINUTES)
         token = tokens.make(tx, Purpose.LINK, name, now=now, until=until)
     return f"{place}/ui/enter?token={token}"
+
+
+def check_user(ctx: Context, name: str) -> None:
+    """Check that a user may log in to pages.
+
+    Raises:
+        NotFound: There is no such user.
+        NotValid: The user is disabled.
+    """
+    with ctx.store.read() as tx:
+        _require_enabled(tx, name)
+
+
+def _require_enabled(tx: Tx, name: str) -> None:
+    users.require(tx, name)
+    if not users.is_enabled(tx, name):
+        raise NotValid(f'user "{name}" is disabled', hint=f"pushjuju enable-user {name}")
 
 
 def _api_host(ctx: Context) -> str:

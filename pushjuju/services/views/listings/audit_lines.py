@@ -163,7 +163,7 @@ def verify(ctx: Context, kept: str = "") -> Verified:
     if first is not None and (first.number, first.previous) != begins:
         problems.insert(0, f"lines are missing before {first.number}")
     if not is_there:
-        problems.insert(0, "no line has that hash: lines of that time were changed or deleted")
+        problems.insert(0, "no line has that hash: unless it was mistyped, lines were changed or deleted")
     newest = (before.number, before.hash) if before is not None else (0, "")
     return Verified(lines=count, last=newest[0], hash=newest[1], problems=tuple(problems[:_MOST_PROBLEMS]))
 

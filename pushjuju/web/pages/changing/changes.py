@@ -21,7 +21,8 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import LEVELS, Kind
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import add_units, expose, operations, refresh, resolved, settings
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import add_units, expose, refresh, resolved, settings
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.storage import storage_requests

@@ -20,7 +20,7 @@ from pushjuju.cli.complete import completeclouds, completing
 from pushjuju.core import constraints
 from pushjuju.core.model.secrets import Content
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services.requests.application import operations
+from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.machine import spaces
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.secret import user_secrets

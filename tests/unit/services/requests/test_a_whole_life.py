@@ -9,7 +9,8 @@ import pytest
 
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import operations, settings
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.add_units import AddUnitsOptions, add_units
 from pushjuju.services.requests.application.deploy import DeployOptions, deploy
 from pushjuju.services.requests.application.refresh import RefreshOptions, progress, refresh

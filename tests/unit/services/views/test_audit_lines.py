@@ -21,7 +21,8 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.secret.secrets import Change
-from pushjuju.services.requests.application import attach_resource, operations, settings
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import attach_resource, settings
 from pushjuju.services.requests.controller import controller_config, notify
 from pushjuju.services.requests.controller.notify import TargetOptions
 from pushjuju.services.requests.machine import spaces

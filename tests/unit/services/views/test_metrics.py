@@ -13,7 +13,8 @@ from pushjuju.core.clock import SystemClock, to_iso
 from pushjuju.core.errors import Unreachable
 from pushjuju.core.status import Agent, StatusKind, Workload
 from pushjuju.services.entities.basis import statuses
-from pushjuju.services.requests.application import operations, update_status
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import update_status
 from pushjuju.services.views.metrics import exposition, reading
 from pushjuju.services.views.metrics.families import FAMILIES
 from pushjuju.services.views.metrics.reading import Sample

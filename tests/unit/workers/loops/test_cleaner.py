@@ -19,7 +19,8 @@ from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import new_application, operations, settings
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import new_application, settings
 from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model

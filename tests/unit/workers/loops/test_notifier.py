@@ -22,7 +22,8 @@ from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import operations, settings
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.controller import notify
 from pushjuju.services.requests.controller.notify import TargetOptions

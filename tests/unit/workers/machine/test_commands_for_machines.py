@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.services.requests.application import operations
-from pushjuju.services.requests.application.operations import CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import CommandRequest
 from pushjuju.services.views import tasks
 from pushjuju.workers.machine import running_operations
 from tests.world.controller import TestController

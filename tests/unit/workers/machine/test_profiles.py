@@ -14,8 +14,8 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.charm import charm_profiles
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import operations
-from pushjuju.services.requests.application.operations import CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import CommandRequest
 from pushjuju.services.views.status import document
 from pushjuju.workers.rehearsal import rehearse
 from tests.world.charms import SETUP

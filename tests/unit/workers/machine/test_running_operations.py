@@ -13,8 +13,8 @@ import pytest
 from pushjuju.core.errors import LeaseLost
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.action import actions
-from pushjuju.services.requests.application import operations
-from pushjuju.services.requests.application.operations import CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import CommandRequest
 from pushjuju.store.rows.records import Unit
 from pushjuju.workers.machine import machine_run, running_operations
 from tests.world.controller import TestController

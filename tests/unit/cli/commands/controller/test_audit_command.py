@@ -79,7 +79,7 @@ def test_verify_with_an_earlier_hash_fails_when_the_end_was_cut(lab: Run, tmp_pa
         connection.commit()
     assert "lines are intact" in ok(lab("audit", "verify"))
     broken = lab("audit", "verify", kept)
-    said = "no line has that hash: lines of that time were changed or deleted\n"
+    said = "no line has that hash: unless it was mistyped, lines were changed or deleted\n"
     assert (broken.status, broken.out) == (1, said)
 
 

@@ -16,7 +16,8 @@ from pushjuju.cli.work import blocking, drive
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.storage import Directive
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services.requests.application import operations, settings
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.controller import notify
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model

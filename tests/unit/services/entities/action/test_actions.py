@@ -10,8 +10,8 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.model.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.charm import payloads
-from pushjuju.services.requests.application import operations
-from pushjuju.services.requests.application.operations import ActionRequest, CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest, CommandRequest
 from pushjuju.services.views import tasks
 from pushjuju.workers import live
 from tests.world.controller import TestController

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pushjuju.services.entities.machine import lost_results, machines
-from pushjuju.services.requests.application import operations
-from pushjuju.services.requests.application.operations import ActionRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest
 from pushjuju.services.views import tasks
 from pushjuju.store.queue import lease_at_least
 from pushjuju.store.rows.records import Machine, Operation

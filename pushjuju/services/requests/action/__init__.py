@@ -1,0 +1,1 @@
+"""The requests about actions, and about commands on units and machines."""
