@@ -17,7 +17,7 @@ from pushjuju.store.recent import Recent
 from pushjuju.store.statements import rows
 
 if TYPE_CHECKING:
-    from pushjuju.store.engine import Engine
+    from pushjuju.store.engine import Connection, Engine
     from pushjuju.store.journal import Note
 
 MOST_KEPT = 8192  # answers, each of about a kilobyte; four times as many brought a large fleet no gain
@@ -199,8 +199,10 @@ class Memo:
             applied (heard), and how often everything was dropped (others, rollback).
     """
 
+    ahead: Callable[[str, Mapping[str, Any]], None] | None = None  # sends a question; None: no wait costs
+
     def __init__(self, engine: Engine) -> None:
-        self._connection = engine.connection
+        self._connection: Connection = engine.connection
         self._journal = engine.journal
         self._analyst = Analyst(engine.tables())
         self._effects: dict[str, Effects] = {}

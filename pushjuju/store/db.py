@@ -83,8 +83,7 @@ class Store:
     def remember(self) -> None:
         """Cache rows until they change, in a process that reads the same rows again and again."""
         if self._memo is None:
-            self.engine.remember()
-            self._memo = cache.Memo(self.engine)
+            self._memo = (self.engine.remember() or cache.Memo)(self.engine)
 
     def appear(self) -> None:
         """Let other processes see from now on whether this process lives, for the keys that it owns."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from pushjuju.core.clock import Clock
     from pushjuju.core.errors import StoreError
+    from pushjuju.store.cache import Memo
     from pushjuju.store.journal import Journal
 
 
@@ -230,8 +231,12 @@ class Engine(Protocol):
         """
         ...
 
-    def remember(self) -> None:
-        """Prepare for a process that caches rows: from now on `begin` returns `others`."""
+    def remember(self) -> type[Memo] | None:
+        """Prepare for a process that caches rows: from now on `begin` returns `others`.
+
+        Returns:
+            The kind of cache for this engine, or None for `Memo`.
+        """
 
     def clock(self) -> Clock | None:
         """Return the clock on which all processes of the store agree; None when they are on one host."""

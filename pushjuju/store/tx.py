@@ -173,6 +173,16 @@ class Tx:
         """Return all rows as records."""
         return list(self._ask(_all_records, query, params, record))
 
+    def ahead(self, questions: Callable[[], Iterable[tuple[StatementName, Mapping[str, Any]]]]) -> None:
+        """Send questions that come soon, so that one wait serves all of them; do nothing in a file."""
+        if self._memo is None or self._memo.ahead is None:
+            return
+        for query, params in questions():
+            asked = {**self._own, **params} if query in self._with_model else params
+            if self._scope is not None:
+                self._check(query, asked)
+            self._memo.ahead(self._queries[query], asked)
+
     def know(self, query: StatementName, answer: Any, /, **params: Any) -> None:
         """Set the cached answer of `find` to the record that was just written."""
         if self._memo is not None:

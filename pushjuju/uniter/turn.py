@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Container, Iterable
 from dataclasses import field
 from datetime import datetime, timedelta
+from functools import partial
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
@@ -44,7 +45,8 @@ from pushjuju.uniter.decide.state import HookKind, LocalState, Step
 from pushjuju.uniter.decide.timing import next_update_status
 from pushjuju.uniter.decide.wire import record_text
 from pushjuju.uniter.dispatch import Dispatch, announce, document_of, prepared_operation
-from pushjuju.uniter.input.snapshot import View, read_view, store_local
+from pushjuju.uniter.input.hookcontext import hook_questions
+from pushjuju.uniter.input.snapshot import View, questions, read_view, store_local
 from pushjuju.uniter.requests import Refusal, Request, Waiting
 from pushjuju.uniter.state.effects import apply_effects, begin_effects, commit_effects, restarted
 from pushjuju.uniter.state.operation import committed, prepare, skip_reason
@@ -118,6 +120,7 @@ def take_turn(
         return rest
     with ctx.write(model) as tx:
         tx.watch()
+        tx.ahead(partial(questions, name))
         if decided is None:
             _tick(ctx, tx, name)
         for _ in range(MAX_STEPS):
@@ -150,6 +153,7 @@ def decide_next(ctx: Context, tx: ModelTx, name: str, foreseen: Decided | None =
     do takes its whole turn.
     """
     tx.watch()
+    tx.ahead(partial(questions, name))
     _tick(ctx, tx, name)
     view = read_view(tx, name)
     if view is None:
@@ -348,6 +352,7 @@ def _take_up(
         perform(ctx, tx, view, effects)
         store_local(tx, view.unit, apply_effects(committed(local, operation), effects), decision=decided)
         return None
+    tx.ahead(partial(hook_questions, view.unit))
     store_local(tx, view.unit, prepare(local, operation, view.remote), decision=decided)
     perform(ctx, tx, view, begin_effects(operation))
     announce(tx, view, local, operation, ctx.clock.now())

@@ -23,7 +23,7 @@ from pushjuju.core.errors import StoreAway, StoreDamaged, StoreError, StoreTooNe
 from pushjuju.store.files import waits
 from pushjuju.store.files.waits import Patience
 from pushjuju.store.journal import MOST_NEWS, Journal
-from pushjuju.store.postgres import address, blobs, durability, schema, sessions, wakes
+from pushjuju.store.postgres import address, ahead, blobs, durability, schema, sessions, wakes
 from pushjuju.store.postgres.absence import Attempts
 from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import NOT_MADE, PERHAPS_MADE, explain_error, is_of_the_store
@@ -77,10 +77,7 @@ class PostgresEngine:
         self.is_open = False
         self._link = session.link
         self.line = session.line
-        self._reads = False
-        self._later = False
-        self._commits_now = False
-        self._caches = False
+        self._reads = self._later = self._commits_now = self._caches = False
         self._model = ""
         self.journal = Journal()
         self._process = secrets.randbits(62)
@@ -345,8 +342,9 @@ class PostgresEngine:
         with nullcontext() if self.is_open else self._between():
             return self._presence.seen(self.connection, owners)
 
-    def remember(self) -> None:
+    def remember(self) -> type[ahead.AheadMemo]:
         self._caches = True
+        return ahead.AheadMemo
 
     def clock(self) -> ServerClock:
         return self._clock

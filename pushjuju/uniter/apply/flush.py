@@ -34,7 +34,7 @@ _ONE_BY_ONE = 100  # up to this number, keys of charm state are read singly; els
 def refusal(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> str:
     """Return why the changes of a hook are refused, or ""; change nothing."""
     return (
-        _relations_refused(tx, view, writes)
+        _relations_refused(view, writes)
         or _ports_refused(tx, view, writes)
         or _state_refused(ctx, tx, view, writes)
         or storage_refused(tx, view.unit, view.charm, writes.get("storage", {}))
@@ -58,12 +58,12 @@ def flush(ctx: Context, tx: ModelTx, view: View, operation: Operation, writes: W
 # --- relations --------------------------------------------------------------------------------------------
 
 
-def _relations_refused(tx: ModelTx, view: View, writes: Writes) -> str:
+def _relations_refused(view: View, writes: Writes) -> str:
     as_leader = any(bags.get("app") for bags in writes.get("relations", {}).values())
     if as_leader and not view.remote.leader:
         return f'prerequisites failed: "{view.unit.name}" is not leader of "{view.unit.application}"'
     for relation_id, entity, changes in _bags(view, writes):
-        wanted = relations.merged(relations.bag(tx, relation_id, entity), changes)
+        wanted = relations.merged(_present(view, relation_id, entity), changes)
         if _size(wanted) > limits.BAG:
             return f"writing relation {relation_id}: max allowed size ({limits.BAG}) exceeded"
     return ""
@@ -77,6 +77,11 @@ def _bags(view: View, writes: Writes) -> Iterator[tuple[int, str, Mapping[str, s
             for side, entity in (("unit", unit.name), ("app", unit.application)):
                 if changes := bags.get(side):
                     yield relation_id, entity, changes
+
+
+def _present(view: View, relation_id: int, entity: str) -> Mapping[str, str]:
+    found = view.bags[relation_id].get(entity)
+    return found.data if found else {}
 
 
 def _size(settings: Mapping[str, str]) -> int:
@@ -106,6 +111,9 @@ def _refresh_addresses(tx: ModelTx, view: View) -> None:
             settings: dict[str, str | None] = dict.fromkeys(_TOLD)
             relation = view.relations[relation_id]
             settings.update(relation_settings(tx, view, relation, endpoint))
+            known = _present(view, relation_id, unit.name)
+            if all((value or None) == known.get(key) for key, value in settings.items()):
+                continue  # mostly; so no statement asks for the settings again
             if relations.update_bag(tx, relation, unit.name, settings):
                 relations.wake_firewalls(tx, relation, "addresses changed")
 

@@ -5,8 +5,8 @@ Mirrors: juju worker/uniter/runner/context/contextfactory.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.format.config import merge_settings
 from pushjuju.charms.values.model import Charm, Role
@@ -29,7 +29,18 @@ from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_secrets import context_secrets
 from pushjuju.uniter.input.unit_storage import storage_context
 
+if TYPE_CHECKING:
+    from pushjuju.store.statement_names import StatementName
+
 _SINCE = "%Y-%m-%d %H:%M:%SZ"
+
+
+def hook_questions(unit: Unit) -> Iterator[tuple[StatementName, Mapping[str, Any]]]:
+    """Yield what the beginning of a hook asks the store, for `Tx.ahead`."""
+    yield "status_get", {"kind": StatusKind.AGENT, "entity": unit.name}
+    yield "leader_setting_list", {"application": unit.application}
+    yield "port_of_unit", {"unit": unit.name}
+    yield "charm_state_size", {"unit": unit.name}
 
 
 def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) -> dict[str, object]:
@@ -302,6 +313,8 @@ def _egress(
 def _state_along(tx: ModelTx, unit: Unit) -> dict[str, str] | None:
     """Return the charm's state, or None when it is large: hook tools that read it then request it."""
     found = tx.row("charm_state_size", unit=unit.name)
+    if found is not None and not found["keys"]:
+        return {}
     small = found is None or found["bytes"] + found["keys"] * limits.STATE_OVERHEAD <= limits.STATE_TRAVELS
     return charm_state(tx, unit) if small else None
 

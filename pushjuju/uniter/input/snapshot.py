@@ -6,8 +6,9 @@ The number of statements depends on the unit's own relations, not on the size of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.format.config import Settings
 from pushjuju.charms.values.model import Charm, Role
@@ -16,6 +17,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import StatusKind
 from pushjuju.core.values import changed, dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import bindings
@@ -41,7 +43,13 @@ from pushjuju.uniter.decide.wire import from_wire, text_of
 from pushjuju.uniter.input.unit_secrets import with_secrets
 from pushjuju.uniter.input.unit_storage import remote_storage
 
+if TYPE_CHECKING:
+    from pushjuju.store.statement_names import StatementName
+
 _FRESH = "{}"  # the state of a new unit
+_OF_APPLICATION: tuple[StatementName, ...] = (
+    "lease_get", "relation_of_application", "endpoint_of_neighbours", "scope_of_neighbours", "binding_list",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +91,19 @@ def read_view(tx: ModelTx, name: str, commands: tuple[str, ...] = ()) -> View | 
         raise NotValid(f"unit {name} is on no machine", subject=Subject("unit", name))
     view = _around(tx, unit)
     return _complete(tx, view, unit, local_state(tx, unit, view.application), commands)
+
+
+def questions(name: str) -> Iterator[tuple[StatementName, Mapping[str, Any]]]:
+    """Yield what the view of a unit asks the store, for `Tx.ahead`."""
+    application = name.partition("/")[0]
+    yield "unit_get", {"name": name}
+    yield "application_get", {"name": application}
+    yield "bag_of_neighbours", {"unit": name, "application": application}
+    for query in _OF_APPLICATION:
+        yield query, {"application": application}
+    yield "unit_lives_of_principal", {"principal": name}
+    yield "task_pending", {"kind": Receiver.UNIT, "receiver": name}
+    yield "status_get", {"kind": StatusKind.WORKLOAD, "entity": name}
 
 
 def with_local(tx: ModelTx, view: View, local: LocalState) -> View:

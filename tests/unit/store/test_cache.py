@@ -24,6 +24,8 @@ from pushjuju.store import cache as memo_module
 from pushjuju.store.cache import Memo
 from pushjuju.store.db import Store
 from pushjuju.store.leases import DeferredStore
+from pushjuju.store.postgres import ahead
+from pushjuju.store.postgres.ahead import AheadMemo
 from pushjuju.store.recent import Recent
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.statements import queries
@@ -46,15 +48,16 @@ def plain(answer: Any) -> Any:
 
 
 class Distrustful(Memo):
-    """Asks the store as well, each time; `told`: how often it had an answer without asking."""
+    """Asks the database as well, each time; `told`: how often it had an answer without asking."""
 
     told = 0
+    _server: Any = None
 
     def ask(self, make: Callable[..., Any], statement: str, params: Mapping[str, Any], *record: Any) -> Any:
         before = self._answers.get((make, statement, record, *params.items()))
         answer = super().ask(make, statement, params, *record)
         if self.effects(statement).kept:
-            now = make(self._connection.execute(statement, params), *record)
+            now = make((self._server or self._connection).execute(statement, params), *record)
             assert plain(answer) == plain(now), statement
             Distrustful.told += before is not None and before[3] is answer
         return answer
@@ -65,6 +68,10 @@ class Distrustful(Memo):
         assert made == make(), key
         self.trail = trail
         return made
+
+
+class DistrustfulAhead(Distrustful, AheadMemo):
+    """The same for a server."""
 
 
 class Overheard:
@@ -154,7 +161,7 @@ def test_every_answer_is_right_beside_another_process_that_writes(
     tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, postgres_url: str, seed: int
 ) -> None:
     world = TestController.build(tmp_path, packs, Database(url=postgres_url, insecure=True))
-    monkeypatch.setattr(memo_module, "Memo", Distrustful)
+    monkeypatch.setattr(ahead, "AheadMemo", DistrustfulAhead)
     monkeypatch.setattr(Distrustful, "told", 0)
     both = [Store.open(postgres_url) for _ in range(2)]
     for each in both:

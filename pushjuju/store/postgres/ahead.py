@@ -1,0 +1,63 @@
+"""The cache of a process whose store is a server: questions that come soon are sent before anybody waits.
+
+Each answer from a server costs a wait. A reader that knows what it will ask names its questions first, and
+then waits once for all of them. Answers that are cached and valid are not asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.store.cache import MOST_KEPT, Memo
+from pushjuju.store.recent import Recent
+
+if TYPE_CHECKING:
+    from pushjuju.store.engine import Engine, Rows
+
+
+class AheadMemo(Memo):
+    """The cached answers of one connection to a server."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self._server = engine.connection
+        self._connection = self  # what no cached answer serves comes to `execute`
+        self._known = Recent(MOST_KEPT)  # question -> moment at which it was answered
+        self._sent: dict[Hashable, tuple[int, Rows]] = {}  # questions of this transaction without a reader
+
+    def begin(self, others: int) -> None:
+        self._sent.clear()
+        super().begin(others)
+
+    def clear(self, why: str = "rollback") -> None:
+        super().clear(why)
+        self._known.clear()
+        self._sent.clear()
+
+    def ahead(self, statement: str, params: Mapping[str, Any]) -> None:
+        """Send a question whose answer is not cached; `execute` returns the answer to the reader."""
+        key = statement, frozenset(params.items())
+        if not self._stays(statement, params, self._known.get(key)):
+            self._known.put(key, self._now)  # also when nobody asks: it is not sent again before it changes
+            self._sent[key] = self._now, self._server.execute(statement, params)
+
+    def execute(self, statement: str, params: Any = (), /) -> Rows:
+        """Return the answer to a question that was sent, unless its rows were written since, or ask now."""
+        key = statement, frozenset(params.items())
+        moment, rows = self._sent.pop(key, (None, None))
+        self._known.put(key, self._now)
+        if rows is not None and self._stays(statement, params, moment):
+            return rows
+        return self._server.execute(statement, params)
+
+    def know(self, key: Any, statement: str, params: Mapping[str, Any], answer: object) -> None:
+        super().know(key, statement, params, answer)
+        self._known.put((statement, frozenset(params.items())), self._now)
+
+    def _stays(self, statement: str, params: Mapping[str, Any], moment: int | None) -> bool:
+        """Return True when no row that a question reads was written since a moment."""
+        if moment is None:
+            return False
+        effects = self.effects(statement)
+        return self._holds(moment, effects.cells, effects.place(params))
