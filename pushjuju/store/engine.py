@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from pushjuju.core.clock import Clock
     from pushjuju.core.errors import StoreError
-    from pushjuju.store.cache import Memo
     from pushjuju.store.journal import Journal
 
 
@@ -231,11 +230,11 @@ class Engine(Protocol):
         """
         ...
 
-    def remember(self) -> type[Memo] | None:
+    def remember(self) -> type[Any] | None:
         """Prepare for a process that caches rows: from now on `begin` returns `others`.
 
         Returns:
-            The kind of cache for this engine, or None for `Memo`.
+            A kind of `cache.Memo` for this engine, or None for that class itself.
         """
 
     def clock(self) -> Clock | None:
