@@ -32,6 +32,7 @@ from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.controller.new_controllers import Database
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.relation import integrate
+from tests.bench import copies
 from tests.postgres import databases, server
 from tests.world import wire
 from tests.world.charms import UBUNTU, Charms
@@ -109,10 +110,20 @@ class Simulation:
         model = models.resolve(self.world.ctx, name)
         return TestController(self.world.ctx, self.world.clock, self.charms, model)
 
-    def deploy(self) -> None:
-        """Ask for all machines, applications and relations; nothing runs yet."""
-        for world in self.worlds:
+    def deploy(self, *, first: bool = False) -> None:
+        """Ask for all machines, applications and relations; nothing runs yet.
+
+        Args:
+            first: True to ask for those of the first model alone.
+        """
+        for world in self.worlds[:1] if first else self.worlds:
             self._deploy(world, self.size // len(self.worlds))
+
+    def copy(self) -> None:
+        """Copy the first model, which is at rest, to the others."""
+        store = self.world.ctx.store
+        copies.copy(str(store.place), self.world.model, [each.model for each in self.worlds[1:]], self.cloud)
+        store.forget()
 
     def _deploy(self, world: TestController, size: int) -> None:
         for first in range(0, size, SPREAD):
@@ -208,18 +219,25 @@ class Simulation:
 
 
 def run(
-    size: int, profile: str = "", *, models: int = 1, postgres: bool = False, last: str = ""
+    size: int,
+    profile: str = "",
+    *,
+    models: int = 1,
+    postgres: bool = False,
+    copied: bool = False,
+    last: str = "",
 ) -> dict[str, Any]:
     """Simulate models of some size; return their figures.
 
     Args:
+        copied: Deploy one model, and copy its rows to the others.
         last: The phase to stop after; "": measure all.
     """
     root = Path(tempfile.mkdtemp(prefix="pushjuju-simulated-"))
     try:
         with ExitStack() as stack:
             made = Simulation(root, size, _in_database(root, stack) if postgres else None, models=models)
-            return _measured(made, profile, last)
+            return _measured(made, profile, last, copied=copied)
     finally:
         shutil.rmtree(root)
 
@@ -232,16 +250,18 @@ def _in_database(root: Path, stack: ExitStack) -> TestController:
     return TestController.build(root, Charms(root / "charms"), Database(url=url, insecure=True))
 
 
-def _measured(made: Simulation, profile: str, last: str) -> dict[str, Any]:
+def _measured(made: Simulation, profile: str, last: str, *, copied: bool = False) -> dict[str, Any]:
     with closing(made.world.ctx):
         made.measure("an empty model")
         base = made.phases.pop().rss
         begin = time.process_time()
-        made.deploy()
+        made.deploy(first=copied)
         asked = time.process_time() - begin
         for name, prepare in {"deploy to idle": lambda: None, **made.passes()}.items():
             with _profiled(name, profile):
                 made.measure(name, prepare)
+            if copied and name == "deploy to idle":
+                made.copy()
             if name == last:
                 break
         else:
@@ -280,11 +300,11 @@ def main() -> None:
     parser.add_argument("--machines", type=int, default=1000)
     parser.add_argument("--models", type=int, default=1)
     parser.add_argument("--postgres", action="store_true", help="have the store in PostgreSQL")
+    parser.add_argument("--copied", action="store_true", help="deploy one model and copy it (PostgreSQL)")
     parser.add_argument("--profile", default="", help="phase to show a profile of, on stderr")
     parser.add_argument("--last", default="", help="phase to stop after")
-    asked = parser.parse_args()
-    found = run(asked.machines, asked.profile, models=asked.models, postgres=asked.postgres, last=asked.last)
-    print(json.dumps(found, indent=1))
+    options = vars(parser.parse_args())
+    print(json.dumps(run(options.pop("machines"), **options), indent=1))
 
 
 if __name__ == "__main__":
