@@ -18,7 +18,8 @@ SELECT format(
   'INSERT INTO %%I (%%s) SELECT %%s FROM %%I WHERE %%s LIKE %%L ON CONFLICT DO NOTHING', table_name,
   string_agg(quote_ident(column_name), ', '),
   string_agg(
-    CASE data_type WHEN 'text' THEN format('replace(%%I, %%L, %%L)', column_name, %(old)s::text, %(new)s::text)
+    CASE data_type WHEN 'text'
+    THEN format('replace(%%I, %%L, %%L)', column_name, %(old)s::text, %(new)s::text)
     ELSE quote_ident(column_name) END, ', '),
   table_name, CASE table_name WHEN 'work' THEN 'key' WHEN 'sequence' THEN 'scope' ELSE 'model' END,
   '%%' || %(old)s::text || '%%')
