@@ -1,10 +1,11 @@
-"""Makes the manual page for the wheel from the commands. Runs in hatchling's build."""
+"""Makes the manual page for the wheel, and packs the wheel tightly. Runs in hatchling's build."""
 
 from __future__ import annotations
 
 import io
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,19 @@ class ManPage(BuildHookInterface):  # type: ignore[type-arg]
         build_data["shared_data"][str(path)] = "share/man/man1/pushjuju.1"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Remove the temporary page after the build."""
+        """Remove the temporary page after the build, and pack the wheel as tightly as the format allows."""
         folder = getattr(self, "_folder", None)
         if folder is not None:
             folder.cleanup()
+            _pack(Path(artifact_path))
+
+
+def _pack(wheel: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(packed, "w", compresslevel=9) as target:
+        for entry in source.infolist():
+            target.writestr(entry, source.read(entry), zipfile.ZIP_DEFLATED, 9)
+    wheel.write_bytes(packed.getvalue())
 
 
 def _page() -> str:

@@ -81,7 +81,6 @@ class Host:
         self.asked = False  # True once the controller answered a hook tool, which may have changed the model
         self.on_cancel: Callable[[int], None] | None = None
         self.live_results: dict[int, frames.Told] = {}
-        self.output_left_out = 0
         self.unsaved = ""
         self._channel: Any = channel
         self._channel_fd: int = channel.fileno()
