@@ -130,6 +130,7 @@ def take_turn(
             turn = _step(ctx, tx, view, waiting, decided, loud, routine=routine)
             if turn is not None:
                 return changed(turn, refused=waiting.refused) if waiting.refused else turn
+            tx.ahead(partial(questions, name))
         text = f"unit {name} does not come to a decision after {MAX_STEPS} steps"
         raise PushjujuError(text, subject=Subject("unit", name))
 
