@@ -323,7 +323,9 @@ def carry_out(
         order = bundle_record.Order(
             changes=prepared.changes,
             packed=packed,
-            files=_resource_files(prepared),
+            files=apply_changes.resource_files(
+                prepared.changes, prepared.folder, {*prepared.origins, *prepared.resources}
+            ),
             storage=prepared.wishes.storage,
             origins=prepared.origins,
             store_resources={**prepared.resources, **fetched.resources},
@@ -346,7 +348,6 @@ def _packed(
     ctx: Context, model: str, prepared: Prepared
 ) -> Iterator[tuple[dict[str, PackedCharm], stored_charms.Fetched]]:
     """Pack or fetch each charm once; yield `{step: its charm}`, and the charms that came from the store."""
-
     found: dict[str, PackedCharm] = {}
     uploads = {
         f"${change.id}": str(change.args["charm"])
@@ -354,10 +355,9 @@ def _packed(
         if change.method is Method.ADD_CHARM
     }
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
-        folder = Path(work)
-        store = folder / "store"
+        store = Path(work) / "store"
         store.mkdir()
-        places = CharmPaths(ctx, model, folder)
+        places = CharmPaths(ctx, model, Path(work))
         fetched = stored_charms.fetch(ctx, model, prepared.changes, prepared.bundle, prepared.origins, store)
         _check_fetched(prepared, fetched)
         for change in prepared.changes:
@@ -398,19 +398,3 @@ def _stored(ctx: Context, model: str, url: str) -> PackedCharm:
         record, charm = charms.record(tx, url), charms.get(tx, url)
     path = ctx.controller.blobs.path(record.sha256)
     return PackedCharm(path=path, sha256=record.sha256, size=record.size, members=(), charm=charm)
-
-
-def _resource_files(prepared: Prepared) -> dict[str, dict[str, str]]:
-    """Return application -> resource -> path of its file; relative paths start at the bundle's folder."""
-    found: dict[str, dict[str, str]] = {}
-    for change in prepared.changes:
-        if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM, Method.SET_RESOURCES):
-            continue
-        application = str(change.args["application"])
-        for name, value in change.args.get("resources", {}).items():
-            if isinstance(value, int):
-                if application not in {**prepared.origins, **prepared.resources}:  # no store
-                    found.setdefault(application, {})[name] = str(value)
-                continue
-            found.setdefault(application, {})[name] = apply_changes.file_of(prepared.folder, value)
-    return found

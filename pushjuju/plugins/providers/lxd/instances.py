@@ -12,6 +12,7 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.constraints import juju_arch
+from pushjuju.core.errors import ProviderError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.values import regex
 from pushjuju.plugins.api.providers import Address, Hardware, Instance, ModelInfo, StartRequest
@@ -68,6 +69,12 @@ def of_model(listed: Iterable[Mapping[str, Any]], model_uuid: str) -> list[Mappi
 def lost(document: Mapping[str, Any]) -> str:
     """Return why an instance cannot be reached or changed; empty when it can."""
     return f"cluster member {document['location']} does not answer" if document.get("lost") else ""
+
+
+def require_reached(document: Mapping[str, Any]) -> None:
+    """Raise ProviderError when an instance cannot be reached."""
+    if reason := lost(document):
+        raise ProviderError(f"instance {document['name']} is not reached: {reason}", retryable=True)
 
 
 def is_vm(request: StartRequest) -> bool:

@@ -40,7 +40,17 @@ from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.lxd import instances, profiles
 from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, NONCE_KEY, VM
-from pushjuju.plugins.providers.lxd.server import WITHOUT_LXD, Api, Gone, Server, connect, failed, ignore_gone
+from pushjuju.plugins.providers.lxd.server import (
+    WITHOUT_LXD,
+    Api,
+    Gone,
+    Server,
+    boot,
+    connect,
+    halt,
+    ignore_gone,
+    settle,
+)
 from pushjuju.plugins.providers.lxd.volumes import LxdStorage
 
 ADDRESS_S = 180.0  # seconds after which the start of an instance without an address fails
@@ -158,7 +168,7 @@ class LxdProvider:
         await self.stop([str(item["name"]) for item in found if item not in mine])
         name = str(mine[0]["name"]) if mine else await self._make(request)
         try:
-            await self._server.run(lambda api: _boot(api, name))
+            await self._server.run(lambda api: boot(api, name))
             document, state = await self._with_address(name)
         except Gone as gone:
             raise ProviderError(f"instance {name} ended while it started", detail=gone.message) from gone
@@ -261,7 +271,7 @@ class LxdProvider:
     def _boot_own(self, api: Api, name: str) -> None:
         if not any(document["name"] == name for document in self._documents(api)):
             raise NotFound(f"instance {name} not found")
-        _boot(api, name)
+        boot(api, name)
 
     async def stop(self, ids: Sequence[str]) -> None:
         """End instances of the model and delete their disks; unknown ids are no error."""
@@ -274,9 +284,9 @@ class LxdProvider:
         """Delete an instance when it belongs to the model."""
         for document in self._documents(api):
             if document["name"] == name:
-                _there(document)
-                _settle(api, name)
-                ignore_gone(lambda: _halt(api, name))
+                instances.require_reached(document)
+                settle(api, name)
+                ignore_gone(lambda: halt(api, name))
                 ignore_gone(lambda: api.change("delete", f"instances/{name}"))
 
     def _documents(self, api: Api) -> list[Mapping[str, Any]]:
@@ -310,7 +320,7 @@ class LxdProvider:
         seen = [item for item in await self._server.run(self._documents) if item["name"] == instance.id]
         if not seen:
             raise NotFound(f"instance {instance.id} not found")
-        _there(seen[0])
+        instances.require_reached(seen[0])
         document, state = await self._server.run(lambda api: _seen(api, seen[0]))
         found = instances.addresses(document, state)
         if not found:
@@ -380,45 +390,9 @@ def _arches(facts: Mapping[str, Any]) -> list[str]:
     return [juju_arch(str(name)) for name in facts["environment"].get("architectures") or ("x86_64",)]
 
 
-def _there(document: Mapping[str, Any]) -> None:
-    if reason := instances.lost(document):
-        raise ProviderError(f"instance {document['name']} is not reached: {reason}", retryable=True)
-
-
 def _seen(api: Api, document: Mapping[str, Any]) -> _Seen:
     return document, _state(api, str(document["name"]))
 
 
 def _state(api: Api, name: str) -> Mapping[str, Any]:
     return ignore_gone(lambda: api.get(f"instances/{name}/state")) or {}
-
-
-def _settle(api: Api, name: str) -> None:
-    """Wait until no operation works on an instance: an earlier request may still be running."""
-    running = api.get("operations", recursion="1") or {}
-    for item in (item for group in running.values() for item in group):
-        touched = (item.get("resources") or {}).get("instances") or ()
-        if any(str(path).rpartition("/")[2] == name for path in touched):
-            try:
-                api.wait(str(item["id"]))
-            except ProviderError:
-                continue  # the request that started the operation has reported the error
-
-
-def _boot(api: Api, name: str) -> None:
-    _settle(api, name)
-    if api.get(f"instances/{name}").get("status") != "Running":
-        try:
-            api.change("put", f"instances/{name}/state", {"action": "start", "timeout": -1})
-        except ProviderError as error:
-            raise failed("; ".join((error.detail, *api.reasons(name)))) from error
-
-
-def _halt(api: Api, name: str) -> None:
-    if api.get(f"instances/{name}").get("status") == "Stopped":
-        return
-    try:
-        api.change("put", f"instances/{name}/state", {"action": "stop", "force": True, "timeout": -1})
-    except Exception as error:
-        if "already stopped" not in f"{error} {getattr(error, 'detail', '')}":
-            raise

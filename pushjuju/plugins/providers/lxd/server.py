@@ -268,3 +268,34 @@ def ignore_gone(ask: Callable[[], Any]) -> Any:
         if code == 404 or "not found" in str(getattr(error, "detail", "")).lower():
             return None
         raise
+
+
+def settle(api: Api, name: str) -> None:
+    """Wait until no operation works on an instance: an earlier request may still be running."""
+    running = api.get("operations", recursion="1") or {}
+    for item in (item for group in running.values() for item in group):
+        touched = (item.get("resources") or {}).get("instances") or ()
+        if any(str(path).rpartition("/")[2] == name for path in touched):
+            try:
+                api.wait(str(item["id"]))
+            except ProviderError:
+                continue  # the request that started the operation has reported the error
+
+
+def boot(api: Api, name: str) -> None:
+    settle(api, name)
+    if api.get(f"instances/{name}").get("status") != "Running":
+        try:
+            api.change("put", f"instances/{name}/state", {"action": "start", "timeout": -1})
+        except ProviderError as error:
+            raise failed("; ".join((error.detail, *api.reasons(name)))) from error
+
+
+def halt(api: Api, name: str) -> None:
+    if api.get(f"instances/{name}").get("status") == "Stopped":
+        return
+    try:
+        api.change("put", f"instances/{name}/state", {"action": "stop", "force": True, "timeout": -1})
+    except Exception as error:
+        if "already stopped" not in f"{error} {getattr(error, 'detail', '')}":
+            raise

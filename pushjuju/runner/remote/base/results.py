@@ -96,3 +96,32 @@ def describe(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return "%s: %s" % (error.filename, error.strerror) if error.filename else error.strerror
     return "%s: %s" % (type(error).__name__, error)
+
+
+class Refused(Exception):
+    """The operation cannot be done; the text becomes the message of its result."""
+
+
+class Known(Exception):
+    """Another process has begun this operation: the server was restarted, or there are two servers."""
+
+
+class Interrupted(Refused):
+    """The user cancelled the operation before it did anything."""
+
+
+class Withdrawn(Refused):
+    """The juju-exec process that requested the commands has ended."""
+
+
+def masked(event: frames.Event, masks: list[str]) -> frames.Event:
+    """Return an event without the values of secrets that this run has read or written."""
+    found: Any = dict(event)
+    for key in ("message", "line", "version"):
+        text = found.get(key)
+        if isinstance(text, str):
+            for value in masks:
+                text = text.replace(value, "*****")
+            found[key] = text
+    hidden: frames.Event = found
+    return hidden

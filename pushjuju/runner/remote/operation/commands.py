@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 from pushjuju.runner.remote.base import layout, output, signals
-from pushjuju.runner.remote.base.results import plain_result
-from pushjuju.runner.remote.operation.host import Host, Refused
+from pushjuju.runner.remote.base.results import Refused, plain_result
+from pushjuju.runner.remote.operation.host import Host
 from pushjuju.runner.remote.operation.process import Child, Ended
 
 TYPE_CHECKING = False

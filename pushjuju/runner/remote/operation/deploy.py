@@ -13,10 +13,10 @@ import os
 
 from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote.base import layout
-from pushjuju.runner.remote.base.results import describe, error_result, plain_result
+from pushjuju.runner.remote.base.results import Refused, describe, error_result, plain_result
 from pushjuju.runner.remote.disk import blobs, unzip
 from pushjuju.runner.remote.disk.trees import remove_tree
-from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host, Refused
+from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host
 from pushjuju.runner.remote.tools import execinstall, toolclient
 
 TYPE_CHECKING = False

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 
 from pushjuju.runner.remote.base import layout, output, signals
-from pushjuju.runner.remote.base.results import CHARM_GONE, TIMED_OUT, plain_result, wall_time
+from pushjuju.runner.remote.base.results import CHARM_GONE, TIMED_OUT, Refused, plain_result, wall_time
 from pushjuju.runner.remote.operation import debugging
 from pushjuju.runner.remote.operation.commands import captured, judge, remove_script, script, shell, timeout
 from pushjuju.runner.remote.operation.families import load_registry
-from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host, Refused
+from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host
 from pushjuju.runner.remote.operation.process import Child, Ended
 from pushjuju.runner.remote.operation.toolserver import ToolServer
 from pushjuju.runner.remote.tools import toolclient

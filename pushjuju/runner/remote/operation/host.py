@@ -15,7 +15,17 @@ import select
 from pushjuju.portable import loglevels
 from pushjuju.portable.jsontext import dumps
 from pushjuju.runner.remote.base import layout, signals, wire
-from pushjuju.runner.remote.base.results import is_quiet, log_event, monotonic, result_frame, wall_time
+from pushjuju.runner.remote.base.results import (
+    Interrupted,
+    Known,
+    Withdrawn,
+    is_quiet,
+    log_event,
+    masked,
+    monotonic,
+    result_frame,
+    wall_time,
+)
 from pushjuju.runner.remote.disk import journal, requests
 
 TYPE_CHECKING = False
@@ -35,22 +45,6 @@ OPERATION_LOGGER = "juju.worker.uniter.operation"
 RUNNER_LOGGER = "pushjuju.runner"
 # What the journal keeps of an operation.
 _KNOWN_BY = ("id", "kind", "unit", "hook", "action", "url", "request")
-
-
-class Refused(Exception):
-    """The operation cannot be done; the text becomes the message of its result."""
-
-
-class Known(Exception):
-    """Another process has begun this operation: the server was restarted, or there are two servers."""
-
-
-class Interrupted(Refused):
-    """The user cancelled the operation before it did anything."""
-
-
-class Withdrawn(Refused):
-    """The juju-exec process that requested the commands has ended."""
 
 
 class Host:
@@ -219,7 +213,7 @@ class Host:
             return
         event.setdefault("time", wall_time())
         if self.masks:
-            event = self._masked(event)
+            event = masked(event, self.masks)
         # A hook that logs in a loop must not fill the store.
         if event.get("k") != "output":
             if self._log_left <= 0:
@@ -242,21 +236,9 @@ class Host:
             self._tail = line[:TAIL_LETTERS]
 
     def _send_tail(self) -> None:
-        line, self._tail = self._masked({"k": "tail", "line": self._tail})["line"], ""
+        line, self._tail = masked({"k": "tail", "line": self._tail}, self.masks)["line"], ""
         frame: frames.Events = {"t": "event", "id": self.op["id"], "seq": 0, "es": [], "tail": line}
         self._send(wire.EVENT, wire.pack(frame))
-
-    def _masked(self, event: frames.Event) -> frames.Event:
-        """Return an event without the values of secrets that this run has read or written."""
-        found: Any = dict(event)
-        for key in ("message", "line", "version"):
-            text = found.get(key)
-            if isinstance(text, str):
-                for value in self.masks:
-                    text = text.replace(value, "*****")
-                found[key] = text
-        masked: frames.Event = found
-        return masked
 
     def _is_kept(self, event: frames.Event) -> bool:
         """Return True when the controller stores an event: all but log and output below the logging level."""

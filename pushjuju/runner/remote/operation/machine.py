@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 
 from pushjuju.runner.remote.base import layout
-from pushjuju.runner.remote.base.results import describe, plain_result
+from pushjuju.runner.remote.base.results import Refused, describe, plain_result
 from pushjuju.runner.remote.disk import holder, requests
 from pushjuju.runner.remote.disk.trees import remove_tree
 from pushjuju.runner.remote.operation import debugging
-from pushjuju.runner.remote.operation.host import Host, Refused
+from pushjuju.runner.remote.operation.host import Host
 from pushjuju.runner.remote.operation.process import Child
 from pushjuju.runner.remote.tools import execinstall
 

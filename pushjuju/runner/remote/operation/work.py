@@ -9,9 +9,17 @@ import sys
 from pushjuju.portable.jsontext import loads
 from pushjuju.runner.remote.base import layout, wire
 from pushjuju.runner.remote.base.layout import Layout
-from pushjuju.runner.remote.base.results import describe, error_result, plain_result
+from pushjuju.runner.remote.base.results import (
+    Interrupted,
+    Known,
+    Refused,
+    Withdrawn,
+    describe,
+    error_result,
+    plain_result,
+)
 from pushjuju.runner.remote.operation.families import import_module
-from pushjuju.runner.remote.operation.host import Host, Interrupted, Known, Refused, Withdrawn
+from pushjuju.runner.remote.operation.host import Host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

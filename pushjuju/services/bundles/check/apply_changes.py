@@ -6,7 +6,7 @@ As in Juju, `deploy` keeps resources, storage and bindings of existing applicati
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -167,6 +167,27 @@ def fingerprints(loaded: Loaded) -> dict[str, dict[str, str]]:
 def file_of(folder: Path | None, value: str) -> str:
     """Return the path of a resource's file; a relative path starts at the bundle's folder."""
     return value if folder is None else str(folder / value)
+
+
+def resource_files(
+    changes: Iterable[Change], folder: Path | None, in_stores: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Return application -> resource -> path of its file; relative paths start at the bundle's folder.
+
+    Args:
+        in_stores: The applications whose charm or resources come from a store, where a number is a revision.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for change in changes:
+        if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM, Method.SET_RESOURCES):
+            continue
+        application = str(change.args["application"])
+        for name, value in change.args.get("resources", {}).items():
+            if not isinstance(value, int):
+                found.setdefault(application, {})[name] = file_of(folder, value)
+            elif application not in in_stores:
+                found.setdefault(application, {})[name] = str(value)
+    return found
 
 
 def _storage(

@@ -11,9 +11,9 @@ from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles.plan import equal
 from pushjuju.services.bundles.plan import machines as mapping_rules
 from pushjuju.services.bundles.plan.as_bundle import Fields, directive_text
+from pushjuju.services.bundles.plan.equal import same_constraints, same_exposures, same_value
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts, top_machine
 from pushjuju.services.bundles.plan.machines import MachineMap
-from pushjuju.services.bundles.plan.plan import same_constraints, same_exposures, same_value
 from pushjuju.services.bundles.read.bases import application_base, machine_base
 from pushjuju.services.bundles.read.values import Application, Bundle, Exposed
 

@@ -6,6 +6,7 @@ Storage, resources and endpoints that the bundle does not name count as equal: `
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.storage import Directive
@@ -15,7 +16,7 @@ from pushjuju.services.bundles.plan import machines
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, MachineFacts, ModelFacts
 from pushjuju.services.bundles.plan.machines import MachineMap
 from pushjuju.services.bundles.read.bases import application_base, machine_base
-from pushjuju.services.bundles.read.values import ALL, Application, Bundle, Machine
+from pushjuju.services.bundles.read.values import ALL, Application, Bundle, Exposed, Machine, endpoint
 
 _ORDER = ("", "read", "consume", "admin")  # access levels of offers, the lowest first
 _OWNER = "admin"
@@ -100,6 +101,59 @@ def access_beyond(wanted: Mapping[str, str], known: Mapping[str, str]) -> dict[s
 def _rank(level: str) -> int:
     """Return the rank of a level; an unknown word, which is refused elsewhere, ranks highest."""
     return _ORDER.index(level) if level in _ORDER else len(_ORDER)
+
+
+def same_constraints(text: str, known: Mapping[str, Any]) -> bool:
+    """Return True when a text has the same constraints as a document of constraints."""
+    return rules.render(rules.parse(text)) == rules.render(known)
+
+
+def same_exposures(one: Mapping[str, Exposed], two: Mapping[str, Exposed]) -> bool:
+    """Return True when both expose the same endpoints to the same spaces and CIDRs, in any order."""
+    return _plain(one) == _plain(two)
+
+
+def _plain(exposures: Mapping[str, Exposed]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    return {
+        name: (
+            tuple(sorted(item.spaces)),
+            tuple(sorted(item.cidrs or (() if item.spaces else ("0.0.0.0/0", "::/0")))),
+        )
+        for name, item in exposures.items()
+    }
+
+
+def has_option(there: ApplicationFacts, key: str, value: Any) -> bool:
+    """Return True when an option already has the bundle's value; null stands for the charm's default."""
+    return key not in there.settings if value is None else same_value(value, there.effective.get(key))
+
+
+def same_value(wanted: Any, known: Any) -> bool:
+    """Return True when two values of an option are equal; the numbers 1 and 1.0 are equal."""
+    if isinstance(wanted, bool) or isinstance(known, bool):
+        return wanted is known
+    if isinstance(wanted, str) != isinstance(known, str) and None not in (wanted, known):
+        return str(wanted) == str(known)
+    return bool(wanted == known)
+
+
+def has_relation(model: ModelFacts, first: str, second: str) -> bool:
+    """Return True when the model has a relation that the bundle names without an endpoint.
+
+    Juju plans such a relation each time and ignores the error that the relation already exists. pushjuju
+    plans no step, so that a second deploy has nothing to do.
+    """
+    if ":" in first and ":" in second:
+        return False
+    return any(
+        _means(first, one) and _means(second, two)
+        for sides in model.relations
+        for one, two in (sides, sides[::-1])
+    )
+
+
+def _means(text: str, known: str) -> bool:
+    return text == known or (":" not in text and endpoint(known)[0] == text)
 
 
 # --- what cannot be changed -------------------------------------------------------------------------------

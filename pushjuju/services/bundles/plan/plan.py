@@ -21,7 +21,7 @@ from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts
 from pushjuju.services.bundles.plan.machines import MachineMap
 from pushjuju.services.bundles.plan.placing import place_units
 from pushjuju.services.bundles.read.bases import machine_base
-from pushjuju.services.bundles.read.values import Application, Bundle, Exposed, endpoint
+from pushjuju.services.bundles.read.values import Application, Bundle, endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ def _old_application(planner: _Planner, app: Application, there: ApplicationFact
             _resources(planner, app, there)
         _storage(planner, app, there, requires)
     _options(planner, app, there)
-    if not same_constraints(app.constraints, there.constraints):
+    if not equal.same_constraints(app.constraints, there.constraints):
         args = {"application": app.name, "constraints": app.constraints}
         planner.draft.add(
             Method.SET_CONSTRAINTS, args, f'set constraints for {app.name} to "{app.constraints}"'
@@ -197,7 +197,7 @@ def _old_application(planner: _Planner, app: Application, there: ApplicationFact
     if planner.wanted.equal:  # after the constraints, which may forbid a space
         _bindings(planner, app, there, requires)
     known = {name: item for name, item in there.exposures.items() if name in app.exposures}
-    if app.exposures and (not there.exposed or not same_exposures(app.exposures, known)):
+    if app.exposures and (not there.exposed or not equal.same_exposures(app.exposures, known)):
         _expose(planner, app)  # endpoints that the bundle does not name stay exposed as they are
 
 
@@ -244,47 +244,13 @@ def _bindings(planner: _Planner, app: Application, there: ApplicationFacts, requ
         planner.draft.add(Method.BIND, args, line, requires=requires)
 
 
-def same_constraints(text: str, known: Mapping[str, Any]) -> bool:
-    """Return True when a text has the same constraints as a document of constraints."""
-    return rules.render(rules.parse(text)) == rules.render(known)
-
-
-def same_exposures(one: Mapping[str, Exposed], two: Mapping[str, Exposed]) -> bool:
-    """Return True when both expose the same endpoints to the same spaces and CIDRs, in any order."""
-    return _plain(one) == _plain(two)
-
-
-def _plain(exposures: Mapping[str, Exposed]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    return {
-        name: (
-            tuple(sorted(item.spaces)),
-            tuple(sorted(item.cidrs or (() if item.spaces else ("0.0.0.0/0", "::/0")))),
-        )
-        for name, item in exposures.items()
-    }
-
-
 def _options(planner: _Planner, app: Application, there: ApplicationFacts) -> None:
-    changed = {key: value for key, value in app.settings.items() if not _has_option(there, key, value)}
+    changed = {key: value for key, value in app.settings.items() if not equal.has_option(there, key, value)}
     if changed:
         args = {"application": app.name, "options": changed}
         planner.draft.add(Method.SET_OPTIONS, args, f"set application options for {app.name}")
     if app.trusted and not there.trust:
         planner.draft.add(Method.SET_TRUST, {"application": app.name, "trust": True}, f"trust {app.name}")
-
-
-def _has_option(there: ApplicationFacts, key: str, value: Any) -> bool:
-    """Return True when an option already has the bundle's value; null stands for the charm's default."""
-    return key not in there.settings if value is None else same_value(value, there.effective.get(key))
-
-
-def same_value(wanted: Any, known: Any) -> bool:
-    """Return True when two values of an option are equal; the numbers 1 and 1.0 are equal."""
-    if isinstance(wanted, bool) or isinstance(known, bool):
-        return wanted is known
-    if isinstance(wanted, str) != isinstance(known, str) and None not in (wanted, known):
-        return str(wanted) == str(known)
-    return bool(wanted == known)
 
 
 def _upgrades(planner: _Planner, app: Application, there: ApplicationFacts) -> bool:
@@ -405,7 +371,7 @@ def _offers(planner: _Planner) -> None:
 
 def _relations(planner: _Planner) -> None:
     for first, second in planner.wanted.bundle.relations:
-        if planner.model.has_relation(first, second) or _related(planner.model, first, second):
+        if planner.model.has_relation(first, second) or equal.has_relation(planner.model, first, second):
             continue
         requires = [
             planner.added[name] for name in (endpoint(first)[0], endpoint(second)[0]) if name in planner.added
@@ -416,22 +382,3 @@ def _relations(planner: _Planner) -> None:
             f"add relation {first} - {second}",
             requires=requires,
         )
-
-
-def _related(model: ModelFacts, first: str, second: str) -> bool:
-    """Return True when the model has a relation that the bundle names without an endpoint.
-
-    Juju plans such a relation each time and ignores the error that the relation already exists. pushjuju
-    plans no step, so that a second deploy has nothing to do.
-    """
-    if ":" in first and ":" in second:
-        return False
-    return any(
-        _means(first, one) and _means(second, two)
-        for sides in model.relations
-        for one, two in (sides, sides[::-1])
-    )
-
-
-def _means(text: str, known: str) -> bool:
-    return text == known or (":" not in text and endpoint(known)[0] == text)
