@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +18,6 @@ from pushjuju.core.errors import (
     WrongKey,
     not_found,
 )
-from pushjuju.plugins.api.hook_tools import HookToolFamily
 from pushjuju.portable.quote import quote
 from pushjuju.runner.remote.toolkit import Tool as PluginTool
 from pushjuju.runner.remote.toolkit import run_tool
@@ -252,22 +250,3 @@ _TOOLS: dict[str, Tool] = {
 }
 ANSWERED = frozenset(_TOOLS)
 """The tools whose calls machines send to the controller."""
-
-
-def answered(
-    families: Iterable[HookToolFamily], warn: Callable[[str], None]
-) -> Iterator[tuple[str, PluginTool]]:
-    """Yield the tools of every family that runs in the controller; warn of a broken family."""
-    for family in [item for item in families if not item.pushable]:
-        try:
-            found = dict(importlib.import_module(family.module).TOOLS)
-        except Exception as error:  # noqa: BLE001 (modules of plugins may raise anything)
-            warn(f"hook tools {family.name}: not used: {why(error)}")
-            continue
-        yield from ((name, tool) for name, tool in found.items() if name not in ANSWERED)
-
-
-def why(error: Exception) -> str:
-    if isinstance(error, PushjujuError):
-        return ": ".join(filter(None, (error.message, error.detail)))
-    return f"{type(error).__name__}: {error}"

@@ -189,15 +189,3 @@ async def _all(stream: asyncssh.SSHReader[str]) -> str:
         if len(found) > limits.SCRIPT_OUTPUT:
             raise BadAnswer(f"a script printed more than {limits.SCRIPT_OUTPUT} characters")
     return found
-
-
-def target_document(target: SSHTarget) -> dict[str, object]:
-    """Return an SSH target as a document for the machine's row."""
-    return {
-        "host": target.host,
-        "port": target.port,
-        "user": target.user,
-        "host_keys": list(target.host_keys or ()),
-        "jump": target.proxy_jump,
-        "identities": [str(path) for path in target.identities],
-    }

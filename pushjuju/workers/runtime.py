@@ -22,6 +22,7 @@ from pushjuju.plugins.api.firewalls import Firewall
 from pushjuju.plugins.api.hook_tools import HookToolFamily
 from pushjuju.plugins.api.providers import Provider, no_warning
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.runner.push.packer import Program, pack, tool_names
 from pushjuju.runner.remote.toolkit import Tool
@@ -184,7 +185,7 @@ class Runtime:
     def answered(self) -> Mapping[str, Tool]:
         """The hook tools of plugins that the controller answers, by name."""
         if self._parts.answered is None:
-            self._parts.answered = dict(live.answered(self.host.hook_tool_families(), self.warn))
+            self._parts.answered = dict(_answered(self.host.hook_tool_families(), self.warn))
         return self._parts.answered
 
     def provider(self, model: str, cloud: str | None = None) -> Provider:
@@ -394,6 +395,35 @@ def _sources(
             if not family.module.startswith(_OURS):
                 tool_names(family.module, path)
         except (ImportError, ValueError, PushjujuError) as error:
-            warn(f"hook tools {family.name}: not used: {live.why(error)}")
+            warn(f"hook tools {family.name}: not used: {_why(error)}")
             continue
         yield family.module, path
+
+
+def _answered(families: Iterable[HookToolFamily], warn: Callable[[str], None]) -> Iterator[tuple[str, Tool]]:
+    """Yield the tools of every family that runs in the controller; warn of a broken family."""
+    for family in [item for item in families if not item.pushable]:
+        try:
+            found = dict(importlib.import_module(family.module).TOOLS)
+        except Exception as error:  # noqa: BLE001 (modules of plugins may raise anything)
+            warn(f"hook tools {family.name}: not used: {_why(error)}")
+            continue
+        yield from ((name, tool) for name, tool in found.items() if name not in live.ANSWERED)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, PushjujuError):
+        return ": ".join(filter(None, (error.message, error.detail)))
+    return f"{type(error).__name__}: {error}"
+
+
+def target_document(target: SSHTarget) -> dict[str, object]:
+    """Return an SSH target as a document for the machine's row."""
+    return {
+        "host": target.host,
+        "port": target.port,
+        "user": target.user,
+        "host_keys": list(target.host_keys or ()),
+        "jump": target.proxy_jump,
+        "identities": [str(path) for path in target.identities],
+    }

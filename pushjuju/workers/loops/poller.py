@@ -21,8 +21,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.provision.hostkeys import moved
-from pushjuju.workers.reach import target_document
-from pushjuju.workers.runtime import MANUAL, Runtime
+from pushjuju.workers.runtime import MANUAL, Runtime, target_document
 from pushjuju.workers.timeouts import CALL_S
 
 SHORT_S = 3.0  # the first interval, doubled each time

@@ -46,8 +46,7 @@ from pushjuju.workers.machine import exec_requests
 from pushjuju.workers.provision import firstboot
 from pushjuju.workers.provision.hostkeys import moved
 from pushjuju.workers.provision.provisioner import is_manual
-from pushjuju.workers.reach import target_document
-from pushjuju.workers.runtime import Runtime
+from pushjuju.workers.runtime import Runtime, target_document
 from pushjuju.workers.timeouts import CALL_S, START_S, login, lost
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event, Tell
 from pushjuju.workers.provision import hostkeys
 from pushjuju.workers.provision.provisioner import hardware_document
-from pushjuju.workers.reach import target_document
-from pushjuju.workers.runtime import MANUAL, STARTS, Runtime
+from pushjuju.workers.runtime import MANUAL, STARTS, Runtime, target_document
 
 _RESERVED = "enlist "  # prefix of the sequences that keep reserved numbers
 

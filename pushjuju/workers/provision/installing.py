@@ -21,8 +21,7 @@ from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.events import Event
 from pushjuju.workers.provision.hostkeys import moved
-from pushjuju.workers.reach import target_document
-from pushjuju.workers.runtime import Runtime
+from pushjuju.workers.runtime import Runtime, target_document
 from pushjuju.workers.timeouts import CALL_S, login, lost
 
 FEATURE = "installs"

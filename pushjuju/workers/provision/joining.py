@@ -29,8 +29,8 @@ from pushjuju.workers import clouds
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.provision import provisioner
 from pushjuju.workers.provision.provisioner import StartFailed
-from pushjuju.workers.reach import ScriptRunner, target_document
-from pushjuju.workers.runtime import MANUAL, Runtime
+from pushjuju.workers.reach import ScriptRunner
+from pushjuju.workers.runtime import MANUAL, Runtime, target_document
 
 PORT = 22
 _LOOK_S = 20.0  # seconds for a stranger to show its proof

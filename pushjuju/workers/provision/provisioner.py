@@ -27,8 +27,7 @@ from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event
 from pushjuju.workers.provision import hostkeys, inherit, userdata, zones
-from pushjuju.workers.reach import target_document
-from pushjuju.workers.runtime import MANUAL, Runtime
+from pushjuju.workers.runtime import MANUAL, Runtime, target_document
 from pushjuju.workers.timeouts import CALL_S, START_S
 
 RETRIES = 10  # after the first attempt, as in Juju

@@ -16,8 +16,7 @@ from pushjuju.runner.push.packer import pack
 from pushjuju.runner.remote.operation.families import load_registry
 from pushjuju.runner.remote.toolkit import Tool, run_tool
 from pushjuju.workers import live
-from pushjuju.workers.live import answered
-from pushjuju.workers.runtime import Runtime, _sources
+from pushjuju.workers.runtime import Runtime, _answered, _sources
 from tests.world.controller import TestController
 
 HERE = """
@@ -82,7 +81,7 @@ def test_broken_hook_tools_are_a_warning(*, pushable: bool) -> None:
 @pytest.mark.usefixtures("modules")
 def test_what_the_machine_has_for_a_tool_that_the_controller_answers(tmp_path: Path) -> None:
     """A stub with the help; it passes on arguments, and standard input where `-` asks for it."""
-    tools = dict(answered([_family("sky_here", pushable=False)], pytest.fail))
+    tools = dict(_answered([_family("sky_here", pushable=False)], pytest.fail))
     from pushjuju.plugins.hooks import config
 
     families = [("pushjuju.plugins.hooks.config", Path(str(config.__file__)))]
@@ -119,7 +118,7 @@ def test_what_the_machine_has_for_a_tool_that_the_controller_answers(tmp_path: P
 async def test_the_controller_answers_for_a_plugin(runtime: TestController) -> None:
     """It knows the unit and the model; its errors are the tool's, and it asks nobody else."""
     runtime.deploy()
-    tools: dict[str, Tool] = dict(answered([_family("sky_here", pushable=False)], pytest.fail))
+    tools: dict[str, Tool] = dict(_answered([_family("sky_here", pushable=False)], pytest.fail))
 
     async def call(tool: str, *argv: str, unit: str = "web/0") -> live.LiveAnswer:
         asked = {"tool": tool, "argv": list(argv), "stdin": b"in", "cwd": "/"}
