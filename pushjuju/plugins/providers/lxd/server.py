@@ -283,6 +283,7 @@ def settle(api: Api, name: str) -> None:
 
 
 def boot(api: Api, name: str) -> None:
+    """Start an instance that does not run; the error has what LXD says of the reasons."""
     settle(api, name)
     if api.get(f"instances/{name}").get("status") != "Running":
         try:
@@ -292,6 +293,7 @@ def boot(api: Api, name: str) -> None:
 
 
 def halt(api: Api, name: str) -> None:
+    """Stop an instance at once, without its services' own end."""
     if api.get(f"instances/{name}").get("status") == "Stopped":
         return
     try:
