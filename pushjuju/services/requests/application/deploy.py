@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.format.arguments import ArgumentKind
-from pushjuju.charms.format.config import Settings, parse_settings, parse_settings_yaml
+from pushjuju.charms.format.config import TRUST, Settings, parse_settings, parse_settings_yaml, with_trust
 from pushjuju.charms.format.features import check_features
 from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
@@ -95,10 +95,11 @@ class DeployOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCharm:
-    """A charm that was found and read, with its typed settings."""
+    """A charm that was found and read, with its typed settings and whether the application is trusted."""
 
     found: Acquired
     settings: Settings
+    trust: bool
 
     @property
     def charm(self) -> Charm:
@@ -226,11 +227,13 @@ def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadChar
         notices.warn(text)
     if not options.force:
         check_features(charm)
+    known = with_trust(charm.config)
     settings: Settings = {}
     for content in options.config_files:
-        settings.update(parse_settings_yaml(charm.config, content, options.application or charm.name))
-    settings.update(parse_settings(charm.config, options.config))
-    return ReadCharm(found=found, settings=settings)
+        settings.update(parse_settings_yaml(known, content, options.application or charm.name))
+    settings.update(parse_settings(known, options.config))
+    trust = settings.pop(TRUST, False)
+    return ReadCharm(found=found, settings=settings, trust=options.trust or bool(trust))
 
 
 def _application(
@@ -248,7 +251,7 @@ def _application(
         constraints=options.constraints,
         count=usual if options.num_units is None else options.num_units,
         placements=options.placements,
-        trust=options.trust,
+        trust=read.trust,
         resources=found.files if origin else options.resources,
         storage=options.storage,
         attach_storage=options.attach_storage,
