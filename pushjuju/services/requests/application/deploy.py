@@ -27,6 +27,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm.bases import extra_bases
 from pushjuju.services.entities.model import architectures, model_config
 from pushjuju.services.requests.application import new_application, unit_rules
 from pushjuju.services.requests.application.new_application import Deployed
@@ -269,7 +270,7 @@ def _choose_base(ctx: Context, model: str, charm: Charm, options: DeployOptions,
         requested=options.base,
         model_default=Base.parse(stored) if stored else None,
         force=options.force,
-        extra_bases=store_charms.extra_bases(ctx),
+        extra_bases=extra_bases(ctx),
         source=source,
     )
     return choose_base(charm.name, charm.bases(), request)

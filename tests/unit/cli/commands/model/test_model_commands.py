@@ -637,3 +637,14 @@ def test_trust_is_given_among_the_settings(lab: Run, tmp_path: Path, given: str)
     ok(lab("trust", "other", "--remove", "--no-wait"))
     ok(lab("refresh", "other", "--path", CHARM, "--config", given, "--no-wait"))
     assert ok(lab("config", "other", "trust")) == "true\n"
+
+
+@pytest.mark.parametrize("command", [("model-config",), ("add-model", "new", "--config")])
+def test_a_default_base_without_support_is_refused(lab: Run, command: tuple[str, ...]) -> None:
+    """No charm could be deployed on it; bases of the file `pushjuju.toml` are supported."""
+    refused(
+        lab(*command, "default-base=ubuntu@25.04"),
+        'base "ubuntu@25.04" not supported\nknown bases: ubuntu@24.04',
+    )
+    refused(lab(*command, "default-series=bionic"), 'base "ubuntu@18.04" not supported')
+    ok(lab(*command, "default-base=debian@12"))
