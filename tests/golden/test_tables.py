@@ -340,9 +340,16 @@ def test_show_unit_keeps_the_relations_that_say_something() -> None:
     assert ids() == [1, 2]
     assert ids(endpoint="none") == [3]
     assert ids(related_unit="log/1") == [1, 2]
-    assert ids(application_only=True) == [1]
+    assert ids(application_only=True) == [1, 2, 3]
+    assert ids(application_only=True, endpoint="log") == [2]
     chosen = unit_document.select_relations(UNIT, related_unit="log/1")["relation-info"][1]["related-units"]
     assert list(chosen) == ["log/1"]
+
+
+def test_show_unit_of_a_related_unit_leaves_out_the_unit_itself() -> None:
+    peers = {"endpoint": "ring", "local-unit": {"in-scope": True, "data": {"a": "1"}}, "related-units": {}}
+    found = unit_document.select_relations({"relation-info": [peers]}, related_unit="log/1")
+    assert "relation-info" not in found
 
 
 def test_times() -> None:

@@ -34,6 +34,7 @@ _GO_FLOAT = regex(
 _SECRET_ID = regex(r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/)?[0-9a-z]{20}")
 TRUST = "trust"
 _TRUST_TEXT = "Does this application have access to trusted credentials"
+_TRUST_OPTION = ConfigOption(name=TRUST, type=OptionType.BOOLEAN)
 
 
 class _Unfit(Exception):
@@ -110,6 +111,11 @@ def merge_settings(options: Mapping[str, ConfigOption], settings: Mapping[str, V
     """Return the settings that the charm sees: every option with its value, its default, or None."""
     given = {name: value for name, value in settings.items() if value is not None and name in options}
     return {**default_settings(options), **given}
+
+
+def with_trust(options: Mapping[str, ConfigOption]) -> Mapping[str, ConfigOption]:
+    """Return the options of a charm and `trust`, a setting of every application."""
+    return {**options, TRUST: _TRUST_OPTION}
 
 
 def parse_settings(options: Mapping[str, ConfigOption], values: Mapping[str, str]) -> Settings:
@@ -228,7 +234,9 @@ def _fitted(option: ConfigOption, value: Any, fit: Callable[[Any], Value]) -> Va
         fitted = fit(value)
     except _Unfit:
         text = f"option {quote(option.name)} expected {option.type}, got {literal(value)}"
-        raise NotValid(text) from None
+        raise NotValid(
+            f"{TRUST}: expected bool, got {typed(value)}" if option is _TRUST_OPTION else text
+        ) from None
     if option.type is OptionType.SECRET and isinstance(fitted, str):
         _check_secret(option.name, fitted)
     return fitted

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from pushjuju import JUJU_VERSION
-from pushjuju.charms.format.config import parse_settings
+from pushjuju.charms.format.config import parse_settings, with_trust
 from pushjuju.charms.format.features import check_features
 from pushjuju.charms.values.endpoints import Side, implements
 from pushjuju.charms.values.model import Charm, Endpoint, Role, StorageMeta
@@ -130,7 +130,7 @@ def _check_limits(new: Charm, facts: UpgradeFacts) -> Iterator[str]:
 
 def _check_config(new: Charm, facts: UpgradeFacts) -> None:
     try:
-        parse_settings(new.config, facts.config)
+        parse_settings(with_trust(new.config), facts.config)
     except NotValid as error:
         raise NotValid(f"validating config settings: {error.message}") from None
 

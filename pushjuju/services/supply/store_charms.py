@@ -45,6 +45,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.charm.bases import extra_bases
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import download_cache
 from pushjuju.services.supply.store_origin import StoreOrigin
@@ -183,15 +184,6 @@ def resolve_one(
 class _BaseRules:
     default: Base | None
     extra: tuple[Base, ...]
-
-
-_DEBIAN = ("debian@12", "debian@13")
-
-
-def extra_bases(ctx: Context) -> tuple[Base, ...]:
-    """Return the bases that Juju does not have: Debian's, and those of `extra-bases` in pushjuju.toml."""
-    named = ctx.datadir.main().get("extra-bases", [])
-    return (*(Base.parse(text) for text in _DEBIAN), *(Base.parse(str(text)) for text in named))
 
 
 def placed_platform(

@@ -62,13 +62,14 @@ def _relation_info(tx: ModelTx, unit: Unit, relation_id: int) -> dict[str, objec
     }
     if relations.is_peer(sides):
         found["local-unit"] = {"in-scope": unit.name in scopes, "data": _data(bags, unit.name)}
-    related = sorted(
-        (name for name in bags if name.startswith(f"{other.application}/") and name != unit.name),
-        key=natural_key,
-    )
+    # Units behind an offer are in the other model: of these, only units in the relation are known here.
+    present = {item.name for item in units.of_application(tx, other.application)}
+    present |= {name for name in scopes if name.startswith(f"{other.application}/")}
+    related = sorted(present - {unit.name}, key=natural_key)
     if related:
         found["related-units"] = {
-            name: {"in-scope": name in scopes, "data": _data(bags, name)} for name in related
+            name: {"in-scope": name in scopes, "data": _data(bags, name) if name in scopes else {}}
+            for name in related
         }
     return found
 

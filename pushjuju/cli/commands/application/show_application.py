@@ -25,9 +25,8 @@ from pushjuju.services.views import application_documents
 )
 def show_application(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Show applications with their bindings."""
-    for name in args:
-        if not is_application(name):
-            raise UsageError(f"application name {name} not valid")
+    if wrong := [name for name in args if not is_application(name)]:
+        raise UsageError(f"application name{'s' * (len(wrong) > 1)} {', '.join(wrong)} not valid")
     opened = session.open_model(cli, model)
     document = application_documents.show_applications(opened.ctx, opened.uuid, list(args))
     cli.output.text(render(cli.output.form, struct(document, "*show-application")))

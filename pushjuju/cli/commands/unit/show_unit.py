@@ -33,9 +33,10 @@ def show_unit(
     cli: Cli, args: tuple[str, ...], *, model: str, endpoint: str, related_unit: str, app: bool
 ) -> None:
     """Show units with the data of their relations."""
-    for name in args:
-        if not is_unit(name):
-            raise UsageError(f"unit name {name} not valid")
+    if related_unit and not is_unit(related_unit):
+        raise UsageError(f"related unit name {related_unit} not valid")
+    if wrong := [name for name in args if not is_unit(name)]:
+        raise UsageError(f"unit name{'s' * (len(wrong) > 1)} {', '.join(wrong)} not valid")
     opened = session.open_model(cli, model)
     document = {
         name: unit_document.select_relations(

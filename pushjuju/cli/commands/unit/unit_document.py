@@ -38,13 +38,12 @@ def select_relations(
 ) -> dict[str, Any]:
     """Return a unit of the show-unit document with the relations and data that the flags name.
 
-    A relation stays when the flags name its endpoint, or when it has data left.
+    A relation stays when a flag names its endpoint or wants application data alone, or when it has data left.
     """
     kept = []
     for relation in unit.get("relation-info", ()):
         changed = _cut_relation(relation, related_unit=related_unit, application_only=application_only)
-        options = relation["endpoint"] == endpoint
-        if options or (not endpoint and _has_data(changed)):
+        if endpoint in ("", relation["endpoint"]) and (endpoint or application_only or _has_data(changed)):
             kept.append(changed)
     others = {key: value for key, value in unit.items() if key != "relation-info"}
     return {**others, "relation-info": kept} if kept else others
@@ -54,19 +53,14 @@ def _cut_relation(
     relation: Mapping[str, Any], *, related_unit: str, application_only: bool
 ) -> dict[str, object]:
     changed = dict(relation)
-    if application_only:
+    if application_only or related_unit:
         changed.pop("local-unit", None)
-        changed.pop("related-units", None)
-    elif related_unit:
         units = changed.pop("related-units", {})
-        if related_unit in units:
+        if related_unit in units and not application_only:
             changed["related-units"] = {related_unit: units[related_unit]}
     return changed
 
 
 def _has_data(relation: Mapping[str, Any]) -> bool:
-    units = relation.get("related-units", {}).values()
     local = relation.get("local-unit", {})
-    return bool(
-        relation.get("application-data") or local.get("data") or any(unit.get("data") for unit in units)
-    )
+    return bool(relation.get("application-data") or local.get("data") or relation.get("related-units"))

@@ -24,7 +24,7 @@ from pushjuju.services.bundles.read.bases import application_base
 from pushjuju.services.bundles.read.values import Application, Bundle, Fault
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.charm import bases, charms
 from pushjuju.services.supply.charm_build import is_source
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pushjuju.services.bundles.read.load import Loaded
     from pushjuju.store.tx import ModelTx
 
-_DEBIAN = ("debian@12", "debian@13")
 _OF_CHARM = ("charm", "channel", "revision", "series", "base", "constraints")
 
 
@@ -195,13 +194,12 @@ def _base(
 ) -> Base:
     own = app.base or app.series
     wanted = application_base(bundle, app)
-    extra = ctx.datadir.main().get("extra-bases", [])
     request = BaseRequest(
         requested=Base.parse(wanted) if wanted and own else None,
         model_default=Base.parse(wanted or facts.default_base) if wanted or facts.default_base else None,
         image_id=bool(rules.parse(app.constraints).get("image-id")) and not wanted,
         force=force,
-        extra_bases=(*map(Base.parse, _DEBIAN), *(Base.parse(str(text)) for text in extra)),
+        extra_bases=bases.extra_bases(ctx),
         source=is_source(Path(app.charm)),
     )
     return choose_base(charm.name, charm.bases(), request)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.format.arguments import ArgumentKind
-from pushjuju.charms.format.config import Settings, parse_settings, parse_settings_yaml
+from pushjuju.charms.format.config import TRUST, Settings, parse_settings, parse_settings_yaml, with_trust
 from pushjuju.charms.format.features import check_features
 from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
@@ -27,6 +27,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm.bases import extra_bases
 from pushjuju.services.entities.model import architectures, model_config
 from pushjuju.services.requests.application import new_application, unit_rules
 from pushjuju.services.requests.application.new_application import Deployed
@@ -95,10 +96,11 @@ class DeployOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCharm:
-    """A charm that was found and read, with its typed settings."""
+    """A charm that was found and read, with its typed settings and whether the application is trusted."""
 
     found: Acquired
     settings: Settings
+    trust: bool
 
     @property
     def charm(self) -> Charm:
@@ -226,11 +228,13 @@ def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadChar
         notices.warn(text)
     if not options.force:
         check_features(charm)
+    known = with_trust(charm.config)
     settings: Settings = {}
     for content in options.config_files:
-        settings.update(parse_settings_yaml(charm.config, content, options.application or charm.name))
-    settings.update(parse_settings(charm.config, options.config))
-    return ReadCharm(found=found, settings=settings)
+        settings.update(parse_settings_yaml(known, content, options.application or charm.name))
+    settings.update(parse_settings(known, options.config))
+    trust = settings.pop(TRUST, False)
+    return ReadCharm(found=found, settings=settings, trust=options.trust or bool(trust))
 
 
 def _application(
@@ -248,7 +252,7 @@ def _application(
         constraints=options.constraints,
         count=usual if options.num_units is None else options.num_units,
         placements=options.placements,
-        trust=options.trust,
+        trust=read.trust,
         resources=found.files if origin else options.resources,
         storage=options.storage,
         attach_storage=options.attach_storage,
@@ -266,7 +270,7 @@ def _choose_base(ctx: Context, model: str, charm: Charm, options: DeployOptions,
         requested=options.base,
         model_default=Base.parse(stored) if stored else None,
         force=options.force,
-        extra_bases=store_charms.extra_bases(ctx),
+        extra_bases=extra_bases(ctx),
         source=source,
     )
     return choose_base(charm.name, charm.bases(), request)

@@ -7,7 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from pushjuju.charms.archive.pack import PackedCharm
-from pushjuju.charms.format.config import Settings, filter_settings, parse_settings, parse_settings_yaml
+from pushjuju.charms.format.config import (
+    TRUST,
+    Settings,
+    filter_settings,
+    parse_settings,
+    parse_settings_yaml,
+    with_trust,
+)
 from pushjuju.charms.format.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
 from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
@@ -151,13 +158,11 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
         changed = tuple(sorted({*(item.name for item in changes), *(item.meta.name for item in files)}))
         if changed:
             tx.run("resource_modified", application=application.name)
-        asked = _asked(request)
+        asked, trusted = _asked(tx, request)
         charms.put_settings(tx, application.name, application.charm_url, asked)
-        if request.trust is not None:
-            tx.run("application_set_trust", name=application.name, trust=request.trust)
         if request.force_units:
             tx.run("application_force_charm", name=application.name)
-        if changed or asked or request.trust is not None or request.force_units:
+        if changed or asked or trusted or request.force_units:
             wake.application(tx, application.name, "refresh")
     return Stayed(channel=moved, resources=changed)
 
@@ -236,11 +241,9 @@ def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCha
     _now, charm = ctx.clock.now(), request.packed.charm
     name = application.name
     old = charms.stored_settings(tx, name, application.charm_url)
-    settings: Settings = {**filter_settings(charm.config, old), **_asked(request)}
+    settings: Settings = {**filter_settings(charm.config, old), **_asked(tx, request)[0]}
     charms.put_settings(tx, name, url, settings)
     tx.run("application_set_charm", name=name, charm_url=url, force=request.force_units)
-    if request.trust is not None:
-        tx.run("application_set_trust", name=name, trust=request.trust)
     relations.add_peers(tx, name, charm)
     _equip(ctx, tx, application, request)
     wake.application(tx, name, "refresh")
@@ -270,13 +273,18 @@ def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewChar
             storage.equip_least(tx, unit, charm)
 
 
-def _asked(request: NewCharm) -> Settings:
-    charm = request.packed.charm
+def _asked(tx: ModelTx, request: NewCharm) -> tuple[Settings, bool]:
+    """Record the trust that the user asked for; return the new settings, and whether trust was named."""
+    known = with_trust(request.packed.charm.config)
     try:
         found: Settings = {}
         if request.file is not None:
-            found.update(parse_settings_yaml(charm.config, request.file, request.application))
-        found.update(parse_settings(charm.config, request.values))
+            found.update(parse_settings_yaml(known, request.file, request.application))
+        found.update(parse_settings(known, request.values))
     except NotValid as error:
         raise NotValid(f"validating config settings: {error.message}", detail=error.detail) from error
-    return found
+    named = found.pop(TRUST, None)
+    trust = named if request.trust is None else request.trust
+    if trust is not None:
+        tx.run("application_set_trust", name=request.application, trust=bool(trust))
+    return found, trust is not None

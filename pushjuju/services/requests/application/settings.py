@@ -15,14 +15,13 @@ from pushjuju.charms.format.config import (
     Settings,
     parse_settings,
     parse_settings_yaml,
+    with_trust,
 )
-from pushjuju.charms.values.goform import typed
-from pushjuju.charms.values.model import Charm
+from pushjuju.charms.values.model import ConfigOption
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.core.values import dataclass
-from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.application import applications, bindings
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
@@ -55,42 +54,26 @@ def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:
     name, file = options.application, options.file
     with ctx.change(model) as tx:
         application = applications.get(tx, name)
-        charm = applications.current_charm(tx, application)
+        known = with_trust(applications.current_charm(tx, application).config)
         changes: Settings = {}
         try:
-            changes.update(parse_settings_yaml(charm.config, file, name) if file is not None else {})
-            changes.update(dict.fromkeys(_known(charm, options.reset)))
-            changes.update(_parse_values(charm, options.values))
+            changes.update(parse_settings_yaml(known, file, name) if file is not None else {})
+            changes.update(dict.fromkeys(_named(known, options.reset)))
+            changes.update(parse_settings(known, options.values))
         except NotValid as error:
             text = f"parsing settings for application: {error.message}"
             raise NotValid(text, detail=error.detail, hint=error.hint) from error
-        trust = _trust_change(options.values, options.reset)
+        if TRUST in changes:
+            tx.run("application_set_trust", name=name, trust=bool(changes.pop(TRUST)))
         charms.put_settings(tx, name, application.charm_url, changes)
-        if trust is not None:
-            tx.run("application_set_trust", name=name, trust=trust)
         wake.application(tx, name, "config changed")
 
 
-def _known(charm: Charm, names: Iterable[str]) -> list[str]:
-    found = [name for name in names if name != TRUST]
-    for name in found:
-        if name not in charm.config:
-            raise NotValid(f'unknown option "{name}"', hint=did_you_mean(name, charm.config))
-    return found
-
-
-def _parse_values(charm: Charm, values: Mapping[str, str]) -> Settings:
-    own = {key: value for key, value in values.items() if key != TRUST or key in charm.config}
-    return parse_settings(charm.config, own)
-
-
-def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | None:
-    if TRUST in values:
-        trust = bool_of(values[TRUST])
-        if trust is None:
-            raise NotValid(f"{TRUST}: expected bool, got {typed(values[TRUST])}")
-        return trust
-    return False if TRUST in reset else None
+def _named(known: Mapping[str, ConfigOption], names: Iterable[str]) -> Iterable[str]:
+    for name in names:
+        if name not in known:
+            raise NotValid(f'unknown option "{name}"', hint=did_you_mean(name, known))
+    return names
 
 
 def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import yaml
-
-from pushjuju.charms.format import yamlload
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import PushjujuError
 from pushjuju.core.values import regex
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.basis import blocks
@@ -32,25 +29,6 @@ from pushjuju.web.shapes.constraints import known
 from pushjuju.web.shapes.placement import directives, places
 
 _LOCAL = regex(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
-_TRUST = "trust"
-
-
-def settings_of(text: str, application: str) -> tuple[dict[str, object], bool]:
-    """Return the settings of a YAML document without `trust`, and the value of `trust`.
-
-    Raises:
-        NotValid: The text is not a YAML map.
-    """
-    raw = yamlload.load(text, text_keys=3) if text else {}
-    found = raw.get(application) if isinstance(raw, Mapping) else None
-    if raw and not isinstance(found, Mapping):
-        raise NotValid(f'no settings found for "{application}"')
-    own = dict(found or {})
-    return own, str(own.pop(_TRUST, "")).lower() == "true"
-
-
-def _files(settings: Mapping[str, Any], application: str) -> list[bytes]:
-    return [yaml.safe_dump({application: dict(settings)}).encode()] if settings else []
 
 
 def charm_of(ctx: Context, model: str, application: str) -> str:
@@ -69,18 +47,14 @@ class Deploying(Facade):
     def _deploy(self, item: shapes.ApplicationDeploy) -> None:
         if item.devices:
             raise errors.not_supported("devices are for Kubernetes only")
-        settings, trust = settings_of(item.config_yaml, item.application)
-        given = dict(item.config)
-        trust = trust or given.pop(_TRUST, "").lower() == "true"
         options = DeployOptions(
             **_source(item),
             application=item.application,
             num_units=item.num_units,
             least_units=0,
             base=item.charm_origin.base.value,
-            config=given,
-            config_files=_files(settings, item.application),
-            trust=trust,
+            config=item.config,
+            config_files=[item.config_yaml.encode()] if item.config_yaml else [],
             constraints=known(item.constraints),
             placements=places(item.placement, self.model),
             storage=directives(item.storage),
@@ -124,7 +98,6 @@ class Deploying(Facade):
         if item.devices:
             raise errors.not_supported("devices are for Kubernetes only")
         application = item.application_name or name
-        settings, trust = settings_of(item.config_yaml, application)
         revision = number if item.revision is None else item.revision
         return DeployOptions(
             charm=f"ch:{name}",
@@ -134,8 +107,8 @@ class Deploying(Facade):
             base=item.base.value,
             channel=item.channel or ("stable" if revision >= 0 else ""),
             revision=revision,
-            config_files=_files(settings, application),
-            trust=trust or item.trust,
+            config_files=[item.config_yaml.encode()] if item.config_yaml else [],
+            trust=item.trust,
             constraints=known(item.cons),
             placements=places(item.placement, self.model),
             storage=directives(item.storage),

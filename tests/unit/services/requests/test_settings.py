@@ -83,6 +83,12 @@ def test_trust_is_a_setting_too(runtime: TestController, values: dict[str, str],
     assert runtime.application().trust == trust
 
 
+def test_trust_is_a_setting_in_a_file_too(runtime: TestController) -> None:
+    runtime.deploy(trust=True)
+    _set(runtime, file=b"web: {trust: false, title: x}")
+    assert (runtime.application().trust, _stored(runtime)) == (False, {"title": "x"})
+
+
 def test_trust_is_reset(runtime: TestController) -> None:
     runtime.deploy(trust=True)
     _set(runtime, reset=["trust"])
@@ -109,7 +115,7 @@ def test_trust_is_reset(runtime: TestController) -> None:
         ),
         (
             {"values": {"title": "x", "trust": "maybe"}},
-            'trust: expected bool, got string("maybe")',
+            'parsing settings for application: trust: expected bool, got string("maybe")',
         ),
     ],
 )

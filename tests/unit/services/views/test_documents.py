@@ -8,7 +8,8 @@ import pytest
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotFound
-from pushjuju.services.requests.application import expose
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import add_units, expose
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.views import application_documents, documents, model_document, unit_documents
 from tests.world.controller import TestController
@@ -144,6 +145,16 @@ def test_show_unit_has_what_jubilant_needs(runtime: TestController) -> None:
         "private-address": "10.0.0.3",
         "k": "v",
     }
+
+
+def test_show_unit_lists_the_related_units_that_exist(runtime: TestController) -> None:
+    """A removed unit is not listed, although relations keep its data; a new one is listed without data."""
+    runtime.active(count=2)
+    removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
+    runtime.settle()
+    add_units.add_units(runtime.ctx, runtime.model, add_units.AddUnitsOptions(application="web"))
+    (relation,) = _unit(runtime)["relation-info"]
+    assert relation["related-units"] == {"web/2": {"in-scope": False, "data": {}}}
 
 
 def test_show_unit_that_is_new(runtime: TestController) -> None:

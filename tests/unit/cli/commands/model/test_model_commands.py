@@ -625,3 +625,26 @@ def test_a_backup_without_a_path_names_where_it_lies_and_warns_inside_a_work_tre
         f"copy.tar.gz holds the private key of the controller, and lies in the git work tree {tmp_path}"
         in " ".join(inside.err.split())
     )
+
+
+@pytest.mark.parametrize("given", ["trust=true", "trust.yaml"])
+def test_trust_is_given_among_the_settings(lab: Run, tmp_path: Path, given: str) -> None:
+    """`deploy --config` and `refresh --config` take `trust` as a pair or in a file, as Juju does."""
+    (tmp_path / "trust.yaml").write_text("other: {trust: true, greeting: Hi}\n")
+    given = given.replace("trust.yaml", str(tmp_path / "trust.yaml"))
+    ok(lab("deploy", CHARM, "other", "--config", given, "--no-wait"))
+    assert ok(lab("config", "other", "trust")) == "true\n"
+    ok(lab("trust", "other", "--remove", "--no-wait"))
+    ok(lab("refresh", "other", "--path", CHARM, "--config", given, "--no-wait"))
+    assert ok(lab("config", "other", "trust")) == "true\n"
+
+
+@pytest.mark.parametrize("command", [("model-config",), ("add-model", "new", "--config")])
+def test_a_default_base_without_support_is_refused(lab: Run, command: tuple[str, ...]) -> None:
+    """No charm could be deployed on it; bases of the file `pushjuju.toml` are supported."""
+    refused(
+        lab(*command, "default-base=ubuntu@25.04"),
+        'base "ubuntu@25.04" not supported\nknown bases: ubuntu@24.04',
+    )
+    refused(lab(*command, "default-series=bionic"), 'base "ubuntu@18.04" not supported')
+    ok(lab(*command, "default-base=debian@12"))
