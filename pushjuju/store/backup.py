@@ -196,18 +196,16 @@ def move_to_database(path: Path, url: str, uuid: str) -> None:
     Args:
         uuid: Of the controller.
     """
-    store, moves = Store.open(path), databases.moves()
-    moves.prepare(url, uuid)
-    here, there = Blobs(path.parent / BLOBS), moves.blobs(url, uuid, path.parent / BLOBS)
-    try:
+    moves = databases.moves()
+    with contextlib.closing(Store.open(path)) as store:
+        moves.prepare(url, uuid)
+        here, there = Blobs(path.parent / BLOBS), moves.blobs(url, uuid, path.parent / BLOBS)
         _send_all(store, here, there)
         with store.write() as tx:  # nobody writes until the file is marked
             _send_each(blob_names(tx), here, there)  # those that are new since
             moves.keep_host_keys(url, uuid, _host_keys(path.parent))
             moves.arrive(path, url, uuid)
             mark_moved(store._connection, url)
-    finally:
-        store.close()
 
 
 def move_to_file(url: str, new: Path, stamp: str) -> None:
@@ -216,9 +214,9 @@ def move_to_file(url: str, new: Path, stamp: str) -> None:
     Args:
         stamp: A new name for this move, by which `has_left` of the database knows it.
     """
-    store, moves = Store.open(url), databases.moves()
-    blobs = databases.blobs(url, new.parent / BLOBS)
-    try:
+    moves = databases.moves()
+    with contextlib.closing(Store.open(url)) as store:
+        blobs = databases.blobs(url, new.parent / BLOBS)
         with store.read() as tx:
             names = blob_names(tx)
         _fetch_each(names, blobs)
@@ -228,8 +226,6 @@ def move_to_file(url: str, new: Path, stamp: str) -> None:
             copy_store(url, new, compare=True)
             _write_host_keys(tx, new.parent)
             moves.leave(store._connection, stamp)
-    finally:
-        store.close()
 
 
 def blob_names(tx: Tx) -> list[str]:

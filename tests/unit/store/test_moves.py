@@ -216,12 +216,15 @@ def test_no_write_is_lost_while_the_store_moves(
 
 
 def test_a_database_with_a_store_is_left_as_it_is(
-    folder: DataDir, move: Callable[[str], moving.Moved], postgres_url: str
+    folder: DataDir, move: Callable[[str], moving.Moved], postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Store.open(postgres_url, create=True).close()
-    before = rows(folder)
-    with pytest.raises(Conflict, match="has the store of a controller already") as raised:
-        move(postgres_url)
+    before, opened = rows(folder), []
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "close", lambda self: opened.append(self.place) or self.engine.close())
+        with pytest.raises(Conflict, match="has the store of a controller already") as raised:
+            move(postgres_url)
+    assert opened[-1:] == [folder.controller("home").store_path]  # the file is closed, too
     assert raised.value.hint.startswith("createdb")
     assert rows(folder) == before
     assert folder.controller("home").store_place == folder.controller("home").store_path

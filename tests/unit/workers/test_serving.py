@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +17,14 @@ from tests.world.controller import TestController
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestController:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestController]:
     """A controller whose processes look often, and learn of the store only by their look at it."""
     monkeypatch.setattr(serving, "_DRAIN_LOOK_S", 0.01)
     monkeypatch.setattr(driver, "STORE_POLL_S", 0.01)
     monkeypatch.setattr(Driver, "_claim_if_usable", lambda _: False)
-    return TestController.build(tmp_path, Charms(tmp_path / "charms"))
+    world = TestController.build(tmp_path, Charms(tmp_path / "charms"))
+    yield world
+    world.ctx.close()
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, *errors: Exception) -> Callable[[], int]:
