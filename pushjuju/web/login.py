@@ -135,13 +135,13 @@ class Logins:
         """Return the user that a valid macaroon names, or an empty name."""
 
         def proven(ctx: Context) -> str:
-            return self.macaroons.user(presented, lambda name: _kept(ctx, name), at_login=at_login)
+            return self.macaroons.user(presented, lambda name: _known(ctx, name), at_login=at_login)
 
         return await self._pool.run(proven)
 
     async def macaroon(self, name: str, make: Callable[[str, str], Macaroon]) -> Macaroon:
-        """Return a macaroon that a method of `macaroons` makes from the user's name and kept password."""
-        return make(name, await self._pool.run(lambda ctx: _kept(ctx, name)))
+        """Return a macaroon that a method of `macaroons` makes from the user's name and login."""
+        return make(name, await self._pool.run(lambda ctx: _known(ctx, name)))
 
     async def check(self, name: str, password: str, *, peer: str, model: str = "") -> LoggedIn:
         """Check a password, and the user's access to the connection's controller or model; return the user.
@@ -186,6 +186,13 @@ def _kept(ctx: Context, name: str) -> str:
         if not users.is_name(name) or not users.is_enabled(tx, name):
             return ""
         return passwords.hash_of(passwords.login_of(tx, name))
+
+
+def _known(ctx: Context, name: str) -> str:
+    """Return what changes when a user's macaroons end, with a new password or `disable-user`."""
+    with ctx.store.read() as tx:
+        login = passwords.login_of(tx, name)
+    return (kept := _kept(ctx, name)) and f"{kept} {login.generation}"
 
 
 def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:

@@ -169,6 +169,9 @@ async def test_the_macaroons_of_a_user_end_with_password_access_or_user(served: 
     with pytest.raises(ApiFailed, match="invalid entity name or password"):
         await enter(served, kim, presented)
     users.set_enabled(served.ctx, "kim", enabled=True)
+    with pytest.raises(ApiFailed, match="invalid entity name or password"):
+        await enter(served, kim, presented)  # who enables a user again does not bring the macaroon back
+    presented = await given(served)
     await enter(served, kim, presented)
     with served.ctx.store.write() as tx:
         access.revoke(tx, "kim", "login", access.Kind.CONTROLLER, "")

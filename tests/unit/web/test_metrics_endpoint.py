@@ -68,6 +68,9 @@ async def test_a_token_ends_when_it_is_revoked_or_its_user_may_not_read_any_more
     users.set_enabled(served.ctx, "kim", enabled=False)
     assert await reads(served, hers) == 401
     users.set_enabled(served.ctx, "kim", enabled=True)
+    assert await reads(served, hers) == 401  # for good
+    hers = tokens.make_metrics_token(kim)
+    assert await reads(served, hers) == 200
     with served.ctx.store.write() as tx:
         access.revoke(tx, "kim", "superuser", access.Kind.CONTROLLER, "")
     assert await reads(served, hers) == 401

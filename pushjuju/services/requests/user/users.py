@@ -8,7 +8,6 @@ from __future__ import annotations
 from pushjuju.core.errors import AlreadyExists, NotPermitted, NotValid
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.basis.tokens import Purpose
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.cloud.owned_credentials import parts_of
 from pushjuju.services.requests.cloud import credentials
@@ -81,14 +80,14 @@ def _forget_credentials(ctx: Context, owner: str) -> None:
 
 
 def set_enabled(ctx: Context, name: str, *, enabled: bool) -> None:
-    """Enable or disable the login of a user; to disable it ends the user's sessions and links for good."""
+    """Enable or disable the login of a user; to disable it ends the user's sessions and tokens for good."""
     word = "enable" if enabled else "disable"
     with ctx.change_controller() as tx:
         _require_other(tx, name, f"failed to {word} user: cannot {word} controller model owner")
         tx.run("person_set_disabled", name=name, disabled=not enabled)
         if not enabled:
             tx.run("user_login_end", name=name)
-            tx.run("token_delete_of", purpose=Purpose.LINK, person=name)
+            tx.run("token_delete_person", person=name)
 
 
 def _require_other(tx: Tx, name: str, text: str) -> None:
