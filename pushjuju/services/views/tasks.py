@@ -25,6 +25,7 @@ from pushjuju.store.tx import ModelTx
 Document = dict[str, Any]
 WithTasks = tuple[ActionOperation, Sequence[Task]]
 DEFAULT_LIMIT = 50
+_MOST = 2**31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,10 @@ class Filter:
     machines: Sequence[str] = ()
     actions: Sequence[str] = ()
     statuses: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        """Return True when there is a condition."""
+        return any((self.applications, self.units, self.machines, self.actions, self.statuses))
 
     def takes(self, tasks: Sequence[Task], status: str) -> bool:
         """Return True when an operation with these tasks and status meets the conditions."""
@@ -137,23 +142,23 @@ def operations(
 ) -> Listing:
     """Return the operations that meet the conditions, oldest first."""
     with ctx.read(model) as tx:
-        found = _chosen(tx, wanted)
-        shown = found[offset : offset + limit]
+        shown, more = _chosen(tx, wanted, limit, offset)
         documents = {item.id: _operation_document(tx, item, tasks) for item, tasks in shown}
-    return Listing(operations=documents, more=len(found) > offset + limit)
+    return Listing(operations=documents, more=more)
 
 
-def _chosen(tx: ModelTx, wanted: Filter) -> list[WithTasks]:
-    """Return the operations that match a filter, with their tasks, oldest first."""
-    by_operation: dict[int, list[Task]] = {}
-    for task in tx.list(Task, "task_list"):
-        by_operation.setdefault(task.operation, []).append(task)
-    every = tx.list(ActionOperation, "action_operation_list")
-    return [
-        (operation, by_operation.get(operation.id, []))
-        for operation in every
-        if wanted.takes(tasks := by_operation.get(operation.id, []), status_of(tasks))
-    ]
+def _chosen(tx: ModelTx, wanted: Filter, limit: int, offset: int) -> tuple[list[WithTasks], bool]:
+    """Return a page of the operations that match a filter, oldest first, and True when more follow."""
+    limit, offset = min(limit, _MOST), min(offset, _MOST)
+    size, start = (_MOST, 0) if wanted else (limit + 1, offset)
+    every = tx.list(ActionOperation, "action_operation_list", limit=size, offset=start)
+    by_operation: dict[int, list[Task]] = {item.id: [] for item in every}
+    if every:
+        for task in tx.list(Task, "task_of_operations", first=every[0].id, last=every[-1].id):
+            by_operation[task.operation].append(task)
+    pairs: Iterable[WithTasks] = ((item, by_operation[item.id]) for item in every)
+    found = [pair for pair in pairs if wanted.takes(pair[1], status_of(pair[1]))][offset - start :]
+    return found[:limit], len(found) > limit
 
 
 def records(
@@ -161,8 +166,14 @@ def records(
 ) -> tuple[list[WithTasks], bool]:
     """Return a page of the operations that match a filter, oldest first, and True when more follow."""
     with ctx.read(model) as tx:
-        found = _chosen(tx, wanted)
-    return found[offset : offset + limit], len(found) > offset + limit
+        return _chosen(tx, wanted, limit, offset)
+
+
+def newest(ctx: Context, model: str, limit: int, before: int) -> tuple[list[WithTasks], int]:
+    """Return the newest of a model's oldest `before` operations, oldest first, and how many are older."""
+    with ctx.read(model) as tx:
+        older = max(min(tx.scalar("action_operation_count"), before) - limit, 0)
+        return _chosen(tx, Filter(), limit, older)[0], older
 
 
 def record(ctx: Context, model: str, number: int) -> WithTasks:
@@ -175,7 +186,7 @@ def record(ctx: Context, model: str, number: int) -> WithTasks:
         found = tx.find(ActionOperation, "action_operation_get", id=number)
         if found is None:
             raise NotFound(f'operation "{number}" not found')
-        return found, tx.list(Task, "task_of_operation", operation=number)
+        return found, tx.list(Task, "task_of_operations", first=number, last=number)
 
 
 def status_of(tasks: Sequence[Task]) -> str:

@@ -1,8 +1,11 @@
 -- name: action_operation_get
 SELECT * FROM action_operation WHERE model = :model AND id = :id
 
+-- name: action_operation_count
+SELECT count(*) FROM action_operation WHERE model = :model
+
 -- name: action_operation_list
-SELECT * FROM action_operation WHERE model = :model ORDER BY id
+SELECT * FROM action_operation WHERE model = :model ORDER BY id LIMIT :limit OFFSET :offset
 
 -- name: action_operation_set_fail
 UPDATE action_operation SET fail = :fail WHERE model = :model AND id = :id
@@ -23,8 +26,8 @@ SELECT * FROM task WHERE model = :model AND id = :id
 -- name: task_list
 SELECT * FROM task WHERE model = :model ORDER BY id
 
--- name: task_of_operation
-SELECT * FROM task WHERE model = :model AND operation = :operation ORDER BY id
+-- name: task_of_operations
+SELECT * FROM task WHERE model = :model AND operation BETWEEN :first AND :last ORDER BY id
 
 -- name: task_open
 -- The tasks of a receiver that have not ended, oldest first.

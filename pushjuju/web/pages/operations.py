@@ -53,10 +53,11 @@ def _form(visit: Visit, application: str, action: str) -> Cell:
 
 def operations(visit: Visit) -> Content:
     """Return the page of actions and commands that were asked for, newest first."""
-    found, _ = tasks.records(visit.ctx, visit.model.uuid, tasks.Filter(), limit=2**31, offset=0)
-    listed = [(item, rows, tasks.status_of(rows)) for item, rows in found[: -_OPERATIONS - 1 : -1]]
-    older = max(len(found) - _OPERATIONS, 0)
-    page = {"limit": _OPERATIONS, "offset": older}
+    before = visit.query.get("before", "")
+    last = max(int(before), 1) if before.isdecimal() and len(before) < _DIGITS else 2**31
+    limit = min(_OPERATIONS, last)
+    found, older = tasks.newest(visit.ctx, visit.model.uuid, limit, last)
+    page = {"limit": limit, "offset": older}
 
     def document() -> Mapping[int, Any]:
         return tasks.operations(visit.ctx, visit.model.uuid, tasks.Filter(), **page).operations
@@ -64,7 +65,11 @@ def operations(visit: Visit) -> Content:
     return Content(
         title="Operations",
         command=visit.command("operations" + "".join(f" --{key} {page[key]}" for key in page)),
-        values={"operations": listed, "more": older, "before": visit.command(f"operations --limit {older}")},
+        values={
+            "operations": [(item, rows, tasks.status_of(rows)) for item, rows in reversed(found)],
+            "older": visit.pages.page("operations", before=str(older)) if older else "",
+            "newest": visit.pages.page("operations") if before else "",
+        },
         document=document,
     )
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import shlex
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from html import unescape
@@ -24,7 +24,7 @@ from pushjuju.services.entities.secret.secrets import Content
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
-from pushjuju.services.views import hook_runs
+from pushjuju.services.views import hook_runs, tasks
 from pushjuju.services.views.listings import audit_lines
 from pushjuju.store import processes
 from pushjuju.store.processes import CAUSE
@@ -197,6 +197,38 @@ async def test_pages_of_activity_and_forms_say_in_json_what_their_commands_say(
         shown = await document(browser, f"{BASE}op/{run.operation}")
         assert (shown.pop("run")["operation"], shown.pop("log")) == (run.operation, [])
         assert shown == await said(f"replay {run.operation}")
+
+
+async def test_the_page_of_operations_reads_only_what_it_shows_and_goes_back_by_pages(
+    world: ApiWorld, two: TwoModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operation_pages, "_OPERATIONS", 2)
+    asked = operations.CommandRequest(command="true", timeout_s=9, units=["web/0"])
+    numbers = [operations.enqueue_commands(two.ctx, two.shop.model, asked).operation for _ in range(5)]
+    read: list[int] = []
+    taken = tasks.Filter.takes
+
+    def takes(self: tasks.Filter, found: Sequence[tasks.Task], status: str) -> bool:
+        read.extend(item.operation for item in found)
+        return taken(self, found, status)
+
+    monkeypatch.setattr(tasks.Filter, "takes", takes)
+    async with browsing(world, "admin") as browser:
+        shown, links = [], []
+        address = f"{BASE}operations"
+        while address:
+            text = (await browser.get(address))[1]
+            shown.append([number for number in numbers if f'operation/{number}"' in text])
+            assert ("--limit 2 --offset 3", "--limit 2 --offset 1", "--limit 1 --offset 0")[
+                len(links)
+            ] in text
+            older = re.search(r'href="([^"]+)">Older operations', text)
+            address = older[1] if older else ""
+            links.append("The newest operations" in text)
+        assert shown == [numbers[3:], numbers[1:3], numbers[:1]]
+        assert links == [False, True, True]
+        assert len(read) <= 3 * (2 + 1)
+        assert list(await document(browser, f"{BASE}operations?before=1")) == [str(numbers[0])]
 
 
 async def test_history_leads_to_the_hooks_that_followed_and_a_hook_to_its_command(
