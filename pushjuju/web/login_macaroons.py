@@ -2,9 +2,10 @@
 
 A user who has logged in with a password gets a macaroon that is good for 24 hours. Its key is derived from
 the hash of the user's password, the generation of the login and a key of the controller, so that a new
-password or `disable-user` ends all macaroons of the user, and no list of macaroons is kept. A client without a password and without a macaroon
-gets a macaroon that is good only with a discharge; `/auth` of this server gives the discharge to a client
-that proves to be the user. Mirrors: juju apiserver/authentication/user.go (3.6)
+password or `disable-user` ends all macaroons of the user, and no list of macaroons is kept. A client
+without a password and without a macaroon gets a macaroon that is good only with a discharge; `/auth` of
+this server gives the discharge to a client that proves to be the user. Mirrors: juju
+apiserver/authentication/user.go (3.6)
 """
 
 from __future__ import annotations
