@@ -15,6 +15,7 @@ INTERNAL, CLIENT = 1, 3  # kinds: work of this process, a request to another
 SAMPLER = "OTEL_TRACES_SAMPLER"
 _HEADER = regex(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 _OF_PARENT = "parentbased_"
+_SAMPLERS = ("always_on", "always_off", "traceidratio")
 _LONGEST = 256  # characters of a text in a span
 
 
@@ -46,20 +47,33 @@ def place_below(parent: Place | None, env: Mapping[str, str]) -> Place:
     return Place(trace=trace, span=os.urandom(8).hex(), sampled=_is_sampled(trace, parent, env))
 
 
+def sampler_mistake(env: Mapping[str, str]) -> str:
+    """Return what is wrong with the variables that choose the traces, or an empty text."""
+    sampler = env.get(SAMPLER, "")
+    if sampler and sampler.removeprefix(_OF_PARENT) not in _SAMPLERS:
+        names = ", ".join(_SAMPLERS)
+        return f'{SAMPLER} is "{sampler}", supported are {names}, each also with {_OF_PARENT}'
+    if sampler.endswith(_SAMPLERS[-1]) and _ratio(env) is None:
+        return f"{SAMPLER}_ARG is not a number from 0 to 1"
+    return ""
+
+
 def _is_sampled(trace: str, parent: Place | None, env: Mapping[str, str]) -> bool:
-    sampler = env.get(SAMPLER) or "parentbased_always_on"
-    if parent is not None and sampler.startswith(_OF_PARENT):
+    sampler = "" if sampler_mistake(env) else env.get(SAMPLER, "")
+    if parent is not None and (not sampler or sampler.startswith(_OF_PARENT)):
         return parent.sampled
     if sampler.endswith("traceidratio"):
-        return int(trace[16:], 16) < _ratio(env.get(f"{SAMPLER}_ARG", "")) * 2**64
+        return int(trace[16:], 16) < (_ratio(env) or 0.0) * 2**64
     return not sampler.endswith("always_off")
 
 
-def _ratio(text: str) -> float:
+def _ratio(env: Mapping[str, str]) -> float | None:
+    """Return the part of the traces to keep, all by default; None for a text that is no part."""
     try:
-        return float(text)
+        part = float(env.get(f"{SAMPLER}_ARG") or 1)
     except ValueError:
-        return 1.0
+        return None
+    return part if 0 <= part <= 1 else None
 
 
 @dataclass(slots=True, kw_only=True)

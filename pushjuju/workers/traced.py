@@ -269,6 +269,8 @@ def open_traces(env: Mapping[str, str], warn: Callable[[str], None]) -> Traces |
     """Return the traces of a command, or None when the environment switches them off or has a mistake."""
     try:
         to = otlp.target(env)
+        if to is not None and (mistake := spans.sampler_mistake(env)):
+            warn(f"all traces are kept: {mistake}")
         return Traces(env, to, warn) if to is not None else None
     except NotValid as error:
         warn(f"traces are off: {error.message}")

@@ -478,6 +478,31 @@ def test_a_mistake_in_the_environment_is_a_warning(home: PlayedHome, env: dict[s
         otlp.target(home.env)
 
 
+@pytest.mark.parametrize(
+    ("env", "why"),
+    [
+        (
+            {"OTEL_TRACES_SAMPLER": "always_of"},
+            'SAMPLER is "always_of", supported are always_on, always_off, ',
+        ),
+        (
+            {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "much"},
+            "SAMPLER_ARG is not a number from 0 to 1",
+        ),
+        (
+            {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "50"},
+            "SAMPLER_ARG is not a number from 0 to 1",
+        ),
+    ],
+)
+def test_an_unknown_sampler_is_a_warning_and_keeps_all_traces(
+    home: PlayedHome, collector: SpanReceiver, env: dict[str, str], why: str
+) -> None:
+    home.env = {**collector.env, **env}
+    assert f"all traces are kept: OTEL_TRACES_{why}" in ran(home, "status")
+    assert len(collector.named("pushjuju status")) == 1
+
+
 def test_the_environment_switches_off_samples_and_names(home: PlayedHome, collector: SpanReceiver) -> None:
     for off in (
         {"OTEL_SDK_DISABLED": "true"},
