@@ -45,11 +45,12 @@ class Speaker:
 
 @contextmanager
 def answering(ctx: Context) -> Iterator[Context]:
-    """Write a line into the log of all doors when the block, which began a change, raises an error."""
+    """Write a line into the log of all doors when the block, which is to change something, raises an error."""
     try:
         yield ctx
     except PushjujuError as error:
-        ctx.answered(error=error.code)
+        with suppress(StoreError):  # the client must hear of its own error
+            ctx.answered(asked=True, error=error.code.replace(" ", "-"))
         raise
 
 
@@ -60,7 +61,7 @@ def answered(ctx: Context, failed: Iterable[errors.Error]) -> None:
     """
     if codes := {error["code"].replace(" ", "-") or PushjujuError.code for error in failed}:
         with suppress(StoreError):  # the other items are done, and the client must hear that they are
-            ctx.answered(error=", ".join(sorted(codes)))
+            ctx.answered(asked=True, error=", ".join(sorted(codes)))
 
 
 class AuditLog:

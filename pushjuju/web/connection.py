@@ -182,7 +182,10 @@ class Connection:
 
     def _caller(self, request: messages.Request) -> Caller:
         command = f"{request.facade}.{request.method}"
-        return Caller(door="api", command=command, host=self.peer, verified=True)
+        made = Caller(door="api", command=command, host=self.peer, verified=True)
+        if self.entered is not None and (found := self.entered.model):
+            made.course.model = found.qualified, found.uuid
+        return made
 
     def _carry_out(
         self, ctx: Context, method: Method, request: messages.Request, params: tuple[Any, ...]

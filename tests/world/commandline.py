@@ -61,11 +61,14 @@ class Home:
         return call(self.folder, *argv, env={**self.env, **(env or {})}, **more)
 
     def kept(self, controller: str) -> list[str]:
-        """Return all that the store and the files of a controller contain, as text."""
+        """Return all that the store and the files of a controller contain, as text.
+
+        Without the lines of the audit log that only say that a change was refused.
+        """
         data = self.folder / "data"
         root = data / "controllers" / controller
         with closing(sqlite3.connect(root / "state.db")) as connection:
-            rows = list(connection.iterdump())
+            rows = [row for row in connection.iterdump() if '"answers":[]' not in row]
         return [*rows, (root / "controller.toml").read_text(), (data / "pushjuju.toml").read_text()]
 
 

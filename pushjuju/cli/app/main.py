@@ -15,6 +15,7 @@ from typing import TextIO
 
 from pushjuju.cli.app import crash
 from pushjuju.cli.app.root import Root
+from pushjuju.cli.commands.plan import plannable
 from pushjuju.cli.syntax.command import Cli, Exited
 from pushjuju.cli.terminal import logs
 from pushjuju.cli.terminal.console import Console
@@ -112,10 +113,17 @@ def _traced(argv: list[str], cli: Cli) -> int:
 def _answer(cli: Cli, status: int) -> None:
     """Write how a command that changed something has ended into the audit log."""
     result = {"exit": status, "error": cli.failure} if cli.failure else {"exit": status}
+    asked = bool(cli.failure) and not cli.failure.startswith("store") and _asks_for_change(cli)
     for opened in cli.extra.values():
         if hasattr(opened, "answered") and not cli.rehearsal:
             with suppress(PushjujuError):  # the controller may be gone, and the command has ended
-                opened.answered(**result)
+                opened.answered(asked=asked, **result)
+
+
+def _asks_for_change(cli: Cli) -> bool:
+    """Return True for a command line that is to change something; `config web greeting` only reads."""
+    reads = cli.word.endswith(("config", "defaults")) and not any("=" in word for word in cli.words)
+    return cli.word in plannable.PLANNED and not reads and "dry_run" not in cli.given
 
 
 def _guarded(argv: list[str], cli: Cli) -> int:

@@ -155,6 +155,7 @@ def open_model(cli: Cli, text: str = "") -> sessions.Session:
     if _FIRST_CLAIM not in cli.extra:
         cli.extra[_FIRST_CLAIM] = sessions.next_claim(ctx)
     cli.extra["model"] = opened
+    ctx.caller.course.model = opened.model.qualified, opened.uuid
     blocking.require(opened.ctx, opened.model, cli.word)
     return opened
 

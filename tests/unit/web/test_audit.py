@@ -59,6 +59,25 @@ async def test_a_refused_change_is_noted_with_its_error(served: ApiWorld, house:
     found = lines(house)
     assert found[0]["conversation"]["who"] == "kim"
     assert found[-1]["errors"]["errors"] == [{"message": "permission denied", "code": "unauthorized access"}]
+    (line,) = audit_lines.lines(house.ctx, audit_lines.Wanted(user="kim"))
+    assert (line["command"], line["door"]) == ("Controller.ConfigSet", "api")
+    assert (line["error"], "changed" in line) == ("unauthorized-access", False)
+
+
+async def test_a_change_that_fails_before_it_begins_names_its_model(
+    served: ApiWorld, house: TestController
+) -> None:
+    async with served.entered(house.model) as client:
+        with pytest.raises(ApiFailed, match="not found"):
+            await client.ask("Application", 19, "Expose", {"application": "nope"})
+        with pytest.raises(ApiFailed):
+            await client.ask("Application", 19, "Get", {"application": "nope"})
+    *_, line = audit_lines.lines(house.ctx, audit_lines.Wanted())
+    assert (line["command"], line["error"], line["model"]) == (
+        "Application.Expose",
+        "not-found",
+        "admin/shop",
+    )
 
 
 async def test_items_of_a_call_that_failed_are_noted_with_their_errors(

@@ -134,8 +134,11 @@ async def test_a_change_on_a_page_is_in_the_audit_log_with_the_host(
     async with browsing(served, "admin") as browser:
         _, text = await ask(browser, "config")
         await browser.post(MODEL + "apply", sent(text))
-    (line,) = audit_lines.lines(shop.ctx, audit_lines.Wanted(most=1))
+        assert (await ask(browser, "resolved", to="apply"))[0] >= 400  # the unit is not in error
+    line, refused = audit_lines.lines(shop.ctx, audit_lines.Wanted(most=2))
     assert (line["door"], line["command"], line["host"]) == ("dashboard", "config", "127.0.0.1")
+    assert (refused["command"], refused["model"]) == ("resolved", "admin/shop")
+    assert refused["error"]
 
 
 async def test_a_plan_that_no_longer_fits_is_shown_anew(served: ApiWorld, shop: TestController) -> None:

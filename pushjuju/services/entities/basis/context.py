@@ -105,14 +105,15 @@ class Context:
         with noted(tx, noting) as of_request:
             yield of_request
 
-    def answered(self, **result: object) -> None:
+    def answered(self, *, asked: bool = False, **result: object) -> None:
         """Write the line of the audit log with the result of a request that has begun a change.
 
         Args:
+            asked: True for a request that asks for a change, although it may have failed before it began one.
             result: `exit` of a command, `error` with the code of an error.
         """
         course = self.caller.course
-        if not course.cause or not (course.hashes or any(result.values())):
+        if not (asked or course.cause) or not (course.hashes or any(result.values())):
             return  # nothing was asked for, or there was nothing to change
         if self.controller.config().get(AUDITING) is False:
             return

@@ -30,5 +30,6 @@ def noted(
         caller = Caller(
             door="dashboard", command=name, host=PEER.get(), verified=entered.proved, env=ctx.environ
         )
+        caller.course.model = model.qualified, model.uuid
         with answering(replace(ctx, user=entered.user, caller=caller)) as own:
             yield own

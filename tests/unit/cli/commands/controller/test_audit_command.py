@@ -119,6 +119,19 @@ def test_a_line_has_the_exit_code_of_its_command(lab: Run) -> None:
     assert "failed" not in ok(lab("audit"))
 
 
+@pytest.mark.parametrize("words", ["remove-unit web/9", "refresh nope", "controller-config bogus=1"])
+def test_a_command_that_fails_before_it_begins_a_change_has_a_line(lab: Run, words: str) -> None:
+    before = len(document(lab))
+    for reads in ("config nope", "config nope greeting", "show-unit web/9", "remove-unit web/9 --dry-run"):
+        assert lab(*reads.split()).status == 1
+    assert len(document(lab)) == before
+    assert lab(*words.split()).status == 1
+    line = document(lab)[-1]
+    assert (line["command"], line["exit"], "changed" in line) == (words.split()[0], 1, False)
+    assert line["model"] == ("" if words.startswith("controller") else "admin/shop")
+    ok(lab("audit", "verify"))
+
+
 def test_a_change_that_failed_has_a_line_with_its_error(lab: Run) -> None:
     before = len(document(lab))
     assert lab("add-user", "admin").status == 1
