@@ -45,7 +45,7 @@ class Speaker:
 
 @contextmanager
 def answering(ctx: Context) -> Iterator[Context]:
-    """Write a line into the log of all doors when the block, which is to change something, raises an error."""
+    """Write a line into the log of all doors when the block, which asks for a change, raises an error."""
     try:
         yield ctx
     except PushjujuError as error:

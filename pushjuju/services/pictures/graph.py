@@ -101,7 +101,7 @@ class Graph:
 class _Found:
     """What the graph is made from: units and chips by application, and where an application is drawn."""
 
-    units: dict[str, dict[str, Document]] = field(default_factory=dict)
+    units: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
     chips: dict[str, list[str]] = field(default_factory=dict)
     drawn_at: dict[str, str] = field(default_factory=dict)
 
@@ -149,14 +149,14 @@ def _machines(machines: Document) -> Iterator[str]:
         yield from _machines(machine.get("containers", {}))
 
 
-def _units_by_application(applications: Document) -> dict[str, dict[str, Document]]:
-    """Return application -> unit -> its document, subordinates too."""
-    found: dict[str, dict[str, Document]] = {name: {} for name in applications}
+def _units_by_application(applications: Document) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return application -> unit -> its status and message, subordinates too."""
+    found: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in applications}
     for application in applications.values():
         for name, unit in application.get("units", {}).items():
-            found.setdefault(name.partition("/")[0], {})[name] = unit
+            found.setdefault(name.partition("/")[0], {})[name] = unit_status(unit)
             for other, inner in unit.get("subordinates", {}).items():
-                found.setdefault(other.partition("/")[0], {})[other] = inner
+                found.setdefault(other.partition("/")[0], {})[other] = unit_status(inner)
     return found
 
 
@@ -191,7 +191,7 @@ def _card(name: str, item: Document, found: _Found, applications: Document) -> C
         Chip(name=other, status=_worst(applications[other], found.units.get(other, {}))[0])
         for other in found.chips.get(name, ())
     ]
-    counts = Counter(unit_status(unit)[0] for unit in units.values())
+    counts = Counter(shown for shown, _ in units.values())
     return Card(
         name=name,
         status=status,
@@ -212,12 +212,11 @@ def _about(name: str, item: Document) -> str:
     return "" if charm == name else plain(charm)
 
 
-def _worst(item: Document, units: Mapping[str, Document]) -> tuple[str, str]:
+def _worst(item: Document, units: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
     """Return the worst status of an application and its units, and its reason."""
     own = item.get("application-status", {})
     worst, reason = str(own.get("current", "unknown")), plain(str(own.get("message", "")))
-    for name, unit in units.items():
-        status, message = unit_status(unit)
+    for name, (status, message) in units.items():
         if rank(status) < rank(worst):
             worst, reason = status, f"{name}: {message}" if message else name
     return worst, "" if look_of(worst) is Look.OK else reason

@@ -65,17 +65,18 @@ class News:
 def newest(ctx: Context) -> int:
     """Return the number of the newest entry in the journal."""
     with ctx.store.read() as tx:
-        return _number(tx)
+        return number_of(tx)
 
 
-def _number(tx: Tx) -> int:
+def number_of(tx: Tx) -> int:
+    """Do the same as `newest` in a transaction."""
     return int(tx.scalar("change_newest") or 0)
 
 
 def journal(ctx: Context, after: int) -> Journal:
     """Return the entries after the entry with a number, of all models."""
     with ctx.store.read() as tx:
-        number = _number(tx)
+        number = number_of(tx)
         oldest = int(tx.scalar("change_oldest") or 0)
         if oldest > after + 1 or number < after:
             return Journal(number=number, changed=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -199,11 +199,12 @@ def read(ctx: Context, tx: ModelTx, decide: Decide) -> Seen:
         else:
             loops.append(item)
     instances = tx.list(StorageInstance, "storage_instance_list")
+    every = tx.list(Machine, "machine_list")
     return Seen(
         now=ctx.clock.now(),
         units={unit.name: unit for unit in tx.list(Unit, "unit_list")},
-        machines={item.id: item for item in tx.list(Machine, "machine_list")},
-        stopped=_stopped(ctx, tx),
+        machines={item.id: item for item in every},
+        stopped=_stopped(ctx, tx, every),
         applications={item.name: item for item in tx.list(Application, "application_list")},
         storage={item.id: item for item in instances if not item.is_disk},
         ends=ends_ahead(tx),
@@ -215,10 +216,10 @@ def read(ctx: Context, tx: ModelTx, decide: Decide) -> Seen:
     )
 
 
-def _stopped(ctx: Context, tx: ModelTx) -> set[str]:
+def _stopped(ctx: Context, tx: ModelTx, every: Iterable[Machine]) -> set[str]:
     rows = tx.rows("status_of_kind", kind=str(StatusKind.INSTANCE))
     there = {row["entity"] for row in rows if row["status"] == InstanceStatus.RUNNING}
-    running = {item.instance_id: item.id for item in tx.list(Machine, "machine_list") if item.id in there}
+    running = {item.instance_id: item.id for item in every if item.id in there}
     return stopped(ctx, models.get(tx).cloud_type, running)
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote
 
 from aiohttp import web
 
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import PushjujuError, StoreBusy, StoreError
+from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.model import model_access
 from pushjuju.services.views import entity_news
 from pushjuju.web import errors, login
 from pushjuju.web.api import Api
@@ -32,6 +35,7 @@ _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
 _STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}
 _TEXTS = {404: "There is no such page.", 405: "This address takes no such request."}
 _PATIENT = {"Cache-Control": "public, max-age=31536000, immutable"}
+T = TypeVar("T")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -126,31 +130,41 @@ class Site:
 
     # --- login --------------------------------------------------------------------------------------------
 
-    async def _user(self, request: web.Request, *, use: bool = True) -> LoggedIn | None:
-        """Return the user of a request's session, whose rights are checked now; or None."""
+    async def _read(
+        self, request: web.Request, read: Callable[[Context, LoggedIn], T], *, use: bool = True
+    ) -> T | None:
+        """Return what a function reads for the user of a session, whose rights are checked now; or None."""
         token = request.cookies.get(self._cookie, "")
-        found = self.sessions.find(token, use=use)
-        if found is None or await self._api.pool.run(lambda ctx: login.still_in(ctx, found)):
-            return found
-        self.sessions.end(token)  # who gets access to the controller again logs in again
-        return None
+        if (found := self.sessions.find(token, use=use)) is None:
+            return None
+
+        def checked(ctx: Context) -> tuple[T] | None:
+            return (read(ctx, found),) if login.still_in(ctx, found) else None
+
+        if (told := await self._api.pool.run(checked)) is None:
+            self.sessions.end(token)  # who gets access to the controller again logs in again
+        return told[0] if told else None
+
+    async def _user(self, request: web.Request, *, use: bool = True) -> LoggedIn | None:
+        return await self._read(request, lambda _, found: found, use=use)
 
     async def _may_follow(self, request: web.Request) -> bool:
         """Return True while a session lasts, and its user may read the model of the stream."""
-        found = await self._user(request, use=False)
-        return found is not None and await self._api.pool.run(lambda ctx: may_see(ctx, found.user, request))
+        sees = await self._read(request, lambda ctx, found: may_see(ctx, found.user, request), use=False)
+        return bool(sees)
 
     async def _required(self, request: web.Request) -> LoggedIn:
         """Return the user of a request, or send the browser to the login form.
 
         What a page asks for by itself, to stay live, lengthens no session.
         """
-        found = await self._user(request, use=shared.LIVE not in request.headers)
-        if found is None and guard.wants_json(request):
+        use = shared.LIVE not in request.headers
+        return await self._user(request, use=use) or self._send_to_login(request)
+
+    def _send_to_login(self, request: web.Request) -> NoReturn:
+        if guard.wants_json(request):
             raise web.HTTPUnauthorized(text="log in first: the form at /ui/login gives a cookie")
-        if found is None:
-            raise web.HTTPSeeOther(f"{ROOT}login?to={quote(request.path_qs)}")
-        return found
+        raise web.HTTPSeeOther(f"{ROOT}login?to={quote(request.path_qs)}")
 
     async def _ask(self, request: web.Request) -> web.Response:
         return self._login_form(request.query.get("to", ""))
@@ -208,10 +222,10 @@ class Site:
 
     def _handler(self, page: Page) -> Handler:
         async def answer(request: web.Request) -> web.StreamResponse:
-            entered = await self._required(request)
             as_json = guard.wants_json(request)
             if shared.may_share(request) and not as_json and not page.writes:
-                return await self._shared_answer(page, entered, request)
+                return await self._shared_answer(page, request)
+            entered = await self._required(request)
 
             def made(ctx: Context) -> tuple[str, str, Mapping[str, str]]:
                 visit = visit_of(ctx, entered.user, request)
@@ -232,18 +246,19 @@ class Site:
 
         return answer
 
-    async def _shared_answer(self, page: Page, entered: LoggedIn, request: web.Request) -> web.Response:
+    async def _shared_answer(self, page: Page, request: web.Request) -> web.Response:
         """Return a page that other requests of the user may get as well, without the proof of a session."""
 
-        def key(ctx: Context) -> tuple[object, ...]:
-            visit = visit_of(ctx, entered.user, request)
-            rights = visit.may("write"), visit.may("admin"), is_superuser(visit.ctx)
-            return request.path_qs, entered.user, *rights, entity_news.newest(ctx)
+        def key(ctx: Context, entered: LoggedIn) -> tuple[Any, ...]:
+            user, model = entered.user, visit_of(ctx, entered.user, request).model
+            with ctx.store.read() as tx:
+                rights = model_access.level(tx, user, model), users.effective_level(tx, user, Kind.CONTROLLER)
+                return user, request.path_qs, *rights, entity_news.number_of(tx)
 
-        found = await self._api.pool.run(key)
+        found = await self._read(request, key, use=False) or self._send_to_login(request)
 
         def made(ctx: Context) -> bytes:
-            visit = visit_of(ctx, entered.user, request)
+            visit = visit_of(ctx, found[0], request)
             values = _values(page.template, visit, page.read(visit), f"seen={found[-1]}")
             values |= {**self._of_forms(request, visit), "csrf": ""}
             return shared.packed(rendering.render(page.template, visit.now, values))

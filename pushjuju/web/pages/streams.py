@@ -70,9 +70,8 @@ class Streams:
                 signal.news.clear()
                 await answer.write(_CHANGE)
                 await asyncio.sleep(_REST_S)
-            knows = False
-            while not signal.news.is_set() and await may_follow():
-                await _wait(signal.news)
+            await _wait(signal.news)
+            if knows := not signal.news.is_set():
                 await answer.write(_ALIVE)
 
 

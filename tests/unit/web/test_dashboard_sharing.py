@@ -16,6 +16,8 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.views.status import document as status
 from pushjuju.web.pages import rendering
+from pushjuju.web.pages.site import Site
+from pushjuju.web.pool import Pool
 from tests.unit.web.test_dashboard import addresses
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
@@ -24,6 +26,7 @@ from tests.world.page_client import Browser, browsing
 
 PAGE = "/ui/m/admin/shop/"
 LIVE = {"X-Live": "1"}
+CHANGE = b"event: change\ndata:\n\n"
 
 
 @pytest.fixture
@@ -72,6 +75,39 @@ async def test_browsers_that_ask_anew_at_the_same_time_get_one_page(
     assert pieces(texts[0]) == pieces(first)
     proofs = [re.findall(r'name="csrf" value="(\w*)"', text) for text in (first, texts[0])]
     assert ([len(proof) for proof in proofs[0]], proofs[1]) == ([128], [""])
+
+
+async def test_a_browser_that_follows_asks_the_store_once_for_the_news_and_once_for_the_page(
+    served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    run = Pool.run
+
+    async def counted(self: Pool, function: Any) -> Any:
+        asked.append(function)
+        return await run(self, function)
+
+    async with browsing(served, "admin") as browser:
+        await text_of(browser)
+        monkeypatch.setattr(Pool, "run", counted)
+        await text_of(browser)
+        assert len(asked) == 1  # the page is there: only rights and the state of the model are read
+    judged: list[bool] = []
+    follow = Site._may_follow
+
+    async def judging(self: Site, request: Any) -> bool:
+        judged.append(True)
+        return await follow(self, request)
+
+    monkeypatch.setattr(Site, "_may_follow", judging)
+    async with browsing(served, "admin") as browser:
+        stream = await browser.head(f"{PAGE}events")
+        assert await asyncio.wait_for(stream.content.readuntil(b"\n\n"), 10) == CHANGE
+        assert len(judged) == 1
+        shop.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "active"))
+        assert await asyncio.wait_for(stream.content.readuntil(b"\n\n"), 10) == CHANGE
+        assert len(judged) == 2
+        stream.close()
 
 
 async def test_a_page_after_a_change_has_the_change(served: ApiWorld, shop: TestController) -> None:

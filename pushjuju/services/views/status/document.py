@@ -366,6 +366,12 @@ def shown_unit(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
 
     Mirrors: juju apiserver/common/unitstatus.go (3.6)
     """
+    if (found := rows.shown.get(unit.name)) is None:  # an application asks for its units, too
+        found = rows.shown[unit.name] = _shown_unit(rows, unit)
+    return found
+
+
+def _shown_unit(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
     workload = seen_status(rows, StatusKind.WORKLOAD, unit.name, _UNKNOWN)
     agent = seen_status(rows, StatusKind.AGENT, unit.name, _ALLOCATING)
     if agent.status == Agent.ERROR:  # the same rule as in `statuses.shown_unit`

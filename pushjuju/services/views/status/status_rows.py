@@ -138,6 +138,7 @@ class Rows(NamedTuple):
         spaces: Id -> name of every network space.
         bindings: Application -> (endpoint, id of its space), for applications whose endpoints users have
             bound.
+        shown: Unit -> its statuses as users see them, as far as they were asked for.
         part: The part of the model that was read, or None for all.
     """
 
@@ -161,6 +162,7 @@ class Rows(NamedTuple):
     profiles: dict[str, tuple[dict[str, object], str]]
     spaces: dict[str, str]
     bindings: dict[str, list[tuple[str, str]]]
+    shown: dict[str, tuple[Seen, Seen]]
     part: Part | None = None
 
 
@@ -207,6 +209,7 @@ def read(
         },
         spaces={network.ALPHA_ID: network.ALPHA, **{row[1]: row[2] for row in tx.rows("space_list")}},
         bindings=_grouped((row[0], row[1:]) for row in rows("binding_list_all", "shown_bindings_of")),
+        shown={},
         part=part,
     )
 
@@ -274,7 +277,7 @@ def part(
         ),
         leaders={}, sides={}, sides_of={}, charms={}, origins={},
         failing=_failing(ctx, tx, moment),
-        unguarded={}, profiles={}, spaces={}, bindings={},
+        unguarded={}, profiles={}, spaces={}, bindings={}, shown={},
     )  # fmt: skip
 
 
