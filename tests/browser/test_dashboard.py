@@ -19,6 +19,7 @@ from pushjuju.core.errors import StoreBusy
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import hook_runs
@@ -67,7 +68,7 @@ def house(tmp_path: Path, packs: Charms) -> Iterator[TestController]:
     made.integrate("web", "db")
     request = operations.ActionRequest(action="backup", receivers=["web/0"], parameters={"to": "here"})
     operations.enqueue(made.ctx, made.model, request)
-    set_status(made, "blocked", "<script>alert(1)</script><img src=x onerror=alert(2)>")
+    set_status(made, "blocked", "<script>alert(1)</script><img src=x onerror=alert(2)>" + "x" * 400)
     yield made
     made.ctx.close()
 
@@ -507,6 +508,15 @@ async def test_the_log_follows_only_while_its_end_is_in_view(
     await tab.until("innerHeight + scrollY >= document.body.scrollHeight - 40")
     assert await tab.value(f"{behind}.hidden")
     assert tab.told == []
+
+
+async def test_a_page_whose_model_was_removed_leads_to_all_models(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/u/web/0")
+    house.write(models.purge, whole=True)
+    await tab.until("document.querySelector('#cut a')?.getAttribute('href') == '/ui/'")
+    assert "no longer exists" in await tab.value("document.querySelector('#cut').textContent")
 
 
 async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestController) -> None:

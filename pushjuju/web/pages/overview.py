@@ -108,6 +108,7 @@ def model(visit: Visit) -> Content:
         "now": visit.now,
         "picture": topology.picture(visit, document, shown, {}),
         "applications": document.get("applications", {}),
+        "consumed": document.get("application-endpoints", {}),
         "machines": document.get("machines", {}),
     }
     command = visit.command("status")

@@ -28,7 +28,7 @@ from pushjuju.web.pages.changing.posts import Posts
 from pushjuju.web.pages.routes import PAGES
 from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.pages.streams import Streams
-from pushjuju.web.pages.visit import Content, Page, Visit, may_see, visit_of
+from pushjuju.web.pages.visit import Content, NoModel, Page, Visit, may_see, visit_of
 
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
@@ -108,18 +108,20 @@ class Site:
             told = errors.told(error)
             otherwise = 400 if isinstance(error, PushjujuError) and not isinstance(error, StoreError) else 500
             status = 503 if isinstance(error, StoreBusy) else _STATUS.get(told["code"], otherwise)
-            answer = self._failed(request, status, told["message"])
+            answer = self._failed(request, status, told["message"], to_model=not isinstance(error, NoModel))
         if not answer.prepared:
             answer.headers.update(self.headers)
             answer.headers.setdefault("Cache-Control", "no-store")
         return answer
 
-    def _failed(self, request: web.Request, status: int, text: str) -> web.Response:
+    def _failed(self, request: web.Request, status: int, text: str, *, to_model: bool = True) -> web.Response:
         if guard.wants_json(request):
             return web.json_response({"error": text}, status=status)
         title = "This was not done" if request.method == "POST" else "This cannot be shown"
         path = request.match_info
-        back = ModelPages.of(f"{path['owner']}/{path['model']}").page() if "model" in path else ""
+        back = (
+            ModelPages.of(f"{path['owner']}/{path['model']}").page() if to_model and "model" in path else ""
+        )
         return self._html("failed.html", {"title": title, "text": text, "back": back, "user": ""}, status)
 
     def _html(self, template: str, values: dict[str, Any], status: int = 200) -> web.Response:

@@ -146,17 +146,21 @@ class Page:
     writes: bool = False
 
 
+class NoModel(NotFound):
+    """The model of a page does not exist, or the user may not read the model."""
+
+
 def model_of(ctx: Context, owner: str, name: str) -> Model:
     """Return a model that the user may read.
 
     Raises:
-        NotFound: The model does not exist, or the user may not read it; the message is the same.
+        NoModel: The model does not exist, or the user may not read it; the message is the same.
     """
     with ctx.store.read() as tx:
         for found in models.listed(tx):
             if (found.owner, found.name) == (owner, name) and model_access.may(tx, ctx.user, found, "read"):
                 return found
-    raise NotFound(f"there is no model {owner}/{name}, or you may not see it")
+    raise NoModel(f"there is no model {owner}/{name}, or you may not see it")
 
 
 def visit_of(ctx: Context, user: str, request: web.Request) -> Visit:

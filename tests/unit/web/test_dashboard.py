@@ -333,6 +333,27 @@ async def test_long_tables_are_sorted_and_paged_in_their_addresses(
     assert "12 rows, page 1 of 6" in first
 
 
+async def test_a_long_message_is_whole_on_the_page_of_its_unit_alone(
+    served: ApiWorld, busy: TestController
+) -> None:
+    message = "Traceback " + "word " * 200 + "the end"
+    busy.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "blocked", message))
+    async with browsing(served, "admin") as browser:
+        for page in ("", "units"):
+            text = (await browser.get(f"/ui/m/admin/shop/{page}"))[1]
+            assert re.search(r'<td class="wide">Traceback (word )+word\.\.\.</td>', text), page
+        assert f"{message} <span" in (await browser.get("/ui/m/admin/shop/u/web/0"))[1]
+
+
+async def test_commands_on_pages_of_a_model_name_the_model(served: ApiWorld, house: TestController) -> None:
+    async with browsing(served, "admin") as browser:
+        for page, command in (
+            ("", "deploy -m home:admin/shop CHARM"),
+            ("operations", "run -m home:admin/shop UNIT"),
+        ):
+            assert f"<code>pushjuju {command}" in (await browser.get(f"/ui/m/admin/shop/{page}"))[1]
+
+
 async def test_unknown_names_and_broken_addresses_are_pages(served: ApiWorld, busy: TestController) -> None:
     base = "/ui/m/admin/shop/"
     async with browsing(served, "admin") as browser:
@@ -343,6 +364,7 @@ async def test_unknown_names_and_broken_addresses_are_pages(served: ApiWorld, bu
             status, text = await browser.get(base + name)
             assert (status, "<h1>" in text) == (404, True), name
         assert f'<a href="{base}">Back to the model</a>' in (await browser.get(f"{base}a/none"))[1]
+        assert "Back to the model" not in (await browser.get("/ui/m/admin/none/u/web/0"))[1]
         assert "There is no such page." in text
 
 

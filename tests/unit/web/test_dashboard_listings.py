@@ -16,13 +16,16 @@ from urllib.parse import quote
 
 import pytest
 
+from pushjuju.core.model.offerurl import parse
 from pushjuju.services.entities.basis import logs, wake
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret.secrets import Content
+from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
+from pushjuju.services.requests.relation import offers
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import hook_runs, tasks
 from pushjuju.services.views.listings import audit_lines
@@ -170,6 +173,17 @@ async def test_json_is_refused_in_json(world: ApiWorld, two: TwoModels) -> None:
         assert [line["message"] for line in await document(browser, f"{BASE}log")] == ["said"]
         assert (await document(browser, f"{BASE}units"))["applications"]["web"]["units"]["web/0"]
         assert (await document(browser, f"{BASE}a/web"))["web"]["charm"] == "web"
+
+
+async def test_the_overview_tells_what_to_do_when_a_consumed_offer_was_removed(
+    world: ApiWorld, two: TwoModels
+) -> None:
+    async with browsing(world, "admin") as browser:
+        assert "remove-saas" not in (await browser.get(BASE))[1]
+        offers.remove_offers(two.ctx, [parse("admin/prod.db")], removal.Force())
+        text = (await browser.get(BASE))[1]
+    assert "The offer home:admin/prod.db, which is db here, was removed." in text
+    assert "<code>pushjuju remove-saas -m home:admin/shop db</code>" in text
 
 
 async def test_pages_of_activity_and_forms_say_in_json_what_their_commands_say(

@@ -88,7 +88,10 @@ async function load() {
       again = false;
       const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live": "1" } });
       if (answer.redirected) return end("Your session is over. Load the page again to log in.");
-      if (answer.status === 404) return end("What this page showed no longer exists.");
+      if (answer.status === 404) {
+        end("What this page showed no longer exists. ");
+        return cut.append(Object.assign(document.createElement("a"), { href: "/ui/", textContent: "All models" }));
+      }
       if (!answer.ok) throw new Error(answer.statusText);  // a busy server: the change is not shown yet
       show(await answer.text());
     } while (again);
