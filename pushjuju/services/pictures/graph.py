@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pushjuju.core.values import dataclass
+from pushjuju.portable.natural import natural_key
 from pushjuju.services.pictures.lettering import plain
 from pushjuju.services.pictures.looks import Look, look_of, rank
 
@@ -198,7 +199,7 @@ def _card(name: str, item: Document, found: _Found, applications: Document) -> C
         reason=reason,
         units=len(units),
         counts=tuple(sorted(counts.items(), key=lambda pair: (rank(pair[0]), pair[0]))),
-        chips=tuple(sorted(chips, key=lambda chip: (rank(chip.status), chip.name))),
+        chips=tuple(sorted(chips, key=lambda chip: (rank(chip.status), natural_key(chip.name)))),
         about=_about(name, item),
         exposed=bool(item.get("exposed")),
     )

@@ -141,6 +141,17 @@ async def test_a_change_on_a_page_is_in_the_audit_log_with_the_host(
     assert refused["error"]
 
 
+async def test_what_runs_is_shown_with_its_beginning(served: ApiWorld, shop: TestController) -> None:
+    request = operations.ActionRequest(action="backup", receivers=["web/0"], parameters={"to": "here"})
+    operations.enqueue(shop.ctx, shop.model, request)
+    assert shop.turn("web/0").dispatch is not None
+    shop.clock.advance(7200)
+    async with browsing(served, "admin") as browser:
+        for page in (MODEL, f"{MODEL}u/web/0"):
+            text = (await browser.get(page))[1]
+            assert re.search(r"now runs backup of web/0, begun <time [^>]+>2 h ago</time>", text), page
+
+
 async def test_a_plan_that_no_longer_fits_is_shown_anew(served: ApiWorld, shop: TestController) -> None:
     async with browsing(served, "admin") as browser:
         _, text = await ask(browser, "add-unit")

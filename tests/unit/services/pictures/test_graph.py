@@ -14,6 +14,13 @@ def test_a_subordinate_is_a_chip_and_hands_its_lines_to_its_only_principal() -> 
     assert found.links[0].relations == ("router:backend - db:db",)
 
 
+def test_many_subordinates_are_chips_in_natural_order() -> None:
+    names = [f"sub{number}" for number in range(12)]
+    relations = " ".join(f"web:info~{name}:info" for name in names)
+    found = graph.of_status(*model("m", "web=1 " + " ".join(f"{name}=sub" for name in names), relations))
+    assert [chip.name for chip in found.cards["web"].chips] == names
+
+
 def test_a_subordinate_of_several_principals_has_a_card_when_others_are_related_to_it() -> None:
     relations = "web:info~agent:info db:info~agent:info"
     assert set(graph.of_status(*model("m", "web=1 db=1 agent=sub", relations)).cards) == {"web", "db"}
