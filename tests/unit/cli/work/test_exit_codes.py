@@ -101,11 +101,14 @@ Build = Callable[..., TestController]
 
 
 @pytest.fixture
-def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Build:
+def shared(
+    tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Build:
     """A model with web/0 and db/0 on machine 0, where work ends with a reason; db/0 is set aside."""
 
     def build(*failed: Problem) -> TestController:
         world = TestController.build(tmp_path, packs)
+        request.addfinalizer(world.ctx.close)
         world.active("web", packed=packs.make("web"))
         world.active("db", packed=packs.make("db"), placements=[Placement.parse("0")])
         world.focus()
@@ -189,11 +192,14 @@ PROFILE = Problem.of(
 
 
 @pytest.fixture
-def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Callable[..., TestController]:
+def stored(
+    tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Callable[..., TestController]:
     """A model with web/0 and db/0, which has storage, on machine 0, where work ends with a reason."""
 
     def build(key: str, *failed: Problem) -> TestController:
         world = TestController.build(tmp_path, packs)
+        request.addfinalizer(world.ctx.close)
         world.active("web", packed=packs.make("web"))
         store = {"data": {"type": "filesystem", "location": "/srv/data"}}
         world.deploy("db", packed=packs.make("db", storage=store), placements=[Placement.parse("0")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,8 +22,10 @@ from tests.world.machine import failed
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, empty_controller: Path, packs: Charms) -> TestController:
-    return TestController.copy(empty_controller, tmp_path, packs)
+def runtime(tmp_path: Path, empty_controller: Path, packs: Charms) -> Iterator[TestController]:
+    made = TestController.copy(empty_controller, tmp_path, packs)
+    yield made
+    made.ctx.close()
 
 
 def told(runtime: TestController, *names: str) -> list[Reason]:

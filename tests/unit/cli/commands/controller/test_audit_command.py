@@ -127,7 +127,7 @@ def test_a_command_that_fails_before_it_begins_a_change_has_a_line(lab: Run, wor
     assert len(document(lab)) == before
     assert lab(*words.split()).status == 1
     line = document(lab)[-1]
-    assert (line["command"], line["exit"], "changed" in line) == (words.split()[0], 1, False)
+    assert (line["command"], line["exit"], "changed" in line) == (words.split(maxsplit=1)[0], 1, False)
     assert line["model"] == ("" if words.startswith("controller") else "admin/shop")
     ok(lab("audit", "verify"))
 
