@@ -15,13 +15,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from pushjuju.services.requests.controller.new_controllers import Database
-from pushjuju.store.datadir import DataDir
+from pushjuju.store.datadir import ControllerDir
 from pushjuju.store.postgres.engine import PostgresEngine
 from tests.postgres import databases
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 
 OF_FILES = Path(__file__).parent / "of_files.txt"
+_copytree = shutil.copytree
 _build = TestController.build.__func__  # type: ignore[attr-defined]
 _open: list[ExitStack] = []  # what makes databases: for the run of the tests, and for the present test
 _host: list[str] = []
@@ -63,12 +64,13 @@ def build(kind: type[Any], root: Path, charms: Charms, database: Database | None
     return made
 
 
-def copy(kind: type[Any], source: Path, root: Path, charms: Charms) -> TestController:
-    """Copy a controller with its database."""
-    shutil.copytree(source, root, dirs_exist_ok=True)
-    controller = DataDir(root / "data").controller("home")
-    controller.set("store", _database(urlsplit(str(controller.settings()["store"])).path[1:]))
-    made: TestController = kind.at(root, charms)
+def copytree(source: Any, target: Any, *args: Any, **more: Any) -> Any:
+    """Copy a folder, and the databases of the controllers in it."""
+    made = _copytree(source, target, *args, **more)
+    for settings in Path(target).rglob("controllers/*/controller.toml"):
+        controller = ControllerDir(settings.parent)
+        if store := controller.settings().get("store"):
+            controller.set("store", _database(urlsplit(str(store)).path[1:]))
     return made
 
 
@@ -83,4 +85,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_configure() -> None:
     TestController.build = classmethod(build)  # type: ignore[method-assign,assignment]
-    TestController.copy = classmethod(copy)  # type: ignore[method-assign,assignment]
+    shutil.copytree = copytree
