@@ -299,7 +299,9 @@ def test_a_shared_controller_moves_to_a_file_and_to_another_database(
     done(first("add-secret", "password", "user=ada"))
     done(first("controller", "move", "--to", "file"))
     done(first("models"))
-    assert "has moved to a file" in second("models").stderr
+    moved = second("models").stderr
+    assert "has moved to a file" in moved
+    assert "on another host: pushjuju unregister CONTROLLER, and join its new store" in moved
     third = host("three")
     with databases.database(postgres_host) as url:
         done(first("controller", "move", "--to", url, "--insecure-store"))
