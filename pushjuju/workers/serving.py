@@ -197,8 +197,6 @@ def _look(ctx: Context, *, enlisted: bool) -> bool:
     The row of the process is made again when another process took this one for dead, while its connection to
     the store was lost.
     """
-    if not ctx.controller.exists():  # the files that work needs are gone with it
-        raise StoreGone(f"controller {ctx.controller.name} is no longer registered on this host")
     with ctx.store.read() as tx:
         own = processes.own(tx)
         gone = processes.gone(tx, ctx.store.lives)

@@ -94,7 +94,8 @@ def prepare(
         _require_here(link, place)
         raise StoreDamaged(
             f"the database {place} has no store of pushjuju",
-            hint="pushjuju unregister CONTROLLER    when the controller was removed",
+            hint="pushjuju restore-backup FILE    brings a lost store back\n"
+            "pushjuju unregister CONTROLLER    forgets a controller that was removed",
         )
     with link.transaction():
         link.execute("SET LOCAL lock_timeout = '30s'")
