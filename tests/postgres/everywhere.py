@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,16 +16,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pushjuju.services.requests.controller import new_controllers
 from pushjuju.services.requests.controller.new_controllers import Database
 from pushjuju.store.datadir import ControllerDir
 from pushjuju.store.postgres.engine import PostgresEngine
 from tests.postgres import databases
-from tests.world.charms import Charms
-from tests.world.controller import TestController
 
 OF_FILES = Path(__file__).parent / "of_files.txt"
+_FILE = re.compile(r"state\.db|sqlite3|store_path")
 _copytree = shutil.copytree
-_build = TestController.build.__func__  # type: ignore[attr-defined]
+_bootstrap = new_controllers.bootstrap
 _open: list[ExitStack] = []  # what makes databases: for the run of the tests, and for the present test
 _host: list[str] = []
 
@@ -58,10 +60,9 @@ def _databases_of_test(_server: None, monkeypatch: pytest.MonkeyPatch) -> Iterat
         _open.pop()
 
 
-def build(kind: type[Any], root: Path, charms: Charms, database: Database | None = None) -> TestController:
+def bootstrap(*args: Any, database: Database | None = None, **more: Any) -> ControllerDir:
     """Make a controller in a new database, unless a test names one."""
-    made: TestController = _build(kind, root, charms, database or Database(url=_database(), insecure=True))
-    return made
+    return _bootstrap(*args, database=database or Database(url=_database(), insecure=True), **more)
 
 
 def copytree(source: Any, target: Any, *args: Any, **more: Any) -> Any:
@@ -74,15 +75,19 @@ def copytree(source: Any, target: Any, *args: Any, **more: Any) -> Any:
     return made
 
 
+def _names_the_file(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and bool(_FILE.search(inspect.getsource(item.function)))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the tests that look into the file of a store, or reckon with SQLite."""
     of_files = {line for line in OF_FILES.read_text().splitlines() if not line.startswith("#")}
     for item in items:
         copies_the_file = "Restored" in vars(getattr(item, "module", None) or object)
-        if copies_the_file or item.nodeid.partition("[")[0] in of_files:
+        if copies_the_file or _names_the_file(item) or item.nodeid.partition("[")[0] in of_files:
             item.add_marker(pytest.mark.skip(reason="knows that the store is a file"))
 
 
 def pytest_configure() -> None:
-    TestController.build = classmethod(build)  # type: ignore[method-assign,assignment]
+    new_controllers.bootstrap = bootstrap
     shutil.copytree = copytree
