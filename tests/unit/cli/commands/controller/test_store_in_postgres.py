@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.core.errors import StoreError
 from pushjuju.services.requests.controller import controllers
 from pushjuju.store.datadir import DataDir
+from pushjuju.store.db import Store
 from tests.postgres import databases
 from tests.world.charms import Charms
 from tests.world.commandline import Run
@@ -105,6 +107,13 @@ def test_a_database_takes_one_of_several_new_controllers(
         made.unlink()
         again = {**os.environ, "PUSHJUJU_DATA": str(made.parents[2])}
         assert subprocess.run([*argv, url], env=again, timeout=60, check=False).returncode == 0
+
+
+def test_a_plan_of_a_bootstrap_leaves_the_database_alone(run: Run, postgres_url: str) -> None:
+    planned = run("plan", "bootstrap", "local", "new", "--store", postgres_url)
+    assert "controller new" in planned.out, planned.err
+    with pytest.raises(StoreError, match="has no store of pushjuju"):
+        Store.open(postgres_url)
 
 
 def test_a_removed_controller_leaves_nothing(home: Run, postgres_url: str, tmp_path: Path) -> None:
