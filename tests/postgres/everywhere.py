@@ -23,7 +23,7 @@ from pushjuju.store.postgres.engine import PostgresEngine
 from tests.postgres import databases
 
 OF_FILES = Path(__file__).parent / "of_files.txt"
-_FILE = re.compile(r"state\.db|sqlite3|store_path")
+_FILE = re.compile(r"state\.db|sqlite3|store_path|\.kept\(")
 _copytree = shutil.copytree
 _bootstrap = new_controllers.bootstrap
 _open: list[ExitStack] = []  # what makes databases: for the run of the tests, and for the present test
