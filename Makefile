@@ -54,9 +54,9 @@ test:  ## Every test, on real machines too; installs what is missing (root or su
 unordered: setup  ## Tests with rows in another order, wherever a statement leaves the order open
 	$(BIN)/python -m pytest -q -n $(WORKERS) -p tests.postgres.shuffled -m "$(QUICK)" tests/unit/services tests/unit/uniter tests/golden
 
-test-postgres: setup  ## The tests of services and workers with their stores in PostgreSQL
+test-postgres: setup  ## All quick tests that have a controller, with their stores in PostgreSQL
 	$(BIN)/python -m pytest -q -n $(WORKERS) -p tests.postgres.everywhere -m "$(QUICK)" \
-		tests/unit/services tests/unit/uniter tests/unit/workers tests/unit/web
+		$(addprefix tests/unit/,services uniter workers web cli client) tests/golden tests/fuzz tests/chaos tests/clouds
 
 fuzz: setup  ## Hostile input, longer and with other examples each time (FUZZ=20 times as many)
 	FUZZ=$(or $(FUZZ),20) $(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz

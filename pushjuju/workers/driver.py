@@ -221,7 +221,7 @@ class Driver:
             raise
         except StoreError as error:
             if str(error) != self._away:  # not each few seconds while a server is away
-                self.runtime.warn(str(error))
+                self.runtime.warn(error.full_text)
             self._away = str(error)
             return False
         if self._away:
@@ -231,7 +231,7 @@ class Driver:
 
     def _claim_all(self) -> None:
         self._ended.clear()
-        self.ctx.store.require_file()
+        self.ctx.require()
         self._returns.again()
         if self._broken is not None:
             raise self._broken

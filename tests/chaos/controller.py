@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm, pack
@@ -41,6 +42,7 @@ from pushjuju.services.requests.application import new_application, new_charm, r
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.controller import new_controllers
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
+from pushjuju.store import databases
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.driver import Driver, Settled
@@ -272,12 +274,14 @@ class RealController:
 
         The audit log is without the results of commands, which tell of failures, too.
         """
-        connection = sqlite3.connect(f"file:{self.ctx.controller.store_path}?mode=ro", uri=True)
-        try:
-            names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-            found = {name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr) for (name,) in names}
-        finally:
-            connection.close()
+        place = self.ctx.store.place
+        with TemporaryDirectory() as folder:
+            if isinstance(place, str):
+                url, place = place, Path(folder) / "copy.db"
+                databases.to_file(url, place)
+            with contextlib.closing(sqlite3.connect(f"file:{place}?mode=ro", uri=True)) as copy:
+                names = copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+                found = {name: sorted(copy.execute(f"SELECT * FROM {name}"), key=repr) for (name,) in names}
         found["audit"] = [row for row in found["audit"] if '"answers":' not in row[2]]
         found["blobs"] = [
             (path.name,) for path in sorted(self.ctx.controller.blobs.root.rglob("*")) if path.is_file()

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,15 +16,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pushjuju.services.requests.controller import new_controllers
 from pushjuju.services.requests.controller.new_controllers import Database
-from pushjuju.store.datadir import DataDir
+from pushjuju.store.datadir import ControllerDir
 from pushjuju.store.postgres.engine import PostgresEngine
 from tests.postgres import databases
-from tests.world.charms import Charms
-from tests.world.controller import TestController
 
 OF_FILES = Path(__file__).parent / "of_files.txt"
-_build = TestController.build.__func__  # type: ignore[attr-defined]
+_FILE = re.compile(r"state\.db|sqlite3|store_path|\.kept\(")
+_copytree = shutil.copytree
+_bootstrap = new_controllers.bootstrap
 _open: list[ExitStack] = []  # what makes databases: for the run of the tests, and for the present test
 _host: list[str] = []
 
@@ -57,19 +60,23 @@ def _databases_of_test(_server: None, monkeypatch: pytest.MonkeyPatch) -> Iterat
         _open.pop()
 
 
-def build(kind: type[Any], root: Path, charms: Charms, database: Database | None = None) -> TestController:
+def bootstrap(*args: Any, database: Database | None = None, **more: Any) -> ControllerDir:
     """Make a controller in a new database, unless a test names one."""
-    made: TestController = _build(kind, root, charms, database or Database(url=_database(), insecure=True))
+    return _bootstrap(*args, database=database or Database(url=_database(), insecure=True), **more)
+
+
+def copytree(source: Any, target: Any, *args: Any, **more: Any) -> Any:
+    """Copy a folder, and the databases of the controllers in it."""
+    made = _copytree(source, target, *args, **more)
+    for settings in Path(target).rglob("controllers/*/controller.toml"):
+        controller = ControllerDir(settings.parent)
+        if store := controller.settings().get("store"):
+            controller.set("store", _database(urlsplit(str(store)).path[1:]))
     return made
 
 
-def copy(kind: type[Any], source: Path, root: Path, charms: Charms) -> TestController:
-    """Copy a controller with its database."""
-    shutil.copytree(source, root, dirs_exist_ok=True)
-    controller = DataDir(root / "data").controller("home")
-    controller.set("store", _database(urlsplit(str(controller.settings()["store"])).path[1:]))
-    made: TestController = kind.at(root, charms)
-    return made
+def _names_the_file(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and bool(_FILE.search(inspect.getsource(item.function)))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -77,10 +84,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     of_files = {line for line in OF_FILES.read_text().splitlines() if not line.startswith("#")}
     for item in items:
         copies_the_file = "Restored" in vars(getattr(item, "module", None) or object)
-        if copies_the_file or item.nodeid.partition("[")[0] in of_files:
+        if copies_the_file or _names_the_file(item) or item.nodeid.partition("[")[0] in of_files:
             item.add_marker(pytest.mark.skip(reason="knows that the store is a file"))
 
 
 def pytest_configure() -> None:
-    TestController.build = classmethod(build)  # type: ignore[method-assign,assignment]
-    TestController.copy = classmethod(copy)  # type: ignore[method-assign,assignment]
+    new_controllers.bootstrap = bootstrap
+    shutil.copytree = copytree

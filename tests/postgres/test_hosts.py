@@ -299,7 +299,9 @@ def test_a_shared_controller_moves_to_a_file_and_to_another_database(
     done(first("add-secret", "password", "user=ada"))
     done(first("controller", "move", "--to", "file"))
     done(first("models"))
-    assert "has moved to a file" in second("models").stderr
+    moved = second("models").stderr
+    assert "has moved to a file" in moved
+    assert "on another host: pushjuju unregister CONTROLLER, and join its new store" in moved
     third = host("three")
     with databases.database(postgres_host) as url:
         done(first("controller", "move", "--to", url, "--insecure-store"))
@@ -344,7 +346,8 @@ def test_only_processes_of_its_pool_work_a_model(pair: tuple[Host, Host], tmp_pa
     done(first("add-model", "here", "local"))
     pool = done(first("model-config", "controller-pool")).strip()
     assert pool == f"{os.uname().nodename}:{tmp_path}/one/data"
-    assert f"it is in the pool {pool}" in second("destroy-model", "--no-prompt", "here").stderr
+    for words in (["add-machine", "-m", "here"], ["destroy-model", "--no-prompt", "here"]):
+        assert f"it is in the pool {pool}" in second(*words).stderr
     done(first("model-config", "controller-pool=elsewhere"))
     done(first("add-model", "anywhere", "manual"))
     refused = first("destroy-model", "--no-prompt", "here")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 from typing import Any, Self
 
+from pushjuju.store import databases
 from tests.world.controller import TestController
 
 
@@ -17,12 +19,24 @@ class RewindController(TestController):
 
     def keep_as(self, name: str) -> None:
         """Keep a copy of the store under a name."""
+        store = self.ctx.store
+        if isinstance(store.place, str):
+            databases.to_file(store.place, self._file(name))
+            return
         self._kept[name] = sqlite3.connect(":memory:")
-        self.ctx.store._connection.backup(self._kept[name])
+        store._connection.backup(self._kept[name])
+
+    def _file(self, name: str) -> Path:
+        return self.ctx.datadir.root / f"{name}.kept"
 
     def back(self, name: str = "rest") -> Self:
         """Reset the store to a copy."""
-        self._kept[name].backup(self.ctx.store._connection)
+        store = self.ctx.store
+        if isinstance(store.place, str):
+            databases.from_file(self._file(name), store.place)
+            store.forget()
+        else:
+            self._kept[name].backup(store._connection)
         return self
 
     def close(self) -> None:

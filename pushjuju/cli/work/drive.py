@@ -49,11 +49,12 @@ def settle(
     def leave() -> None:
         background(cli, ctx, model)
 
-    if not waits(cli, no_wait=no_wait):
+    if (nobody := foreground.unworked(ctx, model)) is not None:
+        cli.console.warn("\nnext: ".join(nobody))
+    elif not waits(cli, no_wait=no_wait):
         leave()
-        return
-
-    foreground.settle(cli, ctx, model, touched=touched, routine=routine, leave=leave)
+    else:
+        foreground.settle(cli, ctx, model, touched=touched, routine=routine, leave=leave)
 
 
 def background(cli: Cli, ctx: Context, model: str = "") -> None:

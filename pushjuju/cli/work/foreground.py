@@ -43,9 +43,6 @@ def settle(
     Raises:
         HookFailed: Work on one of `touched` failed.
     """
-    if (nobody := unworked(ctx, model)) is not None:
-        cli.console.warn("\nnext: ".join(nobody))
-        return
     around = failures.around_of(ctx, model, touched or ())  # the work may end some of these
     begun = time.monotonic()
     with progress(cli.console) as report:

@@ -68,7 +68,7 @@ def open_controller(cli: Cli, name: str = "") -> context.Context:
         )
     found = cli.extra[key]
     assert isinstance(found, context.Context), "the key is ours alone"
-    found.store.require_file()  # a command that reads the files repeatedly must see changes
+    found.require()  # a command that reads the files repeatedly must see changes
     return found
 
 

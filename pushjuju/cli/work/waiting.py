@@ -135,7 +135,7 @@ def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
         return
     begun = 0.0
     while not look():
-        opened.ctx.store.require_file()
+        opened.ctx.require()
         if time.monotonic() - begun > _AGAIN_S:
             drive.background(cli, opened.ctx, opened.uuid)
             begun = time.monotonic()

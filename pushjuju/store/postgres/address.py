@@ -11,7 +11,7 @@ from psycopg import conninfo, pq
 
 from pushjuju.core.errors import NotValid, StoreAway, StoreBusy, StoreError
 from pushjuju.core.values import dataclass
-from pushjuju.store.postgres.faults import NO_RIGHT, STANDBY, WAITED, explain_error
+from pushjuju.store.postgres.faults import NO_RIGHT, NO_SCHEMA, STANDBY, WAITED, explain_error
 from pushjuju.store.postgres.pipeline import Failed
 
 SCHEMES = ("postgresql", "postgres")
@@ -27,6 +27,16 @@ _WAITS = {
 _NAMELESS = {
     "user": PROGRAM, "dbname": PROGRAM, "password": "-", "sslmode": "disable", "gssencmode": "disable",
 }  # fmt: skip
+# Whatever the role has: a machine deletes the result of a hook once the result is committed, a writer reads
+# what was committed while it waited for its lock, and a copy of a large store takes long.
+_OURS = {
+    "synchronous_commit": "on", "default_transaction_isolation": "read committed", "lock_timeout": 0,
+    "statement_timeout": 0, "idle_in_transaction_session_timeout": 0, "idle_session_timeout": 0,
+}  # fmt: skip
+_ASKED = ", ".join(
+    ["SELECT pg_backend_pid(), current_setting('server_encoding')"]
+    + [f"set_config('{name}', '{value}', false)" for name, value in _OURS.items()]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,10 +163,8 @@ def _check(link: psycopg.Connection[Any], place: Place) -> None:
     if link.info.server_version < _LEAST_VERSION:
         old = link.info.server_version // 10000
         raise StoreError(f"the store {place.shown} runs PostgreSQL {old}; pushjuju needs 14 or newer")
-    # Whatever the role has: a machine deletes the result of a hook once the result is committed.
-    asked = "SELECT pg_backend_pid(), current_setting('server_encoding'), {}"
-    row = link.execute(asked.format("set_config('synchronous_commit', 'on', false)")).fetchone()
-    pid, encoding, _ = row if row is not None else (0, "", "")
+    row = link.execute(_ASKED).fetchone()
+    pid, encoding = row[:2] if row is not None else (0, "")
     if pid != link.info.backend_pid:
         raise StoreError(
             f"a pooler answers at {place.shown}; locks and notifications of a session do not work through it",
@@ -172,7 +180,7 @@ def _check(link: psycopg.Connection[Any], place: Place) -> None:
 def refused(error: psycopg.Error, place: Place) -> StoreError:
     """Return the error for users when the server cannot be reached or refuses the role."""
     text, state = str(error).strip(), error.sqlstate or ""
-    if "permission denied" in text:  # also of a connection, whose errors have no number
+    if "permission denied" in text or state == NO_SCHEMA:  # also of a connection, whose errors have no number
         state = NO_RIGHT
     if state in (NO_RIGHT, *STANDBY, *WAITED):
         return explain_error(Failed(text, state), place.shown)

@@ -9,6 +9,7 @@ _AGAIN = "wait for the other pushjuju to end, then run the command again"
 WAITED = ("55P03", "57014", "40P01", "40001")  # locks, limits of time, deadlocks
 _NO_TABLE = "42P01"
 NO_RIGHT = "42501"
+NO_SCHEMA = "3F000"  # that of the store is there, and not for this role
 STANDBY = ("25006", "55000")  # the second: a standby does not know the position of its writes
 _BACK = "run the command again when the server is back"
 NOT_MADE = f"the change was not made: {_BACK}"
@@ -59,7 +60,8 @@ def explain_error(error: Failed, place: str, lost: str = _BACK) -> StoreError:
         return StoreError(
             f"the store {place} cannot be written: the server is read-only",
             detail=text,
-            hint="name the primary server in the store's address, or end its standby mode",
+            hint="name the primary server in the store's address, or end its standby mode or "
+            "default_transaction_read_only",
         )
     if state == NO_RIGHT:
         return StoreError(

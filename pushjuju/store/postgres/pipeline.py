@@ -54,6 +54,9 @@ class Count:
 
     __int__ = __index__
 
+    def __repr__(self) -> str:
+        return str(self.__index__())
+
     def __bool__(self) -> bool:
         return bool(self.__index__())
 

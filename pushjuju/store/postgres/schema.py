@@ -92,7 +92,11 @@ def prepare(
     require_known(version, place)
     if not (version or create):
         _require_here(link, place)
-        raise StoreDamaged(f"the database {place} has no store of pushjuju")
+        raise StoreDamaged(
+            f"the database {place} has no store of pushjuju",
+            hint="pushjuju restore-backup FILE    brings a lost store back\n"
+            "pushjuju unregister CONTROLLER    forgets a controller that was removed",
+        )
     with link.transaction():
         link.execute("SET LOCAL lock_timeout = '30s'")
         link.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{SCHEMA} schema"])
@@ -116,7 +120,8 @@ def _require_here(link: psycopg.Connection[Any], place: str) -> None:
     if link.execute("SELECT 1 FROM pg_namespace WHERE starts_with(nspname, %s)", [MOVED]).fetchone():
         raise StoreGone(
             f"the store {place} has moved to a file",
-            hint="pushjuju controller move --to file    completes a move that was interrupted",
+            hint="pushjuju controller move --to file    completes a move that was interrupted\n"
+            "on another host: pushjuju unregister CONTROLLER, and join its new store",
         )
 
 

@@ -200,6 +200,7 @@ def test_a_machine_that_does_not_answer_says_who_tries_it_again(runtime: TestCon
     cli = cli_of(runtime)
     hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert hint.splitlines()[0] == "pushjuju update-status    tries it again; nobody is working on it"
+    runtime.ctx.store.appear()
     with runtime.ctx.store.write() as tx:
         processes.enlist(tx, runtime.ctx.clock.now(), "1", runtime.ctx.store.lives)
     hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")

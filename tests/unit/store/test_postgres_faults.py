@@ -24,7 +24,7 @@ from tests.waiting import comes
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
-from pushjuju.store.postgres import sessions  # noqa: E402 - needs psycopg
+from pushjuju.store.postgres import address, sessions  # noqa: E402 - needs psycopg
 
 Run = Callable[[str], list[tuple[object, ...]]]
 
@@ -313,6 +313,45 @@ def test_a_commit_waits_for_the_disk_whatever_the_role_has(store: Store, run: Ru
     finally:
         run("ALTER ROLE pushjuju RESET synchronous_commit")
     assert shown[0] == "on"
+
+
+@pytest.fixture
+def settings(run: Run) -> Iterator[Callable[[str], None]]:
+    """Sets a default of the database for later connections."""
+    [(name,)] = run("SELECT current_database()")
+    yield lambda setting: run(f'ALTER DATABASE "{name}" SET {setting}') and None
+    run(f'ALTER DATABASE "{name}" RESET ALL')
+
+
+def test_a_writer_reads_what_was_written_while_it_waited_whatever_the_database_has(
+    settings: Callable[[str], None], store: Store, run: Run, postgres_url: str
+) -> None:
+    settings("default_transaction_isolation = 'serializable'")
+    found: list[int] = []
+
+    def count(made: Store) -> None:
+        with made.write() as tx:
+            found.append(tx.next(MODEL.uuid, "unit"))
+
+    with closing(Store.open(postgres_url)) as first, closing(Store.open(postgres_url)) as second:
+        waits_for_lock = threading.Thread(target=count, args=[second])
+        with first.write() as tx:
+            waits_for_lock.start()
+            comes(lambda: run("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
+            found.append(tx.next(MODEL.uuid, "unit"))
+        waits_for_lock.join()
+    assert found == [0, 1]
+
+
+def test_limits_of_the_database_end_neither_a_store_that_is_made_nor_a_copy(
+    settings: Callable[[str], None], postgres_url: str
+) -> None:
+    for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
+        settings(f"{name} = 1")
+    Store.open(postgres_url, create=True).close()
+    with closing(address.connected(address.parsed(postgres_url))) as link, link.transaction():
+        link.execute("SELECT pg_sleep(0.05)")
+        assert link.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("0",)
 
 
 def test_settings_with_which_a_server_loses_commits_are_named(

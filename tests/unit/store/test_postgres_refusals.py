@@ -54,6 +54,25 @@ def test_a_store_that_a_role_may_not_read_is_not_said_to_be_missing(postgres_url
         assert "for database" in refused()
 
 
+def test_a_schema_that_another_role_has_made_is_not_said_to_be_out_of_reach(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as link:
+        link.execute(f'CREATE ROLE maker LOGIN; GRANT CREATE ON DATABASE "{link.info.dbname}" TO maker')
+        link.execute("CREATE SCHEMA pushjuju")
+        try:
+            with pytest.raises(StoreError, match="cannot be used: the role lacks a right"):
+                Store.open(postgres_url.replace("pushjuju@", "maker@"), create=True)
+        finally:
+            link.execute("DROP OWNED BY maker; DROP ROLE maker")
+
+
+def test_a_role_that_may_only_read_is_told_of_its_setting(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as link:
+        link.execute(f'ALTER DATABASE "{link.info.dbname}" SET default_transaction_read_only = on')
+    with pytest.raises(StoreError, match="the server is read-only") as raised:
+        Store.open(postgres_url, create=True)
+    assert "default_transaction_read_only" in raised.value.hint
+
+
 def test_a_right_that_is_taken_from_a_role_at_work_is_named(postgres_url: str, stranger: str) -> None:
     with psycopg.connect(postgres_url, autocommit=True) as link:
         link.execute(f"GRANT USAGE ON SCHEMA pushjuju TO stranger; GRANT ALL ON {TABLES} TO stranger")

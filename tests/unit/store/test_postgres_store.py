@@ -97,6 +97,11 @@ def test_a_failed_write_is_raised_at_the_latest_by_the_commit(connect: Open) -> 
     assert noted(store) == "None"
 
 
+def test_a_number_of_changed_rows_prints_as_a_number(connect: Open) -> None:
+    with connect().write() as tx:
+        assert f"{tx.run('model_config_set', model=MODEL.uuid, key='note', value='v')} changed" == "1 changed"
+
+
 def test_text_has_no_nul(connect: Open) -> None:
     """PostgreSQL's text cannot have NUL, and libpq would end the text there."""
     store = connect()

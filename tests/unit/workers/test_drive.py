@@ -481,7 +481,7 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
         made.queue.claim_some,
         [
             *[StoreBusy("held by another")] * 3,
-            StoreError("the disk is full"),
+            StoreError("the disk is full", detail="on db1"),
         ],
     )
 
@@ -492,7 +492,7 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
 
     monkeypatch.setattr(made.queue, "claim_some", refuse)
     await made.run(asyncio.Event(), idle_exit_s=0.1)
-    assert warnings == ["held by another", "the disk is full", "the store can be used again"]
+    assert warnings == ["held by another", "the disk is full: on db1", "the store can be used again"]
     assert runtime.agent() == ("idle", "")
 
 

@@ -98,7 +98,7 @@ def bootstrap(cli: Cli, args: tuple[str, ...], flags: BootstrapFlags) -> None:
         switch=not flags.no_switch,
         credential=flags.credential,
         database=new_controllers.Database(url=flags.store, insecure=flags.insecure_store)
-        if flags.store
+        if flags.store and not cli.rehearsal  # a plan makes its copy in a file
         else None,
     )
     cli.console.info(f'Creating Juju controller "{name}" on {place}')

@@ -16,13 +16,11 @@ from pushjuju.cli.commands.model.model_removal import await_removal, begin_remov
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.core.errors import (
-    PushjujuError,
-    StoreError,
-)
+from pushjuju.core.errors import PushjujuError, StoreError
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests.controller import controllers
 from pushjuju.workers.provision import killing
 
 KILLS = "controller kills"  # key in `Cli.extra`, for `plan`: models to end directly
@@ -46,7 +44,7 @@ KILLS = "controller kills"  # key in `Cli.extra`, for `plan`: models to end dire
     ),
     details="First does what destroy-controller --destroy-all-models --destroy-storage --force does. For\n"
     "models that remain after the timeout, the cloud ends the instances directly; manual machines\n"
-    "are left as they are. When the store of a controller cannot be read, only the controller's\n"
+    "are left as they are. When the store of a controller is lost or damaged, only the controller's\n"
     "directory is deleted.",
     see_also=("destroy-controller", "unregister"),
 )
@@ -58,6 +56,7 @@ def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout
         ctx = session.open_controller(cli, name)
         hosted = models.list_models(ctx)
     except StoreError as error:
+        controllers.require_lost(session.data_dir(cli).controller(name), error)
         return _kill_blind(cli, name, error, no_prompt=no_prompt)
     if not no_prompt and not cli.rehearsal:
         confirm_controller(cli, ctx, hosted)

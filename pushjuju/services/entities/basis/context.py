@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from pushjuju.core.clock import Clock, SystemClock
-from pushjuju.core.errors import NotFound
+from pushjuju.core.errors import NotFound, StoreGone
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis.audit import Caller, Noting, answer, noted
 from pushjuju.store import processes
@@ -59,6 +59,16 @@ class Context:
     def pools(self) -> frozenset[str]:
         """The pools whose models this process works, besides models of no pool."""
         return processes.own_pools(self.datadir.root, self.more_pools)
+
+    def require(self) -> None:
+        """Check that this host still has the controller: the store that was opened, and its other files.
+
+        Raises:
+            StoreGone: The controller was removed, unregistered or restored.
+        """
+        self.store.require_file()
+        if not self.controller.exists():
+            raise StoreGone(f"controller {self.controller.name} is no longer registered on this host")
 
     @contextmanager
     def read(self, model: str) -> Iterator[ModelTx]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.errors import NotFound, PushjujuError, StoreDamaged, StoreError, StoreGone
 from pushjuju.services.entities.model import models
 from pushjuju.store import backup
 from pushjuju.store.datadir import ControllerDir, DataDir
@@ -52,11 +52,20 @@ def used(controller: ControllerDir) -> bool:
         store.close()
 
 
+def require_lost(controller: ControllerDir, error: StoreError) -> None:
+    """Raise an error of a store again unless the store is lost; one in a database may be in use elsewhere."""
+    shared = isinstance(controller.store_place, str)
+    if error.retryable or (shared and not isinstance(error, StoreDamaged | StoreGone)):
+        error.hint += f"\npushjuju unregister {controller.name}    forgets the controller on this host alone"
+        raise error
+
+
 def remove(datadir: DataDir, name: str) -> None:
     """Delete a controller with its store, keys and archives; its machines are left alone."""
     place = datadir.controller(name).store_place
     datadir.remove_controller(name)
-    backup.forget(place)
+    with suppress(StoreDamaged, StoreGone):  # nothing is left there
+        backup.forget(place)
     if datadir.current_controller() == name:
         datadir.set_current_controller(None)
 

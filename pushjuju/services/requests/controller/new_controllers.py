@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.errors import NotValid, StoreDamaged, StoreError
-from pushjuju.core.ids import new_uuid
+from pushjuju.core.ids import digest, new_uuid
 from pushjuju.core.names import is_controller
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
@@ -116,12 +118,15 @@ def _prepare(
     caller: Caller,
 ) -> None:
     """Create the store with the controller's own model, or complete the store of an interrupted bootstrap."""
+    if isinstance(place, str):  # known again after an interruption: the directory keeps its key
+        model = replace(model, uuid=str(UUID(digest(made.public_key.read_text())[:32])))
     store, now = Store.open(place, create=True), model.created
     try:
         by = Noting(user=model.owner, caller=caller, now=now)
         with store.write() as plain, noted(plain, by) as tx:
             found = tx.list(Model, "model_list")
-            if not all(models.is_controller(item) for item in found):  # the controller was complete before
+            ours = {model.uuid} if isinstance(place, str) else {item.uuid for item in found}
+            if not all(models.is_controller(item) and item.uuid in ours for item in found):
                 raise _taken(made, place)
             for item in found:
                 models.delete(ModelTx(tx, item.uuid, now))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from pushjuju.core.errors import StoreError
 from pushjuju.services.requests.controller import controllers
 from pushjuju.store.datadir import DataDir
+from pushjuju.store.db import Store
+from tests.postgres import databases
 from tests.world.charms import Charms
 from tests.world.commandline import Run
 
@@ -78,6 +84,36 @@ def test_a_database_that_is_taken_is_refused(home: Run, postgres_url: str) -> No
     ended = home("bootstrap", "local", "other", "--store", postgres_url)
     assert (ended.status, "has the store of a controller already" in ended.err) == (1, True)
     assert home("controllers").out.count("home") == 1
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_database_takes_one_of_several_new_controllers(
+    tmp_path: Path, postgres_host: str, at_once: bool
+) -> None:
+    """None has a model yet; a bootstrap that was interrupted is completed."""
+    words = ("bootstrap", "manual", "new", "--insecure-store", "--store")
+    argv = [sys.executable, "-m", "pushjuju.cli", *words]
+    with databases.database(postgres_host) as url:
+        running = []
+        for name in "abc":
+            environ = {**os.environ, "PUSHJUJU_DATA": str(tmp_path / name)}
+            running.append(subprocess.Popen([*argv, url], env=environ, stderr=subprocess.PIPE, text=True))
+            if not at_once:
+                running[-1].wait(timeout=60)
+        told = [process.communicate(timeout=60)[1] for process in running]
+        assert sorted(process.returncode for process in running) == [0, 1, 1], told
+        assert sum("has the store of a controller already" in text for text in told) == 2
+        [made] = tmp_path.glob("*/controllers/new/controller.toml")
+        made.unlink()
+        again = {**os.environ, "PUSHJUJU_DATA": str(made.parents[2])}
+        assert subprocess.run([*argv, url], env=again, timeout=60, check=False).returncode == 0
+
+
+def test_a_plan_of_a_bootstrap_leaves_the_database_alone(run: Run, postgres_url: str) -> None:
+    planned = run("plan", "bootstrap", "local", "new", "--store", postgres_url)
+    assert "controller new" in planned.out, planned.err
+    with pytest.raises(StoreError, match="has no store of pushjuju"):
+        Store.open(postgres_url)
 
 
 def test_a_removed_controller_leaves_nothing(home: Run, postgres_url: str, tmp_path: Path) -> None:

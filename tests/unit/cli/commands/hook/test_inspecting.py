@@ -321,10 +321,10 @@ def test_every_hook_of_the_history_is_decided_again(runtime: TestController, run
 
 def change(runtime: TestController, operation: str, **columns: object) -> None:
     """Change an operation as nobody but an earlier release or a bad disk would."""
-    for name, value in columns.items():
-        runtime.ctx.store._connection.execute(
-            f"UPDATE operation SET {name} = ? WHERE id = ?", (value, operation)
-        )
+    with runtime.ctx.store.write() as tx:
+        for name, value in columns.items():
+            asked = {"value": value, "id": operation}
+            tx._connection.execute(f"UPDATE operation SET {name} = :value WHERE id = :id", asked)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import signal
-import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.requests.user import users
+from pushjuju.store.db import Store
 from tests.terminal import on_terminal
 from tests.unit.cli.commands.program.test_api import started
 from tests.waiting import comes, remains
@@ -129,12 +129,12 @@ def test_what_becomes_due_is_done_while_the_dashboard_is_open(
 ) -> None:
     world = TestController.build(tmp_path, packs)
     world.write(lambda tx: wake.machine(tx, "7", "a test"))
-    path, folder = world.ctx.controller.store_path, world.keep()
+    place, folder = world.ctx.store.place, world.keep()
 
     def is_due() -> bool:
-        with closing(sqlite3.connect(path)) as store:
-            found = store.execute("SELECT due FROM work WHERE key LIKE '%/machine/7'").fetchone()
-        return found is not None and found[0] is not None
+        with closing(Store.open(place)) as store, store.read() as tx:
+            rows = tx._connection.execute("SELECT due FROM work WHERE key LIKE '%/machine/7'").fetchall()
+        return any(row["due"] is not None for row in rows)
 
     with started(folder, "dashboard", "--no-browser", "--port", "0", *([flag] if flag else [])) as process:
         assert process.stdout is not None
