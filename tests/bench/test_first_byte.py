@@ -35,7 +35,8 @@ async def connect(loop, *_args, **_named):
     read = [name for name, module in sys.modules.items() if type(module).__name__ != "_Unread"]
     done = [name.partition(".")[0] for name in read]
     own = done.count("pushjuju")
-    print(own, sum(name not in sys.stdlib_module_names for name in done) - own, flush=True)
+    given = {*sys.stdlib_module_names, "sitecustomize"}  # the second: of the distribution
+    print(own, sum(name not in given for name in done) - own, flush=True)
     os._exit(0)
 
 asyncio.base_events.BaseEventLoop.create_connection = connect

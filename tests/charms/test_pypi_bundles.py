@@ -11,6 +11,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.services.bundles.read.load import load
 from pushjuju.services.bundles.read.verify import BundleFaulty
 from tests.charms_tools.packing import pip
+from tests.tars import unpack
 
 pytestmark = pytest.mark.machine
 
@@ -25,7 +26,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pip("download", "--no-deps", "--no-binary", name, f"{name}=={version}", "--dest", folder)
     for archive in folder.glob("*.tar.gz"):
         with tarfile.open(archive) as file:
-            file.extractall(folder, filter="data")
+            unpack(file, folder)
     return folder
 
 

@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pushjuju.charms.archive.pack import pack
+from tests.tars import unpack
 
 OPS_VERSION = "3.9.0"
 # The packages that this release of ops needs, pinned.
@@ -108,10 +109,7 @@ def _fetch_ops(target: Path) -> None:
         pip("download", "--no-deps", "--no-binary", "ops", f"ops=={OPS_VERSION}", "--dest", work)
         (archive,) = Path(work).glob("ops-*.tar.gz")
         with tarfile.open(archive) as file:
-            if hasattr(tarfile, "data_filter"):  # Debian 12's Python is older than the filter
-                file.extractall(work, filter="data")
-            else:
-                file.extractall(work)
+            unpack(file, Path(work))
         (Path(work) / f"ops-{OPS_VERSION}").rename(target)
 
 

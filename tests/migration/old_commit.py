@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.tars import unpack
 from tests.waiting import paths_below
 
 COMMIT = "7b2c822dc72f0cbc7b1cbb78373311fe53e396de"
@@ -30,7 +31,7 @@ def fetch(folder: Path) -> str:
     if archive.returncode:
         return f"the history of this checkout does not reach back to {COMMIT[:8]}"
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as tar:
-        tar.extractall(folder, filter="data")
+        unpack(tar, folder)
     return ""
 
 

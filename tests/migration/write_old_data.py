@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from tests import tars
 from tests.migration.old_commit import CHARMS, Commands, Host, fetch, wait
 
 OLD = Path(__file__).parent / "old"
@@ -162,7 +163,7 @@ def pack(data: Path, archive: Path) -> None:
 def unpack(archive: Path, home: Path) -> None:
     """Write the data directory of an archive."""
     with tarfile.open(archive) as tar:
-        tar.extractall(home, filter="data")
+        tars.unpack(tar, home)
 
 
 if __name__ == "__main__":

@@ -61,15 +61,17 @@ class Home:
         return call(self.folder, *argv, env={**self.env, **(env or {})}, **more)
 
     def kept(self, controller: str) -> list[str]:
-        """Return all that the store and the files of a controller contain, as text.
-
-        Without the lines of the audit log that only say that a change was refused.
-        """
+        """Return all that the store (see `rows_kept`) and the files of a controller contain, as text."""
         data = self.folder / "data"
         root = data / "controllers" / controller
-        with closing(sqlite3.connect(root / "state.db")) as connection:
-            rows = [row for row in connection.iterdump() if '"answers":[]' not in row]
+        rows = rows_kept(root / "state.db")
         return [*rows, (root / "controller.toml").read_text(), (data / "pushjuju.toml").read_text()]
+
+
+def rows_kept(path: Path) -> list[str]:
+    """Return the rows of a store, without the lines of the audit log that only tell of refused changes."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [row for row in connection.iterdump() if '"answers":[]' not in row]
 
 
 def ok(ended: Ended) -> str:

@@ -10,11 +10,12 @@ from pushjuju.core.values import regex
 
 MOST = 16 * 1024 * 1024  # characters; the lock file of a large project has some millions
 DEPTH = 64  # nested brackets, and names in a key; the time of Python's reader grows with their square
-# Comments and texts; an unclosed one runs to the end, so the pattern looks at each character once.
+# Comments and texts; an unclosed one runs to the end, so the pattern looks at each character once. Without
+# lookaheads: before 3.11.4, Python goes on behind what a lookahead in a possessive repetition has read.
 _TEXTS = regex(
     r"#[^\n]*+"
-    r'|"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}+|\Z)'
-    r"|'''(?:[^']|'(?!''))*+(?:'{3,5}+|\Z)"
+    r'|"""(?:[^"\\]|\\.|"[^"\\]|""[^"\\]|"\\.|""\\.)*+(?:"{3,5}|"{0,2}\Z)'
+    r"|'''(?:[^']|'[^']|''[^'])*+(?:'{3,5}|'{0,2}\Z)"
     r'|"(?:[^"\\\n]|\\[^\n])*+(?:"|\n|\Z)'
     r"|'[^'\n]*+(?:'|\n|\Z)",
     re.DOTALL,
