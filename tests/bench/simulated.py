@@ -304,6 +304,8 @@ def main() -> None:
     parser.add_argument("--profile", default="", help="phase to show a profile of, on stderr")
     parser.add_argument("--last", default="", help="phase to stop after")
     options = vars(parser.parse_args())
+    if options["copied"] and not options["postgres"]:
+        parser.error("--copied needs --postgres")
     print(json.dumps(run(options.pop("machines"), **options), indent=1))
 
 

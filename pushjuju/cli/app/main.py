@@ -122,7 +122,8 @@ def _answer(cli: Cli, status: int) -> None:
 
 def _asks_for_change(cli: Cli) -> bool:
     """Return True for a command line that is to change something; `config web greeting` only reads."""
-    reads = cli.word.endswith(("config", "defaults")) and not any("=" in word for word in cli.words)
+    sets = any("=" in word for word in cli.words) or not cli.given.isdisjoint(("reset", "file"))
+    reads = cli.word.endswith(("config", "defaults")) and not sets
     return cli.word in plannable.PLANNED and not reads and "dry_run" not in cli.given
 
 

@@ -56,7 +56,8 @@ def require_lost(controller: ControllerDir, error: StoreError) -> None:
     """Raise an error of a store again unless the store is lost; one in a database may be in use elsewhere."""
     shared = isinstance(controller.store_place, str)
     if error.retryable or (shared and not isinstance(error, StoreDamaged | StoreGone)):
-        error.hint += f"\npushjuju unregister {controller.name}    forgets the controller on this host alone"
+        ours = f"pushjuju unregister {controller.name}    forgets the controller on this host alone"
+        error.hint = f"{error.hint}\n{ours}".lstrip()
         raise error
 
 

@@ -142,3 +142,14 @@ def test_a_change_that_failed_has_a_line_with_its_error(lab: Run) -> None:
     assert lab("show-unit", "web/9").status == 1
     assert len(document(lab)) == before + 1  # to read is no change
     ok(lab("audit", "verify"))
+
+
+@pytest.mark.parametrize("words", [("web", "a=b"), ("web", "--reset", "a"), ("web", "--file", "web.yaml")])
+def test_refused_settings_are_in_the_log_and_settings_that_were_only_read_are_not(
+    lab: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "web.yaml").write_text("web: {a: b}\n")
+    assert lab("config", "web", "a").status == 1
+    assert lab("config", *words).status == 1
+    (line,) = document(lab)[2:]
+    assert (line["command"], line["error"], line["model"]) == ("config", "not-found", "admin/shop")
