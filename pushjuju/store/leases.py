@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 
 class LeasedStore(Store):
-    """A store that may be written while a claim is valid, and read at any time."""
+    """A store that may be written while a claim is valid, and read at any time.
+
+    Readers use what the process saw a moment ago: a worker that misses a wake of this moment finds the wake
+    when it gives its key back.
+    """
 
     def __init__(self, store: Store, claim: Claim) -> None:
         super().__init__(store.engine)
@@ -31,7 +35,7 @@ class LeasedStore(Store):
         self._claim = claim
         self.home = model_of(claim.key)
 
-    def read(self, model: str = "", *, recent: bool = False) -> AbstractContextManager[Tx]:
+    def read(self, model: str = "", *, recent: bool = True) -> AbstractContextManager[Tx]:
         return self._store.read(model, recent=recent)
 
     @contextmanager
@@ -46,7 +50,7 @@ class LeasedStore(Store):
                 raise LeaseLost(f"another controller process works on {self._claim.key} now")
             yield tx
 
-    def concluded(self, key: Hashable, *, recent: bool = False) -> Any:
+    def concluded(self, key: Hashable, *, recent: bool = True) -> Any:
         return self._store.concluded(key, recent=recent)
 
     def group(self) -> Group:
@@ -56,8 +60,8 @@ class LeasedStore(Store):
 class DeferredStore(Store):
     """A store whose writes become durable with the next shared commit, or when `durable` returns.
 
-    Without a running event loop, writes are durable at once. Readers use what the process saw a moment ago: a
-    worker that misses a wake of this moment finds the wake when it gives its key back.
+    Without a running event loop, writes are durable at once. Readers use what the process saw a moment ago,
+    as those of `LeasedStore` do.
     """
 
     def __init__(self, store: Store) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pushjuju.store.statement_names import StatementName
 
 R = TypeVar("R")
+Questions: TypeAlias = Iterable[tuple["StatementName", Mapping[str, Any]]]
 K = TypeVar("K", bound=Hashable)
 
 
@@ -173,7 +174,7 @@ class Tx:
         """Return all rows as records."""
         return list(self._ask(_all_records, query, params, record))
 
-    def ahead(self, questions: Callable[[], Iterable[tuple[StatementName, Mapping[str, Any]]]]) -> None:
+    def ahead(self, questions: Callable[[], Questions]) -> None:
         """Send questions that come soon, so that one wait serves all of them; do nothing in a file."""
         if self._memo is None or self._memo.ahead is None:
             return

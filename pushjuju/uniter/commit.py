@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
+from functools import partial
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
@@ -361,6 +362,7 @@ def _close(
 
 
 def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> Committed:
+    tx.ahead(partial(statuses.questions, found.unit))
     view = read_view(tx, found.unit)
     if view is None or view.unit.life == Life.DEAD:
         return Committed(ok=True, message="the unit is gone")

@@ -123,6 +123,8 @@ def take_turn(
         tx.ahead(partial(questions, name))
         if decided is None:
             _tick(ctx, tx, name)
+        else:
+            tx.ahead(partial(hook_questions, name))
         for _ in range(MAX_STEPS):
             view = read_view(tx, name, waiting.ids)
             if view is None:
@@ -353,7 +355,7 @@ def _take_up(
         perform(ctx, tx, view, effects)
         store_local(tx, view.unit, apply_effects(committed(local, operation), effects), decision=decided)
         return None
-    tx.ahead(partial(hook_questions, view.unit))
+    tx.ahead(partial(hook_questions, view.unit.name))
     store_local(tx, view.unit, prepare(local, operation, view.remote), decision=decided)
     perform(ctx, tx, view, begin_effects(operation))
     announce(tx, view, local, operation, ctx.clock.now())

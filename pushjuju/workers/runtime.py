@@ -159,7 +159,7 @@ class Runtime:
         if self._claim is None:
             return
         asked = {"key": self._claim.key, "lease": self._claim.lease, "generation": generation}
-        with self.ctx.store.write(model_of(self._claim.key)) as tx:
+        with self.ctx.store.write(model_of(self._claim.key), later=True) as tx:
             tx.run("work_only_routine", **asked, routine=ROUTINE)
 
     @property

@@ -20,5 +20,5 @@ def test_a_hook_waits_for_the_server_few_times(tmp_path: Path, postgres_url: str
         pipeline = world.ctx.store.engine.connection
         sent, trips = pipeline.sent, pipeline.trips  # type: ignore[attr-defined]
         hooks = made.measure("deploy to idle").hooks
-        assert (pipeline.sent - sent) / hooks < 18  # type: ignore[attr-defined]
-        assert (pipeline.trips - trips) / hooks < 3.2  # type: ignore[attr-defined]
+        assert (pipeline.sent - sent) / hooks < 17  # type: ignore[attr-defined]
+        assert (pipeline.trips - trips) / hooks < 2.6  # type: ignore[attr-defined]

@@ -15,6 +15,8 @@ from pushjuju.store.recent import Recent
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine, Rows
 
+_MOST_SENT = 4096  # answers of a kilobyte that nobody has read; a reader who comes later waits
+
 
 class AheadMemo(Memo):
     """The cached answers of one connection to a server."""
@@ -24,10 +26,11 @@ class AheadMemo(Memo):
         self._server = engine.connection
         self._connection = self  # what no cached answer serves comes to `execute`
         self._known = Recent(MOST_KEPT)  # question -> moment at which it was answered
-        self._sent: dict[Hashable, tuple[int, Rows]] = {}  # questions of this transaction without a reader
+        self._sent: dict[Hashable, tuple[int, Rows]] = {}  # questions without a reader so far
 
     def begin(self, others: int) -> None:
-        self._sent.clear()
+        if len(self._sent) > _MOST_SENT:
+            self._sent.clear()
         super().begin(others)
 
     def clear(self, why: str = "rollback") -> None:

@@ -5,8 +5,8 @@ Mirrors: juju worker/uniter/runner/context/contextfactory.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from pushjuju.charms.format.config import merge_settings
 from pushjuju.charms.values.model import Charm, Role
@@ -21,7 +21,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Bag, Machine, Model, Port, Relation, Unit
-from pushjuju.store.tx import ModelTx
+from pushjuju.store.tx import ModelTx, Questions
 from pushjuju.uniter.decide.decision import Operation
 from pushjuju.uniter.decide.naming import hook_name
 from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState
@@ -29,18 +29,14 @@ from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_secrets import context_secrets
 from pushjuju.uniter.input.unit_storage import storage_context
 
-if TYPE_CHECKING:
-    from pushjuju.store.statement_names import StatementName
-
 _SINCE = "%Y-%m-%d %H:%M:%SZ"
 
 
-def hook_questions(unit: Unit) -> Iterator[tuple[StatementName, Mapping[str, Any]]]:
+def hook_questions(name: str) -> Questions:
     """Yield what the beginning of a hook asks the store, for `Tx.ahead`."""
-    yield "status_get", {"kind": StatusKind.AGENT, "entity": unit.name}
-    yield "leader_setting_list", {"application": unit.application}
-    yield "port_of_unit", {"unit": unit.name}
-    yield "charm_state_size", {"unit": unit.name}
+    yield "leader_setting_list", {"application": name.partition("/")[0]}
+    yield "port_of_unit", {"unit": name}
+    yield "charm_state_size", {"unit": name}
 
 
 def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) -> dict[str, object]:

@@ -6,9 +6,9 @@ The number of statements depends on the unit's own relations, not on the size of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pushjuju.charms.format.config import Settings
 from pushjuju.charms.values.model import Charm, Role
@@ -17,11 +17,10 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import StatusKind
 from pushjuju.core.values import changed, dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import bindings
-from pushjuju.services.entities.basis import leadership, network
+from pushjuju.services.entities.basis import leadership, network, statuses
 from pushjuju.services.entities.charm import charm_profiles, charms
 from pushjuju.services.entities.machine import lost_results
 from pushjuju.services.entities.model import model_config
@@ -36,7 +35,7 @@ from pushjuju.store.rows.records import (
     RelationScope,
     Unit,
 )
-from pushjuju.store.tx import ModelTx, Tx
+from pushjuju.store.tx import ModelTx, Questions, Tx
 from pushjuju.uniter.decide.remote import PendingAction, RemoteRelation, RemoteState
 from pushjuju.uniter.decide.state import LocalState, ResolvedMode, initial_state, validate_local
 from pushjuju.uniter.decide.wire import from_wire, text_of
@@ -93,7 +92,7 @@ def read_view(tx: ModelTx, name: str, commands: tuple[str, ...] = ()) -> View | 
     return _complete(tx, view, unit, local_state(tx, unit, view.application), commands)
 
 
-def questions(name: str) -> Iterator[tuple[StatementName, Mapping[str, Any]]]:
+def questions(name: str) -> Questions:
     """Yield what the view of a unit asks the store, for `Tx.ahead`."""
     application = name.partition("/")[0]
     yield "unit_get", {"name": name}
@@ -103,7 +102,7 @@ def questions(name: str) -> Iterator[tuple[StatementName, Mapping[str, Any]]]:
         yield query, {"application": application}
     yield "unit_lives_of_principal", {"principal": name}
     yield "task_pending", {"kind": Receiver.UNIT, "receiver": name}
-    yield "status_get", {"kind": StatusKind.WORKLOAD, "entity": name}
+    yield from statuses.questions(name)
 
 
 def with_local(tx: ModelTx, view: View, local: LocalState) -> View:

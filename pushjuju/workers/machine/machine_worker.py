@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import (
     HeldElsewhere,
@@ -29,9 +32,10 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.services.lifecycle import removal
+from pushjuju.store.leases import DeferredStore
 from pushjuju.store.queue import lease_at_least, skip_leases
 from pushjuju.store.rows.records import Machine, Operation, Seat, Unit
-from pushjuju.store.tx import ModelTx
+from pushjuju.store.tx import ModelTx, Questions
 from pushjuju.uniter.ahead import Decided
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.reconcile import reconcile_effects
@@ -46,6 +50,10 @@ from pushjuju.workers.provision import hostkeys, installing, joining, provisione
 from pushjuju.workers.provision.provisioner import StartFailed, is_manual
 from pushjuju.workers.runtime import Runtime
 
+if TYPE_CHECKING:
+    from pushjuju.store.statement_names import StatementName
+
+_OF_MACHINE: tuple[StatementName, ...] = ("operation_open", "unit_on_machine", "unit_seats")
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
 MOST_AHEAD_D = 3650.0  # days that a machine's lease may be ahead of the clock; a later lease is an error
@@ -57,6 +65,13 @@ def again_later(ctx: Context, attempts: int, *problems: Problem) -> Outcome:
     return Outcome(due=ctx.clock.now() + delay, attempts=attempts + 1, problems=problems)
 
 
+def _questions(machine: str) -> Questions:
+    """Yield what the work on a machine at rest asks the store, for `Tx.ahead`."""
+    yield "machine_get", {"id": machine}
+    for query in _OF_MACHINE:
+        yield query, {"machine": machine}
+
+
 class MachineWorker:
     """The work on one machine, from one claim."""
 
@@ -65,6 +80,7 @@ class MachineWorker:
     def __init__(self, runtime: Runtime, model: str, machine_id: str, attempts: int) -> None:
         self.runtime = runtime
         self.ctx: Context = runtime.ctx
+        self._turns = DeferredStore(runtime.ctx.store)
         self.model = model
         self.machine_id = machine_id
         self.attempts = attempts
@@ -118,7 +134,7 @@ class MachineWorker:
         return machine is not None and not self.attempts and await contact.can_resume(self.runtime, machine)
 
     async def _work(self) -> Outcome:
-        machine = self._machine()
+        machine = self._machine(ahead=partial(_questions, self.machine_id))
         if machine is None:
             return Outcome()
         if not machine.instance_id:
@@ -140,19 +156,25 @@ class MachineWorker:
         if self._must_go(machine):
             return await self._end(machine)
         # Before the units run: an LXD profile must be there when the install hook needs it.
-        applied = await self._apply_profiles(machine)
-        if self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine):
-            await self._use(machine)
-            # Meanwhile, a unit may have been placed, or a charm refreshed.
-            while applied and (present := self._machine()) and profiles.lacking(self.runtime, present):
-                if applied := await self._apply_profiles(present):
-                    await self._use(present)
+        applied = await self._use_if_due(machine, applied=await self._apply_profiles(machine))
         machine = self._machine()
         if machine is not None and applied and not self._must_go(machine):
             await self._apply_profiles(machine)  # removes the profiles of removed units
         if machine is not None and self._must_go(machine):
             return await self._end(machine)
         return self._at_rest(machine)
+
+    async def _use_if_due(self, machine: Machine, *, applied: bool) -> bool:
+        """Reach the machine if something is due on it; return whether its profiles are applied then."""
+        if not (self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine)):
+            await self._turns.durable()
+            return applied
+        await self._use(machine)
+        # Meanwhile, a unit may have been placed, or a charm refreshed.
+        while applied and (present := self._machine()) and profiles.lacking(self.runtime, present):
+            if applied := await self._apply_profiles(present):
+                await self._use(present)
+        return applied
 
     async def _apply_profiles(self, machine: Machine) -> bool:
         """Apply profiles to a machine; after a failure, only the units whose charms need them wait."""
@@ -250,8 +272,9 @@ class MachineWorker:
 
     # --- what must be done --------------------------------------------------------------------------------
 
-    def _machine(self) -> Machine | None:
+    def _machine(self, ahead: Callable[[], Questions] = tuple) -> Machine | None:
         with self.ctx.read(self.model) as tx:
+            tx.ahead(ahead)
             found = tx.find(Machine, "machine_get", id=self.machine_id)
         self._known = found or self._known
         return found
@@ -310,7 +333,7 @@ class MachineWorker:
         return any(self._has_turn(unit) for unit in self._seats())
 
     def _has_turn(self, unit: Seat) -> bool:
-        turn = or_failed(ask, self.ctx, unit)
+        turn = or_failed(ask, replace(self.ctx, store=self._turns), unit)
         if turn.failed:
             self._setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)
         if turn.decided is not None:

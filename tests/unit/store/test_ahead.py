@@ -82,7 +82,17 @@ def test_a_row_that_is_written_after_its_question_was_sent_is_asked_again(store:
         assert [value(tx, key) for key in KEYS] == ["new", "old", "old"]
 
 
-def test_an_answer_that_nobody_read_is_not_used_in_a_later_transaction(store: Store) -> None:
+def test_an_answer_that_nobody_read_serves_a_later_transaction(store: Store) -> None:
+    with store.write() as tx:
+        tx.ahead(questions)
+    with store.write() as tx:
+        before = waits(store)
+        tx.ahead(questions)
+        assert [value(tx, key) for key in KEYS] == ["old"] * 3
+        assert waits(store) == before
+
+
+def test_an_answer_that_nobody_read_is_not_used_after_others_have_written(store: Store) -> None:
     with store.write() as tx:
         tx.ahead(questions)
     with closing(Store.open(str(store.place))) as other, other.write() as tx:

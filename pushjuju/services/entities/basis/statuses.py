@@ -13,7 +13,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.services.entities.basis import notices
 from pushjuju.store.rows.records import Status
-from pushjuju.store.tx import ModelTx
+from pushjuju.store.tx import ModelTx, Questions
 
 
 def set_status(
@@ -52,6 +52,12 @@ def set_status(
     tx.know("status_get", written, kind=str(kind), entity=entity)
     if not same and kind in (StatusKind.AGENT, StatusKind.WORKLOAD):
         notices.of_status(tx, kind, entity, present.status if present else "", row["status"], message)
+
+
+def questions(unit: str) -> Questions:
+    """Yield what `get_status` asks the store about a unit, for `Tx.ahead`."""
+    for kind in (StatusKind.WORKLOAD, StatusKind.AGENT):
+        yield "status_get", {"kind": kind, "entity": unit}
 
 
 def not_before(tx: ModelTx, unit: str, moment: datetime) -> datetime:

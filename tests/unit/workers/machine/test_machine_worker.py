@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -23,7 +24,8 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings
 from pushjuju.services.views.status import document as status
-from pushjuju.store.rows.records import Machine
+from pushjuju.store.db import Store
+from pushjuju.store.rows.records import Machine, Unit
 from pushjuju.workers.machine import contact
 from pushjuju.workers.machine.machine_worker import Outcome
 from pushjuju.workers.provision import hostkeys
@@ -84,6 +86,22 @@ async def test_machine_without_units_is_reached_once(runtime: TestController) ->
 
 async def test_machine_that_nobody_knows(runtime: TestController) -> None:
     assert await worker(PlayedRuntime(runtime), "7") == Outcome()
+
+
+async def test_what_a_turn_without_contact_writes_is_durable_at_the_end_of_the_work(
+    runtime: TestController,
+) -> None:
+    work = PlayedRuntime(runtime)
+    runtime.deploy()
+    await drive(runtime, work)
+    work.opened.clear()  # no session is open any more
+    with runtime.ctx.write(runtime.model) as tx:
+        tx.run("unit_set_update_status", name="web/0", update_status_version=0, update_status_due=None)
+    await worker(work)
+    with closing(Store.open(runtime.ctx.store.path)) as other, other.read() as tx:
+        unit = tx.get(Unit, "unit_get", "no unit", model=runtime.model, name="web/0")
+    assert unit.update_status_due is not None
+    assert work.opened == []
 
 
 async def test_start_is_tried_eleven_times(runtime: TestController) -> None:
