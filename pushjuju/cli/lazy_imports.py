@@ -33,12 +33,13 @@ _OURS = "pushjuju."
 _LARGE = (
     "asyncio.",
     "asyncssh.",
+    "click.",
     "cryptography.",
     "pluggy.",
 )  # many modules: found quickly, read at once
 _SELDOM = {
-    "argparse", "ast", "asyncio.sslproto", "hashlib", "inspect", "ipaddress", "platform", "shutil", "ssl",
-    "tempfile", "tokenize", "uuid",
+    "argparse", "ast", "asyncio.sslproto", "hashlib", "inspect", "ipaddress", "locale", "ntpath", "platform",
+    "random", "shutil", "ssl", "stringprep", "tempfile", "tokenize", "tomllib", "traceback", "uuid",
 }  # fmt: skip
 
 
@@ -110,6 +111,17 @@ class Finder:
         return spec
 
 
+class _NoSocket:
+    """Stands for the sockets of a module that nobody has used, to which no socket belongs."""
+
+
+# What a module that many commands import asks of a module that few commands use: name -> the two, the answer.
+_ANSWERS: dict[str, tuple[str, str, object]] = {
+    "system": ("uuid", "platform", lambda: os.uname().sysname),
+    "SSLSocket": ("asyncio.base_events", "ssl", _NoSocket),
+}
+
+
 class _Thread(threading.local):
     """The state of a thread while a module is executed."""
 
@@ -124,6 +136,10 @@ class _Unread(ModuleType):
     """A module that is not executed yet: the first use of an attribute executes its file."""
 
     def __getattribute__(self, name: str) -> Any:
+        if name in _ANSWERS:
+            *between, answer = _ANSWERS[name]
+            if between == [sys._getframe(1).f_globals.get("__name__"), self.__name__]:
+                return answer
         if name == "__dict__" or not name.startswith("__"):  # Python itself sets dunder names
             cast("_LazyLoader", self.__loader__).read(self)
         return ModuleType.__getattribute__(self, name)
@@ -168,7 +184,7 @@ class _LazyLoader:
 
 
 class _LazyFinder:
-    """Finds the modules that a lazy module imports; packages are executed at once."""
+    """Finds the modules that a lazy module imports; most packages are executed at once."""
 
     @staticmethod
     def find_spec(
@@ -180,7 +196,9 @@ class _LazyFinder:
         if not (name.startswith(_OURS) or name in _SELDOM):
             return _finder.find(name, path) if name.startswith(_LARGE) else None
         spec = _finder.find(name, path) or PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None or spec.submodule_search_locations is not None:
+        if spec is None or spec.loader is None:
+            return None
+        if spec.submodule_search_locations is not None and name not in _SELDOM:
             return None
         spec.loader = cast("Loader", _LazyLoader(spec.loader))
         return spec

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pushjuju.core.errors import StoreDamaged, StoreGone, StoreTooNew
 from pushjuju.store.faults import FROM_COPY
-from pushjuju.store.statements import migrations
+from pushjuju.store.statements import migrations, newest_migration
 
 MOVED = 1_000_000  # number of the schema of a file whose rows have moved to another place
 TABLES = ("model", "application", "unit", "machine", "operation", "status", "sequence", "work")
@@ -20,9 +20,10 @@ def schema_version(connection: sqlite3.Connection) -> int:
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    newest = migrations()[-1][0]
-    version = schema_version(connection)
+    newest, version = newest_migration(), schema_version(connection)
     require_here(connection, path, version)
+    if version == newest:
+        return
     if version > newest:
         raise StoreTooNew(
             f"the store {path} has schema {version}; this pushjuju knows up to {newest}",
@@ -71,7 +72,7 @@ def check_ours(connection: sqlite3.Connection, path: Path, *, create: bool) -> N
     version, names = int(found[0][0]), {row[1] for row in found} - {None}
     if create and not names and not version:
         return
-    wanted = TABLES if version <= migrations()[-1][0] else TABLES[:1]  # a newer schema may have other tables
+    wanted = TABLES if version <= newest_migration() else TABLES[:1]  # a newer schema may have other tables
     missing = [f"no table {name}" for name in wanted if name not in names]
     if missing or not version:
         lacks = (missing or ["no schema number"])[0]

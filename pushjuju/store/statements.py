@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -38,17 +39,37 @@ def rows() -> Mapping[str, tuple[str, tuple[str, ...]]]:
 def _statements() -> Mapping[str, tuple[str, list[str]]]:
     """Return every named statement: name -> SQL, comments."""
     found = {}
-    for path in sorted((_HERE / "sql").glob("*.sql")):
-        for block in path.read_text().split("-- name: ")[1:]:
-            name, *lines = block.splitlines()
-            comments = [line for line in lines if line.startswith("--")] if "\n--" in block else []
-            sql = "\n".join([line for line in lines if line[:2] != "--"] if comments else lines)
+    for place in _files("sql"):
+        with open(place) as file:  # noqa: PTH123 - start-up time
+            blocks = file.read().split("-- name: ")[1:]
+        for block in blocks:
+            name, _, sql = block.partition("\n")
+            comments: list[str] = []
+            if "--" in sql:
+                lines = sql.splitlines()
+                comments = [line for line in lines if line[:2] == "--"]
+                sql = "\n".join([line for line in lines if line[:2] != "--"])
             found[name.strip()] = sql.strip(), comments
     return found
+
+
+def _files(folder: str) -> list[str]:
+    """Return the SQL files of a folder, in their order."""
+    root = f"{_HERE}/{folder}"
+    return [f"{root}/{name}" for name in sorted(os.listdir(root)) if name.endswith(".sql")]  # noqa: PTH208 - as above
+
+
+@cache
+def newest_migration() -> int:
+    """Return the number of the last migration, without reading them."""
+    return _number(_files("migrations")[-1])
 
 
 @cache
 def migrations() -> tuple[tuple[int, str], ...]:
     """Return the migrations: (number, SQL), ascending."""
-    files = sorted((_HERE / "migrations").glob("*.sql"))
-    return tuple((int(path.name[:4]), path.read_text()) for path in files)
+    return tuple((_number(place), Path(place).read_text()) for place in _files("migrations"))
+
+
+def _number(place: str) -> int:
+    return int(place.rpartition("/")[2][:4])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
-from random import Random
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pushjuju.core.charmstore import Ask, Download, HubError, StoreCharm, StoreResource
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.values import dataclass
+
+if TYPE_CHECKING:
+    from random import Random
 
 Tell = Callable[[int, int], None]
 """A function that a download calls with (bytes received, bytes in all); 0 in all when unknown."""
@@ -20,6 +23,10 @@ Tell = Callable[[int, int], None]
 
 def no_tell(_here: int, _all: int) -> None:
     """Ignore a report of progress."""
+
+
+def _unseeded() -> Random:
+    return random.Random()  # noqa: S311 - jitter needs no secure random numbers
 
 
 class SourceKind(StrEnum):
@@ -59,7 +66,7 @@ class SourceServices:
     config: Mapping[str, Any] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=SystemClock)
-    random: Random = field(default_factory=Random)
+    random: Random = field(default_factory=_unseeded)
     sleep: Callable[[float], None] = time.sleep
     patient: bool = True
 

@@ -16,7 +16,7 @@ from pushjuju.core.errors import StoreDamaged, StoreGone, StoreTooNew
 from pushjuju.core.values import regex
 from pushjuju.store.postgres.address import SCHEMA
 from pushjuju.store.schema import statements_of
-from pushjuju.store.statements import migrations
+from pushjuju.store.statements import migrations, newest_migration
 
 if TYPE_CHECKING:
     import psycopg
@@ -67,7 +67,7 @@ _TRIGGER = regex(
 
 def newest() -> int:
     """Return the number of the last migration."""
-    return migrations()[-1][0]
+    return newest_migration()
 
 
 def prepare(

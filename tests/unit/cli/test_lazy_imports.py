@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -90,3 +91,31 @@ def test_one_thread_reads_a_module_and_the_others_wait(write: Write) -> None:
         del threading.reading, threading.go  # type: ignore[attr-defined]
     assert len(found) == 3
     assert len(set(found)) == 1
+
+
+_SELDOM = """
+import sys
+from pushjuju.cli.lazy_imports import import_lazily
+
+import_lazily("pushjuju.cli.app.main")
+asyncio = import_lazily("pushjuju.cli.work.foreground").asyncio
+
+async def ask():
+    import socket
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as client:
+        client.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(client, server.getsockname())
+
+asyncio.run(ask())
+names = "platform", "ssl", "locale", "stringprep", "tomllib"
+print(*(name for name in names if type(sys.modules.get(name)).__name__ == "module"))
+import platform, ssl, tomllib
+assert platform.system() == platform.uname().system
+assert issubclass(ssl.SSLSocket, __import__("socket").socket)
+assert tomllib.loads("a = 1") == {"a": 1}
+"""
+
+
+def test_what_few_commands_use_is_not_read_for_a_question_of_python_itself() -> None:
+    done = subprocess.run([sys.executable, "-c", _SELDOM], capture_output=True, text=True, check=False)
+    assert (done.stdout.split(), done.stderr) == ([], "")
