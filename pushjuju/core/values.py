@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -23,7 +23,9 @@ Get = Callable[[Any], Any]
 Put = Callable[[Any, Any], None]
 T = TypeVar("T")
 
-__all__ = ["Get", "Put", "assembler", "changed", "dataclass", "kinds", "regex", "slots"]
+__all__ = [
+    "Get", "Put", "assembler", "changed", "dataclass", "defaults", "is_value", "kinds", "regex", "slots",
+]  # fmt: skip
 _NO_FIELD = (
     "ClassVar",
     "typing.ClassVar",
@@ -34,6 +36,12 @@ _NO_FIELD = (
 )
 _NOT_PLAIN = ("ClassVar", "typing.ClassVar", "InitVar", "dataclasses.", "KW_ONLY")
 _CONSTRUCTION = ("__init__", "__setattr__", "__delattr__")
+_COMPARED = """
+def __eq__(self, other):
+  return ({mine}) == ({others}) if other.__class__ is self.__class__ else NotImplemented
+def __hash__(self):
+  return hash(({mine}))
+"""
 _NOT_GIVEN = object()  # the default of a field that has a function for its default
 _making = threading.RLock()
 
@@ -69,11 +77,13 @@ class _Fields:
             self._constructed = True
             frozen, own = self._options.get("frozen", False), vars(self._written)
             compared = self._options.get("eq", True)
-            for name in ("__repr__", *(["__eq__"] if compared else [])):
-                if name not in own:
-                    setattr(self._cls, name, self._made_later(name))
+            if "__repr__" not in own:
+                self._cls.__repr__ = self._made_later("__repr__", self.make_methods)
+            compare = partial(_compare, self._cls, plain) if _is_compared(plain) else self.make_methods
+            if compared and "__eq__" not in own:
+                self._cls.__eq__ = self._made_later("__eq__", compare)
             if compared and (own.get("__hash__") is None and not ("__hash__" in own and "__eq__" not in own)):
-                self._cls.__hash__ = self._made_later("__hash__") if frozen else None
+                self._cls.__hash__ = self._made_later("__hash__", compare) if frozen else None
             if frozen:
                 self._cls.__setattr__, self._cls.__delattr__ = _refusals(self._cls, frozenset(plain))
             matched = tuple(name for name, (_, alone) in plain.items() if not alone)
@@ -109,11 +119,12 @@ class _Fields:
             found[name] = (default, alone)
         return found
 
-    def _made_later(self, name: str) -> Callable[..., Any]:
+    def _made_later(self, name: str, make: Callable[[], None]) -> Callable[..., Any]:
         def later(*args: Any) -> Any:
-            self.make_methods()
+            make()
             return getattr(self._cls, name)(*args)
 
+        later.is_later = True  # type: ignore[attr-defined]
         return later
 
     def make_methods(self) -> None:
@@ -162,6 +173,22 @@ def _constructor(cls: type[Any], plain: dict[str, tuple[Any, bool]]) -> Any:
     made = known["__init__"]
     made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     return made
+
+
+def _is_compared(plain: dict[str, tuple[Any, bool]]) -> bool:
+    """Return True when all fields count for equality and hash."""
+    given = [item for item, _ in plain.values() if isinstance(item, dataclasses.Field)]
+    return all(item.compare and item.hash is None for item in given)
+
+
+def _compare(cls: type[Any], names: Iterable[str]) -> None:
+    """Make the functions that compare and hash values by all fields, where they are made later."""
+    mine, others = ("".join([f"{one}.{name}, " for name in names]) for one in ("self", "other"))
+    known: dict[str, Any] = {}
+    exec(_COMPARED.format(mine=mine, others=others), known)  # noqa: S102 - as the standard library does
+    for name in ("__eq__", "__hash__"):
+        if hasattr(vars(cls).get(name), "is_later"):
+            setattr(cls, name, known[name])
 
 
 def _refusals(cls: type[Any], names: frozenset[str]) -> tuple[Any, Any]:
@@ -242,6 +269,26 @@ def kinds(kind: Hashable) -> dict[str, str]:
     for base in reversed(cls.__mro__):
         written.update(vars(base).get("__annotations__", {}))
     return {name: str(written[name]) for name in plain}
+
+
+def defaults(kind: type[Any]) -> dict[str, Any]:
+    """Return the fields of a class with their defaults, or `dataclasses.MISSING`."""
+    fields = vars(kind).get("__dataclass_fields__")
+    plain = fields.plain() if isinstance(fields, _Fields) else None
+    if plain is None:
+        return {field.name: _default(field) for field in dataclasses.fields(kind)}
+    return {name: _default(given) for name, (given, _) in plain.items()}
+
+
+def _default(given: Any) -> Any:
+    if not isinstance(given, dataclasses.Field):
+        return given
+    return given.default if given.default_factory is dataclasses.MISSING else given.default_factory()
+
+
+def is_value(kind: object) -> bool:
+    """Return True for a dataclass, without making its methods."""
+    return isinstance(kind, type) and any("__dataclass_fields__" in vars(base) for base in kind.__mro__)
 
 
 @cache

@@ -17,7 +17,7 @@ from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.holding import owner_line
 from pushjuju.core.names import application_of, parent_machine
 from pushjuju.core.status import InstanceStatus
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import changed, dataclass
 from pushjuju.plugins.api.firewalls import Firewall
 from pushjuju.plugins.api.hook_tools import HookToolFamily
 from pushjuju.plugins.api.providers import Provider, no_warning
@@ -133,7 +133,7 @@ class Runtime:
         # A claim runs only what was due when it began: hooks that last longer than the update-status interval
         # would otherwise keep the key claimed for ever.
         until = self.routine_until or self.base_ctx.clock.now()
-        held.ctx = replace(self.base_ctx, store=store, routine_until=until)
+        held.ctx = changed(self.base_ctx, store=store, routine_until=until)
         held._claim = claim
         held._leases = (claim.lease, claim.previous)
         model = claim.key.partition("/")[0]

@@ -176,7 +176,7 @@ def pack(
     """
     sources = tuple((name, Path(path)) for name, path in families)
     parts = Parts(sources, tuple(sorted(answered.items())), _state(str(path) for _, path in sources))
-    key = [repr(parts)]
+    key = [repr((sources, parts.answered, parts.state))]
     known = partial(Program, parts=parts, cache=cache)
     with suppress(TypeError, ValueError):  # nothing is kept, or in another form
         digest, tools, start, boot = kept.read(cache, key)

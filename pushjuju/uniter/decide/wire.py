@@ -11,11 +11,12 @@ import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING
 from enum import Enum
 from typing import Any, TypeVar
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import defaults, is_value
 from pushjuju.portable.jsontext import compact
 from pushjuju.uniter.decide.decision import Decision, Effect, Operation
 from pushjuju.uniter.decide.loop import decide
@@ -91,7 +92,7 @@ def _writer(kind: type[Any]) -> Callable[[Any], Any]:
     """Return the function that writes values of a type."""
     if issubclass(kind, Enum):
         return lambda value: value.value
-    if is_dataclass(kind):
+    if is_value(kind):
         return _dataclass_writer(kind)
     if issubclass(kind, Mapping):
         return _mapping
@@ -108,9 +109,9 @@ def _mapping(value: Mapping[Any, Any]) -> dict[str, object]:
 
 def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, object]]:
     """Return a writer that leaves out fields with default values; it skips these fast."""
-    names = [field.name for field in fields(cls)]
+    names = list(defaults(cls))
     values = operator.attrgetter(*names, names[0])  # the first name twice: always a tuple
-    columns = tuple((_key(field), _default(field)) for field in fields(cls))
+    columns = tuple((_key(name), default) for name, default in defaults(cls).items())
 
     def write(value: Any) -> dict[str, object]:
         document = {}
@@ -124,12 +125,8 @@ def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, object]]:
     return write
 
 
-def _key(field: Field[Any]) -> str:
-    return field.name.replace("_", "-")
-
-
-def _default(field: Field[Any]) -> object:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
+def _key(name: str) -> str:
+    return name.replace("_", "-")
 
 
 Reader = Callable[[object, str], Any]
@@ -139,8 +136,8 @@ Reader = Callable[[object, str], Any]
 def _reader(kind: Any) -> Reader:
     """Return the function that reads values of a type, given a value and its place in the document."""
     origin, parameters = typing.get_origin(kind), typing.get_args(kind)
-    if is_dataclass(kind):
-        return _dataclass_reader(typing.cast("type[Any]", kind))
+    if is_value(kind):
+        return _dataclass_reader(kind)
     if origin in (types.UnionType, typing.Union):
         return _union_reader(parameters)
     if origin is tuple:
@@ -156,8 +153,8 @@ def _reader(kind: Any) -> Reader:
 
 def _dataclass_reader(cls: type[Any]) -> Reader:
     hints = typing.get_type_hints(cls)
-    readers = {_key(field): (field.name, _reader(hints[field.name])) for field in fields(cls)}
-    needed = {_key(field) for field in fields(cls) if _default(field) is MISSING}
+    readers = {_key(name): (name, _reader(hints[name])) for name in defaults(cls)}
+    needed = {_key(name) for name, default in defaults(cls).items() if default is MISSING}
 
     def read(value: object, where: str) -> Any:
         document = _expect(dict, value, where)

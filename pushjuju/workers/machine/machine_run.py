@@ -13,7 +13,6 @@ import contextlib
 import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -32,6 +31,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import Agent
+from pushjuju.core.values import changed
 from pushjuju.runner.remote.base.results import KNOWN, named
 from pushjuju.runner.session import MachineSession, with_disk_named
 from pushjuju.runner.trust import intake
@@ -94,7 +94,7 @@ class MachineRun:
     def __init__(self, runtime: Runtime, machine: Machine, session: MachineSession) -> None:
         self.runtime = runtime
         self._store = DeferredStore(runtime.ctx.store)
-        self.ctx: Context = replace(runtime.ctx, store=self._store)
+        self.ctx: Context = changed(runtime.ctx, store=self._store)
         self.machine = machine
         self.model = machine.model
         self.session = session

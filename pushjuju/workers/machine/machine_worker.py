@@ -27,6 +27,7 @@ from pushjuju.core.errors import (
 from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.core.values import changed
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
@@ -333,7 +334,7 @@ class MachineWorker:
         return any(self._has_turn(unit) for unit in self._seats())
 
     def _has_turn(self, unit: Seat) -> bool:
-        turn = or_failed(ask, replace(self.ctx, store=self._turns), unit)
+        turn = or_failed(ask, changed(self.ctx, store=self._turns), unit)
         if turn.failed:
             self._setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)
         if turn.decided is not None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 
 import pushjuju
-from pushjuju.core.values import dataclass, kinds
+from pushjuju.core.values import dataclass, defaults, is_value, kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,3 +195,46 @@ def test_the_kinds_of_fields_are_told_without_the_methods() -> None:
         object.__setattr__(value, "x", 1)
         object.__setattr__(value, "y", "a")
     assert values[0] == values[1] == Derived(x=1, y="a")
+
+
+def test_values_are_compared_and_hashed_without_the_methods() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Base:
+        x: int
+        y: str = "a"
+
+    @dataclass(frozen=True, slots=True)
+    class Derived(Base):
+        z: float = float("nan")
+
+    made = [vars(cls)["__dataclass_fields__"] for cls in (Base, Derived)]
+    one = Derived(1)
+    assert (one == Derived(1), one != Derived(2), hash(one)) == (True, True, hash((1, "a", one.z)))
+    assert (Base(1) == one, one == Base(1), Base(1) == Base(1), one == (1, "a", one.z)) == (
+        False, False, True, False,
+    )  # fmt: skip
+    assert len({Base(1), Base(1), Base(2)}) == 2
+    assert [vars(cls)["__dataclass_fields__"] for cls in (Base, Derived)] == made
+
+
+def test_a_field_that_does_not_count_is_neither_compared_nor_hashed() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Named:
+        name: str
+        note: list[str] = field(default_factory=list, compare=False)
+
+    assert Named("a", ["x"]) == Named("a", ["y"])
+    assert hash(Named("a", ["x"])) == hash(Named("a", ["y"]))
+
+
+def test_the_defaults_of_fields_are_told_without_the_methods() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class New:
+        x: int
+        y: str = "a"
+        z: list[str] = field(default_factory=list)
+
+    assert defaults(New) == {"x": dataclasses.MISSING, "y": "a", "z": []}
+    assert (is_value(New), is_value(New(x=1)), is_value(int)) == (True, False, False)
+    assert not isinstance(vars(New)["__dataclass_fields__"], dict)
+    assert defaults(Mutable) == {"size": dataclasses.MISSING}

@@ -5,9 +5,9 @@ Mirrors: juju provider/{ec2,openstack,gce,azure,vsphere}/credentials.go, cloud/f
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+from pushjuju.core.values import changed
 from pushjuju.plugins.api.clouds import Attr, ProviderType, Question
 
 
@@ -124,7 +124,7 @@ _OPENSTACK = ProviderType(
             default="",
             environ=("OS_AUTH_URL",),
         ),
-        replace(_CERTIFICATES, environ=("OS_CACERT",)),
+        changed(_CERTIFICATES, environ=("OS_CACERT",)),
         Question(key="auth-types", kind="choices"),
         Question(key="regions", kind="regions", environ=("OS_REGION_NAME",)),
     ),
@@ -305,7 +305,7 @@ _IMAGES = Attr(name="images", summary="base -> image to start from", type="attrs
 
 def _with_keys(kind: ProviderType, *, of_models: bool = False) -> ProviderType:
     """Return a type with keys for the cloud's table; with `of_models`, also the keys of its models."""
-    return replace(kind, cloud_schema=(_IMAGES, *(kind.config_schema if of_models else ())))
+    return changed(kind, cloud_schema=(_IMAGES, *(kind.config_schema if of_models else ())))
 
 
 KINDS: tuple[ProviderType, ...] = (

@@ -10,7 +10,7 @@ import contextlib
 import json
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.holding import owner_line, way_out
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.findings import Finding
 from pushjuju.plugins.api.providers import (
     Address,

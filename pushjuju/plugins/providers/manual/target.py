@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import dataclass
 
 _PREFIX = "manual:"
 
