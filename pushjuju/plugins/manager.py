@@ -67,7 +67,7 @@ class PluginHost:
         Raises:
             NotFound: No plugin supports the type.
         """
-        for item in self.provider_types():
+        for _, item in self._owned_types():  # no plugin is asked after the first that supports the type
             if item.name == name:
                 return item
         raise NotFound(f'no plugin drives clouds of type "{name}"', hint="pushjuju plugins")

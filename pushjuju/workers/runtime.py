@@ -214,8 +214,11 @@ class Runtime:
     def features(self, kind: str) -> frozenset[str]:
         """Return the features of a type of provider; empty for a type that no plugin has."""
         if kind not in self._features:
-            self._features.update({item.name: item.features for item in self.host.provider_types()})
-        return self._features.setdefault(kind, frozenset())
+            try:
+                self._features[kind] = self.host.provider_type(kind).features
+            except NotFound:
+                self._features[kind] = frozenset()
+        return self._features[kind]
 
     def provider_of(self, machine: Machine) -> Provider:
         """Return the provider of a machine; that of a container works on the container's host."""
@@ -275,8 +278,7 @@ class Runtime:
 
     def _guarding(self, machine: Machine) -> Provider | None:
         """Return the provider of a machine when its cloud has firewalls, else None."""
-        known = {kind.name: kind.features for kind in self.host.provider_types()}
-        has_one = machine.provider != MANUAL and "firewall" in known.get(machine.provider, ())
+        has_one = machine.provider != MANUAL and "firewall" in self.features(machine.provider)
         return self.provider(machine.model) if has_one else None
 
     async def session(self, machine: Machine) -> MachineSession:

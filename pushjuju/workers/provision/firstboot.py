@@ -76,7 +76,7 @@ def _script(runtime: Runtime, machine: Machine) -> str:
         config = model_config.several(tx, userdata.KEYS)
     if provisioner.is_manual(machine):
         document = userdata.wanted(config)
-    elif "script" in _features(runtime, machine):
+    elif "script" in runtime.features(machine.provider):
         request = provisioner.request_for(runtime, machine)
         identity = userdata.host_identity(ctx.controller, request.nonce)
         document = userdata.for_script(request, config, identity, ctx.datadir.root / "templates")
@@ -102,7 +102,7 @@ def _target(machine: Machine) -> SSHTarget:
 
 async def wait(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
     """Wait for the end of cloud-init on a machine that booted with user data; other machines need no wait."""
-    if "user-data" not in _features(runtime, machine):
+    if "user-data" not in runtime.features(machine.provider):
         return
     runtime.tell(Event(entity=f"machine {machine.id}", text="setting itself up (cloud-init)"))
     done = await session.exec(script=_SCRIPT, timeout=WAIT_S + 60.0)
@@ -111,11 +111,6 @@ async def wait(runtime: Runtime, machine: Machine, session: MachineSession) -> N
     if problem := _problem(done.stdout):
         text = f"cloud-init ended with an error: {problem}"
         runtime.tell(Event(entity=f"machine {machine.id}", text=text, state="failed"))
-
-
-def _features(runtime: Runtime, machine: Machine) -> frozenset[str]:
-    known = {kind.name: kind.features for kind in runtime.host.provider_types()}
-    return known.get(machine.provider, frozenset())
 
 
 def _problem(text: str) -> str:

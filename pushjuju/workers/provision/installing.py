@@ -37,8 +37,7 @@ class DeployFailed(PushjujuError, message="the machine could not be installed", 
 
 async def wait(runtime: Runtime, machine: Machine) -> Machine:
     """Wait until a machine is installed or must be removed; return the machine with its new address."""
-    features = {kind.name: kind.features for kind in runtime.host.provider_types()}
-    if machine.last_seen or FEATURE not in features.get(machine.provider, ()):
+    if machine.last_seen or FEATURE not in runtime.features(machine.provider):
         return machine
     provider, pause = runtime.provider_of(machine), LOOK_FIRST_S
     while True:

@@ -11,7 +11,6 @@ import pytest
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.plugins.api.providers import Instance, Started, StartRequest
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.machine import machines
@@ -61,8 +60,7 @@ def _shop(
     monkeypatch.setattr(installing, "LOOK_MOST_S", 0.001)
     work = PlayedRuntime(runtime)
     work.cloud = Installing(runtime, *said)
-    kind = ProviderType(name="local", summary="", features=frozenset({"start", "installs"}))
-    monkeypatch.setattr(work.host, "provider_types", lambda: (kind,))
+    monkeypatch.setattr(work, "features", lambda _: frozenset({"start", "installs"}))
     return work
 
 

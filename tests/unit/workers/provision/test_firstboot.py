@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import Unreachable
-from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
@@ -50,8 +49,7 @@ async def _wait(
     work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
-    kind = ProviderType(name="local", summary="", features=frozenset(features))
-    monkeypatch.setattr(work.host, "provider_types", lambda: (kind,))
+    monkeypatch.setattr(work, "features", lambda _: frozenset(features))
     session: Any = Session(answer)
     await firstboot.wait(work, runtime.machine("0"), session)
     return session.asked, work.events[-1].text
@@ -107,8 +105,7 @@ async def _script(
     runtime.write(lambda tx: model_config.change(tx, {"cloudinit-userdata": ASKED}))
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
-    kind = ProviderType(name="local", summary="", features=frozenset(features))
-    monkeypatch.setattr(work.host, "provider_types", lambda: (kind,))
+    monkeypatch.setattr(work, "features", lambda _: frozenset(features))
     given_to: list[str] = []
 
     async def run_script(_self: Any, target: SSHTarget, script: str, **how: Any) -> ScriptResult:
