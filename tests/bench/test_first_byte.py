@@ -26,7 +26,7 @@ ACTING = (
     ("exec", "--unit", "web/0", "--", "true"),
 )
 # The most modules of pushjuju, and of other packages, that a command executes before it connects.
-OURS, THEIRS = 309, 140
+OURS, THEIRS = 306, 140
 _COUNTED = """
 import asyncio, os, sys
 from pushjuju.cli.lazy_imports import import_lazily

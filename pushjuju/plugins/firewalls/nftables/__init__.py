@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pushjuju.plugins.api.firewalls import Firewall
 from pushjuju.plugins.api.providers import ModelInfo
-from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
+from pushjuju.plugins.firewalls.nftables import firewall
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
 
 PUSHJUJU_API = PLUGIN_API
@@ -21,4 +21,4 @@ def pushjuju_open_firewall(model: ModelInfo, asked: bool, provider_type: str) ->
     """Return the firewall for machines that pushjuju made, and on request for machines of the user."""
     if provider_type != _OURS and not (provider_type == _GIVEN and asked):
         return None
-    return NftablesFirewall(model)
+    return firewall.NftablesFirewall(model)

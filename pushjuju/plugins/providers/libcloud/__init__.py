@@ -12,11 +12,10 @@ from pushjuju.plugins.api.clouds import CloudSpec, Credential, DetectedCredentia
 from pushjuju.plugins.api.firewalls import Firewall
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.api.storage_types import StorageProvider, StorageType
-from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
+from pushjuju.plugins.firewalls.nftables import firewall
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.providers.libcloud import keyfiles, storagekinds
+from pushjuju.plugins.providers.libcloud import keyfiles, kinds, storagekinds
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
-from pushjuju.plugins.providers.libcloud.kinds import KINDS
 
 if TYPE_CHECKING:
     from pushjuju.plugins.providers.libcloud.opening import Opening
@@ -27,7 +26,7 @@ PUSHJUJU_API = (1, 4)
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
     """Return the clouds that libcloud supports, under Juju's names where Juju has them."""
-    return KINDS
+    return kinds.KINDS
 
 
 @hookimpl
@@ -58,7 +57,7 @@ def pushjuju_open_firewall(
     """Return security groups as the firewall, or nftables on the machines of a cloud without such groups."""
     if provider_type not in ADAPTERS:
         return None
-    return NftablesFirewall(model) if provider is None else _opening().firewall(provider)
+    return firewall.NftablesFirewall(model) if provider is None else _opening().firewall(provider)
 
 
 @hookimpl
