@@ -146,9 +146,12 @@ class Runtime:
         return self._claim is None or self._claim.reason not in ("", ROUTINE)
 
     def generation(self, tx: Tx) -> int | None:
-        """Return a number that changes when the claimed key wakes; None when only update-status is due."""
+        """Return a number that changes when the claimed key wakes; None when only update-status is due.
+
+        Without a claim, the number is 0.
+        """
         if self._claim is None:
-            return None
+            return 0
         row = tx.row("work_generation", key=self._claim.key)
         if row is not None:  # a request that came meanwhile asks for what begins from now on
             CAUSE.set(max(row["cause"], CAUSE.get()))

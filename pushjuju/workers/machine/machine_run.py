@@ -175,7 +175,8 @@ class MachineRun:
             units = self._in_turn(machines.seats_on(tx, self.machine.id))
         self._postponed = {}
         began = asked and self._begin_commands()
-        if self._asked:
+        # Where only update-status is due, a unit with other work does that work in its turn.
+        if self._asked and (generation is not None or self.session.requests):
             began |= self._begin_units(units, routine=False)
             units = [unit for unit in units if unit.name in self._postponed]
         if not began:

@@ -14,6 +14,7 @@ from pushjuju.services.requests.application import resolved, settings, update_st
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.workers import driver as drives
+from pushjuju.workers.machine.machine_run import MachineRun
 from tests.waiting import stays, until
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, PlayedSession, drive, driver, queued, rest_of
@@ -203,3 +204,24 @@ async def test_an_update_status_in_another_process_is_not_waited_for(
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+
+
+async def test_each_hook_of_a_sweep_asks_its_own_unit_and_no_unit_at_rest(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hooks of a machine run one after the other, and a machine may have many units."""
+    runtime.deploy()
+    runtime.deploy("db", count=3, placements=[Placement.parse("0")] * 3)
+    await drive(runtime, PlayedRuntime(runtime))
+    update_status.make_due(runtime.ctx, runtime.model)
+    asked, ask = list[str](), MachineRun._ask
+
+    def noted(self: MachineRun, unit: Any, **more: Any) -> Any:
+        asked.append(unit.name)
+        return ask(self, unit, **more)
+
+    monkeypatch.setattr(MachineRun, "_ask", noted)
+    await drive(runtime, PlayedRuntime(runtime))
+    ran = [runtime.played_machines["0"].of(unit)[-1] for unit in ("web/0", "db/0", "db/1", "db/2")]
+    assert ran == ["update-status"] * 4
+    assert len(asked) <= 4 + 4 + 4  # who comes first, whose turn it is, whether something is left
