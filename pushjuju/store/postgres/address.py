@@ -192,6 +192,11 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
     )
 
 
+def explained(error: psycopg.Error, place: Place) -> StoreError:
+    """Return the error for users when a statement failed."""
+    return explain_error(Failed(error.diag.message_primary or str(error), error.sqlstate or ""), place.shown)
+
+
 def _is_away(error: psycopg.Error, place: Place) -> bool:
     """Return True when the server does not answer, starts or stops; False when it answers and refuses.
 

@@ -7,7 +7,7 @@ to a file is renamed, so that no other process can write there any more, and sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ def prepare(url: str, uuid: str) -> None:
                 f"the database {place.shown} has the store of a controller already",
                 hint="createdb makes another database for this controller",
             )
-        link.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
+        _drop(link, name)
         schema.prepare(link, place.shown, create=True, name=name)
 
 
@@ -73,6 +73,16 @@ def arrive(path: Path, url: str, uuid: str) -> None:
         StoreError: The server does not answer, or the rows differ.
     """
     transfer.from_file(path, address.parsed(url), name=_arriving(uuid), compare=True)
+
+
+def give_up(url: str, uuid: str) -> None:
+    """Delete what `prepare` and `arrive` have made, also from a full disk."""
+    name, asked = _arriving(uuid), "SELECT tablename FROM pg_tables WHERE schemaname = %s"
+    with _linked(address.parsed(url)) as link:
+        for (table,) in link.execute(asked, [name]).fetchall():
+            with suppress(psycopg.Error):  # a table with defaults needs the room of others
+                link.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.Identifier(name, table)))
+        _drop(link, name)
 
 
 def settle(url: str, uuid: str) -> None:
@@ -107,8 +117,10 @@ def be_patient(connection: Connection) -> None:
 
 
 def has_left(url: str, stamp: str) -> bool:
-    """Return True when the transaction of `leave` was committed."""
-    with _linked(address.parsed(url)) as link:
+    """Return True when the transaction of `leave` was committed; wait for a commit whose answer was lost."""
+    with _linked(address.parsed(url)) as link, link.transaction():
+        link.execute("SET LOCAL lock_timeout = '30s'")
+        link.execute("SELECT pg_advisory_xact_lock(%s)", [address.LOCK])
         return _exists(link, f"{schema.MOVED}{stamp}")
 
 
@@ -118,6 +130,10 @@ def _arriving(uuid: str) -> str:
 
 def _exists(link: psycopg.Connection[Any], name: str) -> bool:
     return link.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [name]).fetchone() is not None
+
+
+def _drop(link: psycopg.Connection[Any], name: str) -> None:
+    link.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
 
 
 def _rename(run: Any, name: str, other: str) -> None:
@@ -130,6 +146,6 @@ def _linked(place: address.Place) -> Iterator[psycopg.Connection[Any]]:
     try:
         yield link
     except psycopg.Error as error:
-        raise StoreError(f"the database {place.shown} cannot be used", detail=str(error).strip()) from error
+        raise address.explained(error, place) from error
     finally:
         link.close()

@@ -179,6 +179,6 @@ def _opened(place: address.Place, name: str = address.SCHEMA) -> Iterator[psycop
         schema.prepare(link, place.shown, create=False, name=name, lock=lock)
         yield link
     except psycopg.Error as error:
-        raise StoreError(f"the store {place.shown} cannot be copied", detail=str(error).strip()) from error
+        raise address.explained(error, place) from error
     finally:
         link.close()
