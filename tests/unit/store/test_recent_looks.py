@@ -1,4 +1,4 @@
-"""Readers that may see the store as it was a moment ago, beside a process that writes, and lost connections."""
+"""Readers that see the store as it was a moment ago, beside a process that writes, and lost connections."""
 
 from __future__ import annotations
 
