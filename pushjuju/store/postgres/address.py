@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -159,6 +161,27 @@ def connected(place: Place) -> psycopg.Connection[Any]:
     return link
 
 
+@contextmanager
+def linked(place: Place, schema: str = SCHEMA) -> Iterator[psycopg.Connection[Any]]:
+    """Connect to a place for a while, without transactions.
+
+    Args:
+        schema: The schema of names without one; it need not exist.
+
+    Raises:
+        StoreError: The server does not answer or refuses, its disk is full, or the role lacks a right.
+    """
+    link = connected(place)
+    try:
+        link.execute(f"SET search_path = {schema}")
+        yield link
+    except psycopg.Error as error:
+        said = error.diag.message_primary or str(error).strip()
+        raise explain_error(Failed(said, error.sqlstate or ""), place.shown) from error
+    finally:
+        link.close()
+
+
 def _check(link: psycopg.Connection[Any], place: Place) -> None:
     if link.info.server_version < _LEAST_VERSION:
         old = link.info.server_version // 10000
@@ -190,11 +213,6 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
         detail=text,
         hint=f"psql '{place.url}'    tries the same",
     )
-
-
-def explained(error: psycopg.Error, place: Place) -> StoreError:
-    """Return the error for users when a statement failed."""
-    return explain_error(Failed(error.diag.message_primary or str(error), error.sqlstate or ""), place.shown)
 
 
 def _is_away(error: psycopg.Error, place: Place) -> bool:
