@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pushjuju.core.errors import NotFound, StoreDamaged
+from pushjuju.core.errors import NotFound, StoreDamaged, StoreError
 from pushjuju.store import databases
 from pushjuju.store.db import Store
 from pushjuju.store.faults import explain_error, is_full
@@ -191,13 +191,15 @@ def place_of_moved(path: Path) -> str:
 def move_to_database(path: Path, url: str, uuid: str) -> None:
     """Copy a store into a database, and let nobody write to the file any more.
 
-    Killed before the end, the store is still in the file, and a second call begins again.
+    Killed before the end, the store is still in the file, and a second call begins again. After an error,
+    nothing is left in the database.
 
     Args:
         uuid: Of the controller.
     """
     moves = databases.moves()
-    with contextlib.closing(Store.open(path)) as store:
+    undone = _undone(lambda: place_of_moved(path), lambda: moves.give_up(url, uuid))
+    with undone, contextlib.closing(Store.open(path)) as store:
         moves.prepare(url, uuid)
         here, there = Blobs(path.parent / BLOBS), moves.blobs(url, uuid, path.parent / BLOBS)
         _send_all(store, here, there)
@@ -211,11 +213,14 @@ def move_to_database(path: Path, url: str, uuid: str) -> None:
 def move_to_file(url: str, new: Path, stamp: str) -> None:
     """Copy a store from a database into a file, and let nobody write to the database any more.
 
+    After an error, the file is deleted.
+
     Args:
         stamp: A new name for this move, by which `has_left` of the database knows it.
     """
     moves = databases.moves()
-    with contextlib.closing(Store.open(url)) as store:
+    undone = _undone(lambda: moves.has_left(url, stamp), lambda: new.unlink(missing_ok=True))
+    with undone, contextlib.closing(Store.open(url)) as store:
         blobs = databases.blobs(url, new.parent / BLOBS)
         with store.read() as tx:
             names = blob_names(tx)
@@ -226,6 +231,18 @@ def move_to_file(url: str, new: Path, stamp: str) -> None:
             copy_store(url, new, compare=True)
             _write_host_keys(tx, new.parent)
             moves.leave(store._connection, stamp)
+
+
+@contextlib.contextmanager
+def _undone(has_moved: Callable[[], object], undo: Callable[[], None]) -> Iterator[None]:
+    """Undo a move after an error; when that fails as well, a second move undoes the first."""
+    try:
+        yield
+    except Exception:
+        with contextlib.suppress(StoreError, OSError, sqlite3.Error):
+            if not has_moved():
+                undo()
+        raise
 
 
 def blob_names(tx: Tx) -> list[str]:

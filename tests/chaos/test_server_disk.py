@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import shutil
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from pushjuju.core.errors import StoreError
+from pushjuju.services.requests.controller import moving
 from tests.chaos.conftest import NewWorld
 from tests.chaos.controller import DEPLOY_HOOKS, until
 from tests.chaos.test_hosts import let_go, runs
 from tests.postgres import databases, server
 from tests.postgres.test_absence import Server, alone  # noqa: F401 - a fixture
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 pytestmark = pytest.mark.machine
 
@@ -37,6 +45,7 @@ def small(alone: Server) -> Iterator[tuple[str, Path]]:  # noqa: F811
         host = str(alone.folder)
         databases.command(host, f"CREATE TABLESPACE small LOCATION '{place}'")
         databases.command(host, "CREATE DATABASE small TABLESPACE small")
+        databases.command(host, "CHECKPOINT")  # its files have holes until then
         yield f"postgresql://pushjuju@/small?host={host}", disk
         databases.command(host, "DROP DATABASE small WITH (FORCE)")
         databases.command(host, "DROP TABLESPACE small")
@@ -56,6 +65,38 @@ def fill(disk: Path) -> Path:
                 file.flush()
         except OSError:
             return path
+
+
+def schemas(url: str) -> list[tuple[str]]:
+    """Return the schemas of a database that are not PostgreSQL's own."""
+    with import_module("psycopg").connect(url) as link:
+        asked = "SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$|^public$'"
+        return list(link.execute(asked))
+
+
+def test_a_move_onto_a_full_disk_leaves_nothing_there(
+    tmp_path: Path, empty_controller: Path, packs: Charms, small: tuple[str, Path]
+) -> None:
+    url, disk = small
+    world = TestController.copy(empty_controller, tmp_path, packs)
+    world.deploy("web", packed=packs.make(files={"noise": secrets.token_hex(4 << 20)}))
+    world.ctx.close()
+    full, said = fill(disk), [""]
+    while said[-1] != "moved":
+        os.truncate(full, full.stat().st_size - (2 << 20))
+        said.append(moved(world, url))
+        assert schemas(url) == ([("pushjuju",)] if said[-1] == "moved" else [])
+    assert len(said) > 3
+    assert all("the disk of its server is full" in text for text in said[1:-1])
+
+
+def moved(world: TestController, url: str) -> str:
+    """Move a store into a database; return `moved` or the error."""
+    try:
+        moving.move(world.ctx.datadir, "home", url, now=datetime.now(UTC))
+    except StoreError as error:
+        return str(error)
+    return "moved"
 
 
 async def test_results_wait_on_machines_while_the_disk_of_the_server_is_full(

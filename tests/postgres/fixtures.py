@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import import_module
 from importlib.util import find_spec
 from typing import NoReturn
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ import pytest
 
 from pushjuju.store.db import Store
 from tests.postgres import databases, server
+from tests.waiting import comes
 
 
 def missing(reason: str) -> NoReturn:
@@ -26,6 +28,15 @@ def require_psycopg() -> None:
     """Do the same without psycopg."""
     if find_spec("psycopg") is None:
         missing("psycopg is not installed")
+
+
+def cut(url: str) -> None:
+    """End all other connections to the database, as a restart of the server does."""
+    psycopg = import_module("psycopg")  # an extra
+    with psycopg.connect(url, autocommit=True) as link:
+        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        link.execute(f"SELECT pg_terminate_backend(pid) {others}")
+        comes(lambda: link.execute(f"SELECT count(*) {others}").fetchone() == (0,))
 
 
 @pytest.fixture(scope="session")

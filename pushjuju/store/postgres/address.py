@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -157,6 +159,27 @@ def connected(place: Place) -> psycopg.Connection[Any]:
         link.close()
         raise
     return link
+
+
+@contextmanager
+def linked(place: Place, schema: str = SCHEMA) -> Iterator[psycopg.Connection[Any]]:
+    """Connect to a place for a while, without transactions.
+
+    Args:
+        schema: The schema of names without one; it need not exist.
+
+    Raises:
+        StoreError: The server does not answer or refuses, its disk is full, or the role lacks a right.
+    """
+    link = connected(place)
+    try:
+        link.execute(f"SET search_path = {schema}")
+        yield link
+    except psycopg.Error as error:
+        said = error.diag.message_primary or str(error).strip()
+        raise explain_error(Failed(said, error.sqlstate or ""), place.shown) from error
+    finally:
+        link.close()
 
 
 def _check(link: psycopg.Connection[Any], place: Place) -> None:

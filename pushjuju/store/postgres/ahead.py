@@ -14,6 +14,7 @@ from pushjuju.store.recent import Recent
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine, Rows
+    from pushjuju.store.postgres.pipeline import Answer
 
 _MOST_SENT = 4096  # answers of a kilobyte that nobody has read; a reader who comes later waits
 
@@ -23,10 +24,10 @@ class AheadMemo(Memo):
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
-        self._server = engine.connection
+        self._server: Any = engine.connection
         self._connection = self  # what no cached answer serves comes to `execute`
         self._known = Recent(MOST_KEPT)  # question -> moment at which it was answered
-        self._sent: dict[Hashable, tuple[int, Rows]] = {}  # questions without a reader so far
+        self._sent: dict[Hashable, tuple[int, Answer]] = {}  # questions without a reader so far
 
     def begin(self, others: int) -> None:
         if len(self._sent) > _MOST_SENT:
@@ -50,9 +51,10 @@ class AheadMemo(Memo):
         key = statement, frozenset(params.items())
         moment, rows = self._sent.pop(key, (None, None))
         self._known.put(key, self._now)
-        if rows is not None and self._stays(statement, params, moment):
+        if rows is not None and self._stays(statement, params, moment) and not rows.is_undone():
             return rows
-        return self._server.execute(statement, params)
+        found: Rows = self._server.execute(statement, params)
+        return found
 
     def know(self, key: Any, statement: str, params: Mapping[str, Any], answer: object) -> None:
         super().know(key, statement, params, answer)

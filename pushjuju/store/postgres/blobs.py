@@ -11,18 +11,15 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import psycopg
-from psycopg import sql
 
 from pushjuju.core.errors import NotFound, StoreDamaged
 from pushjuju.store.files.blobs import CHUNK, Blobs, Staged
 from pushjuju.store.postgres import address
-from pushjuju.store.postgres.faults import explain_error
-from pushjuju.store.postgres.pipeline import Failed
 
 CACHE_BYTES = 10 << 30  # the least recently used blobs beyond this size leave the cache of a host
 READS = {"hit": 0, "miss": 0}  # how often a blob was in the cache of the host, for metrics of the process
@@ -153,22 +150,8 @@ class DatabaseBlobs(Blobs):
     def _key(self, sha256: str) -> int:
         return address.lock_of(f"blob/{sha256}")
 
-    @contextmanager
-    def _linked(self) -> Iterator[psycopg.Connection[Any]]:
-        """Connect to the server for a while.
-
-        Raises:
-            StoreError: The server does not answer, its disk is full, or the role lacks a right.
-        """
-        link = address.connected(self._place)
-        try:
-            link.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(self._schema)))
-            yield link
-        except psycopg.Error as error:
-            failed = Failed(str(error).strip(), error.sqlstate or "")
-            raise explain_error(failed, self._place.shown) from error
-        finally:
-            link.close()
+    def _linked(self) -> AbstractContextManager[psycopg.Connection[Any]]:
+        return address.linked(self._place, self._schema)
 
 
 class _Pieces:

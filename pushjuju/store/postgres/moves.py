@@ -6,8 +6,8 @@ to a file is renamed, so that no other process can write there any more, and sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +38,13 @@ def prepare(url: str, uuid: str) -> None:
         StoreError: The server does not answer.
     """
     place, name = address.parsed(url), _arriving(uuid)
-    with _linked(place) as link:
+    with address.linked(place) as link:
         if _exists(link, address.SCHEMA):
             raise Conflict(
                 f"the database {place.shown} has the store of a controller already",
                 hint="createdb makes another database for this controller",
             )
-        link.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
+        _drop(link, name)
         schema.prepare(link, place.shown, create=True, name=name)
 
 
@@ -60,10 +60,8 @@ def keep_host_keys(url: str, uuid: str, found: Iterable[tuple[str, HostKey]]) ->
         found: Each with the UUID of its model.
     """
     put = "INSERT INTO host_key (model, name, key, accepted) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-    with _linked(address.parsed(url)) as link:
-        link.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(_arriving(uuid))))
-        with link.cursor() as cursor:
-            cursor.executemany(put, [(model, key.name, key.key, int(key.accepted)) for model, key in found])
+    with address.linked(address.parsed(url), _arriving(uuid)) as link, link.cursor() as cursor:
+        cursor.executemany(put, [(model, key.name, key.key, int(key.accepted)) for model, key in found])
 
 
 def arrive(path: Path, url: str, uuid: str) -> None:
@@ -75,6 +73,16 @@ def arrive(path: Path, url: str, uuid: str) -> None:
     transfer.from_file(path, address.parsed(url), name=_arriving(uuid), compare=True)
 
 
+def give_up(url: str, uuid: str) -> None:
+    """Delete what `prepare` and `arrive` have made, also from a full disk."""
+    name, asked = _arriving(uuid), "SELECT tablename FROM pg_tables WHERE schemaname = %s"
+    with address.linked(address.parsed(url)) as link:
+        for (table,) in link.execute(asked, [name]).fetchall():
+            with suppress(psycopg.Error):  # a table with defaults needs the room of others
+                link.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.Identifier(name, table)))
+        _drop(link, name)
+
+
 def settle(url: str, uuid: str) -> None:
     """Make what `arrive` has copied the store of the database; called again, do nothing.
 
@@ -82,7 +90,7 @@ def settle(url: str, uuid: str) -> None:
         StoreError: The copy is not there, or the server does not answer.
     """
     place = address.parsed(url)
-    with _linked(place) as link:
+    with address.linked(place) as link:
         if _exists(link, _arriving(uuid)):
             _rename(link.execute, _arriving(uuid), address.SCHEMA)
         elif not _exists(link, address.SCHEMA):
@@ -107,8 +115,10 @@ def be_patient(connection: Connection) -> None:
 
 
 def has_left(url: str, stamp: str) -> bool:
-    """Return True when the transaction of `leave` was committed."""
-    with _linked(address.parsed(url)) as link:
+    """Return True when the transaction of `leave` was committed; wait for a commit whose answer was lost."""
+    with address.linked(address.parsed(url)) as link, link.transaction():
+        link.execute("SET LOCAL lock_timeout = '30s'")
+        link.execute("SELECT pg_advisory_xact_lock(%s)", [address.LOCK])
         return _exists(link, f"{schema.MOVED}{stamp}")
 
 
@@ -120,16 +130,9 @@ def _exists(link: psycopg.Connection[Any], name: str) -> bool:
     return link.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [name]).fetchone() is not None
 
 
+def _drop(link: psycopg.Connection[Any], name: str) -> None:
+    link.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
+
+
 def _rename(run: Any, name: str, other: str) -> None:
     run(sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(sql.Identifier(name), sql.Identifier(other)))
-
-
-@contextmanager
-def _linked(place: address.Place) -> Iterator[psycopg.Connection[Any]]:
-    link = address.connected(place)
-    try:
-        yield link
-    except psycopg.Error as error:
-        raise StoreError(f"the database {place.shown} cannot be used", detail=str(error).strip()) from error
-    finally:
-        link.close()

@@ -97,6 +97,10 @@ class Answer:
             raise Failed("the transaction of this statement was undone")
         return self.found
 
+    def is_undone(self) -> bool:
+        """Return True when the statement did not run, or its connection was lost."""
+        return self.found is None and self not in self._pipeline._pending
+
     @property
     def rowcount(self) -> int:
         return cast("int", Count(self))

@@ -84,8 +84,6 @@ def prepare(
         StoreGone: The store has moved to a file.
         StoreTooNew: A newer pushjuju made the store.
     """
-    if create:
-        link.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
     link.execute(f"SET search_path = {name}")
     if (version := _version(link)) == newest():
         return
@@ -102,6 +100,8 @@ def prepare(
         link.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{SCHEMA} schema"])
         if lock:
             link.execute("SELECT pg_advisory_xact_lock(%s)", [lock])
+        if create:
+            link.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
         _migrate(link, _version(link))
 
 

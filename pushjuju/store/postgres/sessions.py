@@ -75,12 +75,9 @@ def holder(place: address.Place, pid: int) -> str:
         pid: The number of the session's process on the server.
     """
     try:
-        link = address.connected(place)
-        try:
+        with address.linked(place) as link:
             names = [row[0] for row in link.execute(_HOLDERS, [pid])]
-        finally:
-            link.close()
-    except (psycopg.Error, StoreError):  # the wait goes on in any case
+    except StoreError:  # the wait goes on in any case
         return ""
     return " and ".join(_named(name) for name in names)
 

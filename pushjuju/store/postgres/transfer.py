@@ -173,12 +173,7 @@ def _opened(place: address.Place, name: str = address.SCHEMA) -> Iterator[psycop
     Raises:
         StoreError: The server does not answer or failed.
     """
-    link = address.connected(place)
-    try:
+    with address.linked(place) as link:
         lock = address.LOCK if name == address.SCHEMA else 0
         schema.prepare(link, place.shown, create=False, name=name, lock=lock)
         yield link
-    except psycopg.Error as error:
-        raise StoreError(f"the store {place.shown} cannot be copied", detail=str(error).strip()) from error
-    finally:
-        link.close()

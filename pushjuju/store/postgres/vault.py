@@ -27,8 +27,6 @@ from pushjuju.portable.jsontext import compact
 from pushjuju.store.files.private import locked, private_dir, replace_text
 from pushjuju.store.files.toml_files import edit_toml, read_toml
 from pushjuju.store.postgres import address
-from pushjuju.store.postgres.faults import explain_error
-from pushjuju.store.postgres.pipeline import Failed
 
 if TYPE_CHECKING:
     from pushjuju.store.cipher import Cipher
@@ -196,15 +194,8 @@ class Vault:
     @contextmanager
     def _linked(self) -> Iterator[psycopg.Connection[Any]]:
         """Connect for one transaction."""
-        link = address.connected(self._place)
-        try:
-            with link.transaction():
-                link.execute(f"SET LOCAL search_path = {address.SCHEMA}")
-                yield link
-        except psycopg.Error as error:
-            raise explain_error(Failed(str(error), error.sqlstate or ""), self._place.shown) from error
-        finally:
-            link.close()
+        with address.linked(self._place) as link, link.transaction():
+            yield link
 
     def _exchange(self, link: psycopg.Connection[Any]) -> None:
         if _digest_of_key(link) is None:  # a new controller, or one whose store has moved

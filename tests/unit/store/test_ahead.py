@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.errors import StoreBusy
 from pushjuju.store.db import Store
 from pushjuju.store.tx import Tx
 from tests.unit.store.conftest import MODEL
+from tests.waiting import comes
 
-pytest.importorskip("psycopg", reason="psycopg is not installed")
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 KEYS = ("first", "second", "third")
 
@@ -113,6 +115,22 @@ def test_a_transaction_that_is_undone_leaves_no_answer(store: Store) -> None:
     with store.write() as tx:
         tx.ahead(questions)
         assert value(tx, "first") == "old"
+
+
+def test_questions_that_the_server_did_not_answer_are_asked_again(store: Store) -> None:
+    """The failure meets the transaction that comes next, and no other."""
+    pid = store.engine._link.info.backend_pid  # type: ignore[attr-defined]
+    with psycopg.connect(str(store.place)) as link:
+        link.execute("LOCK TABLE model_config")
+        with store.read() as tx:
+            tx.ahead(questions)
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'"
+        comes(lambda: link.execute(waiting, [pid]).fetchone())
+        link.execute("SELECT pg_cancel_backend(%s)", [pid])
+    with pytest.raises(StoreBusy), store.read():
+        pass
+    with store.read() as tx:
+        assert [value(tx, key) for key in KEYS] == ["old"] * 3
 
 
 def test_a_process_that_keeps_no_answers_asks_nothing_ahead(store: Store) -> None:

@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -22,14 +24,15 @@ from pushjuju.store import backup, databases
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.files.blobs import Blobs
+from tests.waiting import comes
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
 
-pytest.importorskip("psycopg", reason="psycopg is not installed")
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 
-class KilledError(Exception):
-    """The process ends here."""
+class KilledError(BaseException):
+    """The process ends here, and handles no error."""
 
 
 @pytest.fixture
@@ -176,6 +179,26 @@ def test_a_move_into_a_file_goes_on_after_a_kill(
     assert not list(folder.controller("home").root.glob("state.db.arriving-*"))
 
 
+def schemas(url: str) -> list[tuple[str]]:
+    """Return the schemas of a database that are of pushjuju."""
+    with psycopg.connect(url) as link:
+        return link.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'pushjuju%'").fetchall()
+
+
+def test_who_asks_whether_a_store_has_left_waits_for_a_commit_whose_answer_was_lost(
+    folder: DataDir, move: Callable[[str], moving.Moved], postgres_url: str
+) -> None:
+    move(postgres_url)
+    moves = databases.moves()
+    with closing(Store.open(postgres_url)) as store, ThreadPoolExecutor() as pool:
+        with store.write():
+            moves.leave(store._connection, "now")
+            asked = pool.submit(moves.has_left, postgres_url, "now")
+            with psycopg.connect(postgres_url) as link:
+                comes(lambda: link.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone())
+        assert asked.result(60)
+
+
 LOAD = """
 import sys
 from pushjuju.core.errors import StoreBusy, StoreGone
@@ -246,7 +269,15 @@ def test_a_copy_that_differs_is_not_taken(
         with pytest.raises(StoreError, match="differs from the store in table machine: 1 and 0 rows"):
             move(postgres_url)
     assert rows(folder) == before
+    assert schemas(postgres_url) == []  # the database is left as it was
     move(postgres_url)
+    assert rows(folder) == before
+    fail = mock.Mock(side_effect=StoreError("no"))
+    with monkeypatch.context() as patch:
+        patch.setattr(databases.moves(), "leave", fail)
+        with pytest.raises(StoreError):
+            move("file")
+    assert not list(folder.controller("home").root.glob("state.db.arriving-*"))
     assert rows(folder) == before
 
 

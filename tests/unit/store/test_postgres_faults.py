@@ -347,10 +347,10 @@ def test_limits_of_the_database_end_neither_a_store_that_is_made_nor_a_copy(
     settings: Callable[[str], None], postgres_url: str
 ) -> None:
     for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
-        settings(f"{name} = 1")
+        settings(f"{name} = 200")  # more than a busy computer needs to set other limits
     Store.open(postgres_url, create=True).close()
     with closing(address.connected(address.parsed(postgres_url))) as link, link.transaction():
-        link.execute("SELECT pg_sleep(0.05)")
+        link.execute("SELECT pg_sleep(0.3)")
         assert link.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("0",)
 
 

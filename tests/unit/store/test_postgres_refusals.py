@@ -17,7 +17,7 @@ from tests.postgres import databases, server
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
-from pushjuju.store.postgres import address  # noqa: E402 - needs psycopg
+from pushjuju.store.postgres import address, schema  # noqa: E402 - needs psycopg
 
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 ASK_FOR_PASSWORD = b"R" + struct.pack("!ii", 8, 3)
@@ -63,6 +63,17 @@ def test_a_schema_that_another_role_has_made_is_not_said_to_be_out_of_reach(post
                 Store.open(postgres_url.replace("pushjuju@", "maker@"), create=True)
         finally:
             link.execute("DROP OWNED BY maker; DROP ROLE maker")
+
+
+def test_a_store_that_could_not_be_made_leaves_nothing(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later move into the database would take an empty schema for the store of another controller."""
+    monkeypatch.setattr(schema, "_ROOM", "what no server understands {}")
+    with pytest.raises(StoreError):
+        Store.open(postgres_url, create=True)
+    with psycopg.connect(postgres_url) as link:
+        assert not link.execute("SELECT 1 FROM pg_namespace WHERE nspname LIKE 'pushjuju%'").fetchone()
 
 
 def test_a_role_that_may_only_read_is_told_of_its_setting(postgres_url: str) -> None:

@@ -39,6 +39,7 @@ from pushjuju.store.statements import queries
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.workers import waking
 from tests.postgres import databases
+from tests.postgres.fixtures import cut
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes, stays, until
 from tests.world.charms import UBUNTU, Charms
@@ -364,14 +365,6 @@ async def test_a_lost_connection_tells_those_whose_writes_may_be_lost(url: str, 
     with DeferredStore(store).write(MODEL.uuid) as tx:
         note(tx, "again")
     assert noted(connect()) == "again"
-
-
-def cut(url: str) -> None:
-    """End all other connections to the database, as a restart of the server does."""
-    with psycopg.connect(url, autocommit=True) as link:
-        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        link.execute(f"SELECT pg_terminate_backend(pid) {others}")
-        comes(lambda: link.execute(f"SELECT count(*) {others}").fetchone() == (0,))
 
 
 def test_a_process_connects_again_after_a_loss(url: str, connect: Open) -> None:

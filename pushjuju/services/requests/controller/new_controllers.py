@@ -101,7 +101,7 @@ def bootstrap(
 def _taken(made: ControllerDir, place: Path | str) -> StoreError:
     """Return the error for a place where another controller's store is."""
     if isinstance(place, str):
-        text = f"the database {place} has the store of a controller already"
+        text = f"the database {databases.shown(place)} has the store of a controller already"
         return StoreError(text, hint="createdb makes another database for this controller")
     return StoreDamaged(
         f"{made.root} has a store, but no controller.toml",

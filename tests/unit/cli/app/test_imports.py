@@ -34,6 +34,24 @@ def test_nothing_heavy_is_imported(words: list[str], tmp_path: object) -> None:
     assert loaded == []
 
 
+_FILE = """
+import io, sys
+from pushjuju.cli.app import main
+env = {"PUSHJUJU_DATA": "."}
+for words in ("bootstrap manual home", "add-model shop", "status", "controller run --until-idle"):
+    told = io.StringIO()
+    status = main.run(words.split(), stdin=io.StringIO(), stdout=told, stderr=told, env=env)
+    assert not status, told.getvalue()
+print(*[name for name in sys.modules if "psycopg" in name or "postgres." in name])
+"""
+
+
+def test_a_store_in_a_file_imports_nothing_of_postgresql(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _FILE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.split() == []
+
+
 _HELP = """
 import io, sys, types
 from pushjuju.cli.lazy_imports import import_lazily

@@ -98,7 +98,7 @@ async def test_what_a_turn_without_contact_writes_is_durable_at_the_end_of_the_w
     with runtime.ctx.write(runtime.model) as tx:
         tx.run("unit_set_update_status", name="web/0", update_status_version=0, update_status_due=None)
     await worker(work)
-    with closing(Store.open(runtime.ctx.store.path)) as other, other.read() as tx:
+    with closing(Store.open(runtime.ctx.store.place)) as other, other.read() as tx:
         unit = tx.get(Unit, "unit_get", "no unit", model=runtime.model, name="web/0")
     assert unit.update_status_due is not None
     assert work.opened == []

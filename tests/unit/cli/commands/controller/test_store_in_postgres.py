@@ -83,6 +83,7 @@ def test_a_backup_brings_back_into_the_database_what_the_database_has_lost(
 def test_a_database_that_is_taken_is_refused(home: Run, postgres_url: str) -> None:
     ended = home("bootstrap", "local", "other", "--store", postgres_url)
     assert (ended.status, "has the store of a controller already" in ended.err) == (1, True)
+    assert "?" not in ended.err  # the address has no options
     assert home("controllers").out.count("home") == 1
 
 

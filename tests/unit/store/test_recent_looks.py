@@ -1,0 +1,113 @@
+"""Readers that see the store as it was a moment ago, beside a process that writes, and lost connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from random import Random
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import StoreAway
+from pushjuju.store.db import Store
+from pushjuju.store.tx import Tx
+from tests.postgres.fixtures import cut
+from tests.unit.store.conftest import MODEL
+
+pytest.importorskip("psycopg", reason="psycopg is not installed")
+
+KEYS = ("first", "second", "third", "fourth")
+
+
+class UndoneError(Exception):
+    """The reason for a rollback."""
+
+
+class Pair:
+    """A process that caches, and another one that writes as well.
+
+    Attributes:
+        true: What is in the store.
+    """
+
+    def __init__(self, url: str, chance: Random) -> None:
+        self.url, self.chance = url, chance
+        self.mine, self.other = Store.open(url), Store.open(url)
+        self.mine.remember()
+        self.other.remember()
+        self.true = dict.fromkeys(KEYS, "0")
+
+    def some(self) -> list[str]:
+        return self.chance.sample(KEYS, self.chance.randint(1, len(KEYS)))
+
+    def questions(self) -> Iterator[tuple[Any, Any]]:
+        for key in self.some():
+            yield "model_config_get", {"model": MODEL.uuid, "key": key}
+
+    def look(self, tx: Tx, keys: list[str]) -> dict[str, str]:
+        if self.chance.random() < 0.5:
+            tx.ahead(self.questions)
+        return {key: value(tx, key) for key in keys}
+
+    def change(self, store: Store) -> None:
+        """Write, look at what was written and at other rows, and perhaps undo all of it."""
+        new = dict.fromkeys(self.some(), str(self.chance.random()))
+        with suppress(UndoneError), store.write(MODEL.uuid) as tx:
+            assert self.look(tx, self.some()).items() <= self.true.items()
+            for key, text in new.items():
+                tx.run("model_config_set", model=MODEL.uuid, key=key, value=text)
+            if self.chance.random() < 0.3:
+                tx.ahead(self.questions)
+            if self.chance.random() < 0.2:
+                raise UndoneError
+            self.true |= new
+
+    def read_old(self) -> None:
+        """Read as workers do, and derive something from it."""
+        keys = self.some()
+        with suppress(UndoneError), self.mine.read(MODEL.uuid, recent=True) as tx:
+            tx.watch()
+            found = self.look(tx, keys)
+            tx.conclude("it", found)
+            if self.chance.random() < 0.1:
+                raise UndoneError
+
+    def read_now(self) -> None:
+        concluded = self.mine.concluded("it")
+        assert concluded is None or concluded.items() <= self.true.items()
+        with self.mine.read() as tx:
+            assert self.look(tx, self.some()).items() <= self.true.items()
+
+    def step(self) -> None:
+        (step,) = self.chance.choices(
+            [
+                lambda: self.change(self.mine),
+                lambda: self.change(self.other),
+                self.read_old,
+                self.read_now,
+                lambda: cut(self.url),
+            ],
+            [4, 6, 12, 6, 0.3],
+        )
+        step()
+
+
+def value(tx: Tx, key: str) -> str:
+    return str(tx.scalar("model_config_get", model=MODEL.uuid, key=key))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_so_a_moment_ago_is_never_taken_for_what_is_so_now(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr("pushjuju.store.postgres.engine._RECENT_S", 100.0)
+    with closing(Store.open(postgres_url, create=True)) as made, made.write() as tx:
+        tx.insert("model", MODEL)
+        for key in KEYS:
+            tx.run("model_config_set", model=MODEL.uuid, key=key, value="0")
+    pair = Pair(postgres_url, Random(seed))
+    with closing(pair.mine), closing(pair.other):
+        for _ in range(300):
+            with suppress(StoreAway):  # of a transaction that found the connection lost
+                pair.step()
