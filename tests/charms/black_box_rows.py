@@ -100,7 +100,8 @@ COMMON = [
         'status "gone" not supported; expected one of ["running", "starting", "stopped", "stopping"]',
     ),
     ("add-metric", 2, "no metrics specified"),
-    ("add-metric k=", 2, 'expected "key=value", got "k="'),
+    ("add-metric k=", 2, 'invalid metrics: expected "key=value", got "k="'),
+    ("add-metric -l x k=1", 2, 'invalid labels: expected "key=value", got "x"'),
     ("add-metric k=1", 1, "cannot record metric: metrics not allowed in this context"),
     ("env -u JUJU_CONTEXT_ID config-get", 1, "JUJU_CONTEXT_ID not set"),
     (

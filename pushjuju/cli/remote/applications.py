@@ -105,7 +105,7 @@ def _uploaded(
 def _from_store(connection: Connection, options: DeployOptions) -> Deployed:
     """Deploy a charm of the model's store."""
     name = options.application or parse_url(options.charm).name
-    settings = {**_of_files(options, name), **options.config}
+    settings = {**_of_file(options, name), **options.config}
     wanted = {
         **_wanted(connection, options),
         "ApplicationName": name,
@@ -160,19 +160,18 @@ def _yaml(name: str, settings: Mapping[str, Any]) -> str:
     return to_yaml({name: dict(settings)}) if settings else ""
 
 
-def _of_files(options: DeployOptions, name: str) -> dict[str, Any]:
-    """Return the settings of the files of `--config`.
+def _of_file(options: DeployOptions, name: str) -> dict[str, Any]:
+    """Return the settings of the file of `--config`.
 
     Raises:
-        NotValid: A file has no settings of the application.
+        NotValid: The file has no settings of the application.
     """
-    found: dict[str, Any] = {}
-    for content in options.config_files:
-        own = yamlload.load(content, text_keys=3)
-        if not isinstance(own, dict) or not isinstance(own.get(name), dict):
-            raise NotValid(f'no settings found for "{name}"')
-        found.update(own[name])
-    return found
+    if options.config_file is None:
+        return {}
+    own = yamlload.load(options.config_file, text_keys=3)
+    if not isinstance(own, dict) or not isinstance(own.get(name), dict):
+        raise NotValid(f'no settings found for "{name}"')
+    return dict(own[name])
 
 
 def config(call: Call) -> None:

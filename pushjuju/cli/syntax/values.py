@@ -28,10 +28,10 @@ _BINDINGS = "--bind must be in the form '[<default-space>] [<endpoint-name>=<spa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The values of `--config`, in order: key=value pairs and names of YAML files."""
+    """The values of `--config`: key=value pairs, and the content of a YAML file or None."""
 
     values: Mapping[str, str]
-    files: tuple[bytes, ...]
+    file: bytes | None
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -80,8 +80,10 @@ def settings(texts: Iterable[str]) -> Settings:
     """Parse `--config`: a text with `=` is a pair, any other text names a YAML file."""
     listed = list(texts)
     values = dict(pair(text) for text in listed if "=" in text)
-    files = tuple(read_file(text) for text in listed if "=" not in text)
-    return Settings(values=from_file(values), files=files)
+    names = [text for text in listed if "=" not in text]
+    if len(names) > 1:
+        raise NotValid(f"only a single config YAML file can be specified, got {len(names)}")
+    return Settings(values=from_file(values), file=read_file(names[0]) if names else None)
 
 
 def read_file(path: str, stdin: TextIO | None = None) -> bytes:

@@ -11,7 +11,11 @@ from pushjuju.runner.remote.toolkit import Args, Flag, Tool, ToolContext, ToolEr
 def _add_metric(_: ToolContext, args: Args) -> None:
     if not args.positional:
         raise usage_error("no metrics specified")
-    key_values(args.positional, allow_empty=False)
+    for what, words in (("metrics", args.positional), ("labels", args["labels"].split(","))):
+        try:
+            key_values(words, allow_empty=False)
+        except ToolError as error:
+            raise usage_error("invalid %s: %s" % (what, error)) from None
     raise ToolError("cannot record metric: metrics not allowed in this context")
 
 

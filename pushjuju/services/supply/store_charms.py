@@ -145,7 +145,7 @@ def resolve(
         default = model_config.stored(tx).get("default-base")
     bases = _BaseRules(
         default=Base.parse(str(default)) if default else None,
-        extra=extra_bases(ctx),
+        extra=extra_bases(ctx.datadir),
     )
     for number, request in enumerate(requests):
         try:

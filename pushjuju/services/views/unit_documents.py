@@ -33,7 +33,7 @@ def _show_unit(tx: ModelTx, unit: Unit) -> dict[str, object]:
         machine = machines.get(tx, unit.machine)
         if machine.instance_id:
             found["public-address"] = network.public_address(machine)
-    found["charm"] = unit.charm_url or application.charm_url
+    found["charm"] = application.charm_url
     found["leader"] = leadership.holder(tx, unit.application) == unit.name
     found["life"] = unit.life
     entries = [

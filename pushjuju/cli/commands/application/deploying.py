@@ -87,7 +87,7 @@ def options_of(cli: Cli, argument: str, name: str, flags: DeployFlags) -> Deploy
         channel=flags.channel,
         revision=flags.revision if flags.channel else -1,
         config=config.values,
-        config_files=config.files,
+        config_file=config.file,
         trust=flags.trust,
         constraints=values.constraints(flags.constraints, cli.console),
         placements=values.placements(flags.to),

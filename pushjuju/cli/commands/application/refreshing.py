@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pushjuju.cli.syntax import values
 from pushjuju.cli.work import drive, hints, session
 from pushjuju.core.base import Base
-from pushjuju.core.errors import HookFailed, UsageError
+from pushjuju.core.errors import HookFailed
 from pushjuju.services.requests.application import refresh as request
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ def refresh(cli: Cli, name: str, flags: RefreshFlags) -> None:
 
 def options_of(name: str, flags: RefreshFlags) -> RefreshOptions:
     config = values.settings(flags.config)
-    if len(config.files) > 1:
-        raise UsageError("only one config file can be given to refresh")
     return request.RefreshOptions(
         application=name,
         path=flags.path,
@@ -53,7 +51,7 @@ def options_of(name: str, flags: RefreshFlags) -> RefreshOptions:
         force_units=flags.force_units,
         force_base=flags.force_base,
         config=config.values,
-        config_file=config.files[0] if config.files else None,
+        config_file=config.file,
         trust=flags.trust,
         resources=flags.resource,
         storage=values.storage(flags.storage),

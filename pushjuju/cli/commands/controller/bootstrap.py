@@ -88,7 +88,7 @@ def bootstrap(cli: Cli, args: tuple[str, ...], flags: BootstrapFlags) -> None:
         return _list(cli, flags.regions)
     cloud = args[0] if args else making.FIRST_CLOUD
     options = _options(cli, flags)
-    options.check()
+    options.check(session.data_dir(cli))
     place = _reach(cli, cloud, flags.credential)
     name = making.make_controller(
         cli,

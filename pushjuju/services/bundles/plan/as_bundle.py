@@ -136,7 +136,7 @@ def _application(app: ApplicationFacts, default: str, options: Options, with_bin
         options=settings,
         annotations=dict(app.annotations),
         constraints=constraints_text(app.constraints),
-        storage={name: directive_text(*item) for name, item in app.storage.items()},
+        storage={name: directive_text(*item) for name, item in app.storage.items() if item[2]},
         bindings=_bindings(app) if with_bindings else {},
         trust=app.trust,
     )
@@ -171,9 +171,8 @@ def _constraint(value: Any) -> str:
 
 
 def directive_text(pool: str, size: int, count: int) -> str:
-    """Return a storage directive `POOL,COUNT,SIZE`; a count of 1 is left out when there is a size."""
-    parts = [pool, str(count) if count > 1 or not size else "", f"{size}M" if size else ""]
-    return ",".join(part for part in parts if part)
+    """Return a storage directive `POOL,COUNT,SIZE`."""
+    return f"{pool},{count},{size}M" if size else f"{pool},{count}"
 
 
 def _uses_spaces(model: ModelFacts) -> bool:

@@ -8,18 +8,18 @@ from typing import Any
 from pushjuju.charms.values.charm_bases import WORKLOAD_BASES
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
+from pushjuju.store.datadir import DataDir
 
 _DEBIAN = ("debian@12", "debian@13")
 
 
-def extra_bases(ctx: Context) -> tuple[Base, ...]:
+def extra_bases(datadir: DataDir) -> tuple[Base, ...]:
     """Return the bases that Juju does not have."""
-    return tuple(Base.parse(str(text)) for text in (*_DEBIAN, *ctx.datadir.main().get("extra-bases", [])))
+    return tuple(Base.parse(str(text)) for text in (*_DEBIAN, *datadir.main().get("extra-bases", [])))
 
 
-def check_default(ctx: Context, values: Mapping[str, Any]) -> None:
+def check_default(datadir: DataDir, values: Mapping[str, Any]) -> None:
     """Refuse a default base on which no charm could be deployed.
 
     Mirrors: juju environs/config/config.go validateDefaultBase (3.6)
@@ -28,7 +28,7 @@ def check_default(ctx: Context, values: Mapping[str, Any]) -> None:
     text = model_config.parse_values(named).get(model_config.BASE)
     if not text:
         return
-    base, known = Base.parse(str(text)), (*WORKLOAD_BASES, *extra_bases(ctx))
+    base, known = Base.parse(str(text)), (*WORKLOAD_BASES, *extra_bases(datadir))
     if not any(base.matches(other) for other in known):
         hint = f"known bases: {', '.join(item.display for item in known)}"
         raise NotValid(f'base "{base.display}" not supported', hint=hint)

@@ -50,7 +50,7 @@ class DeployOptions:
         base: The base to deploy on, or None to choose a base.
         revision: A revision of the store; -1 for the newest of the channel.
         config: Values of options as text; they override those of the files.
-        config_files: The contents of YAML files with values of options.
+        config_file: The content of a YAML file with values of options, or None.
         storage: Name of the charm's storage -> directive.
         attach_storage: Existing storage for the unit; possible only with one unit.
         resources: Name -> path of a file, or the number of a revision in the store.
@@ -71,7 +71,7 @@ class DeployOptions:
     channel: str = ""
     revision: int = -1
     config: Mapping[str, str] = field(default_factory=dict)
-    config_files: Sequence[bytes] = ()
+    config_file: bytes | None = None
     trust: bool = False
     constraints: Mapping[str, Any] = field(default_factory=dict)
     placements: Sequence[Placement] = ()
@@ -230,8 +230,8 @@ def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadChar
         check_features(charm)
     known = with_trust(charm.config)
     settings: Settings = {}
-    for content in options.config_files:
-        settings.update(parse_settings_yaml(known, content, options.application or charm.name))
+    if options.config_file:
+        settings.update(parse_settings_yaml(known, options.config_file, options.application or charm.name))
     settings.update(parse_settings(known, options.config))
     trust = settings.pop(TRUST, False)
     return ReadCharm(found=found, settings=settings, trust=options.trust or bool(trust))
@@ -270,7 +270,7 @@ def _choose_base(ctx: Context, model: str, charm: Charm, options: DeployOptions,
         requested=options.base,
         model_default=Base.parse(stored) if stored else None,
         force=options.force,
-        extra_bases=extra_bases(ctx),
+        extra_bases=extra_bases(ctx.datadir),
         source=source,
     )
     return choose_base(charm.name, charm.bases(), request)

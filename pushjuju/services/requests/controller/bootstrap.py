@@ -13,6 +13,7 @@ from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import bases
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import (
     controller_config,
@@ -55,7 +56,7 @@ class BootstrapOptions:
     constraints: Mapping[str, Any] = field(default_factory=dict)
     pool: StoragePool | None = None
 
-    def check(self) -> None:
+    def check(self, datadir: DataDir) -> None:
         """Check the options, so that bootstrap does not fail half-way.
 
         Raises:
@@ -64,6 +65,7 @@ class BootstrapOptions:
         """
         settings = {**self.config, **self.defaults}
         model_config.parse_values(_of_models(settings))
+        bases.check_default(datadir, settings)
         controller_config.parse_values(settings)
         if self.model:
             new_models.require_name(self.model)

@@ -77,7 +77,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
     given = {**new_models.provider_config(ctx, found.type), **of_host}
     for layer in (given, _cloud_settings(found, region), inherited, options.config):
         settings.update(model_config.parse_values(layer))
-    bases.check_default(ctx, options.config)
+    bases.check_default(ctx.datadir, options.config)
     if check is not None:
         check(found, region, chosen, settings)
     with ctx.change(model.uuid) as tx:

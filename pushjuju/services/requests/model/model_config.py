@@ -89,7 +89,7 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
         **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
     }
-    bases.check_default(ctx, options.values)
+    bases.check_default(ctx.datadir, options.values)
     with ctx.change(model.uuid) as tx:
         spaces.check_default(tx, options.values)
         model_config.change(tx, options.values, options.reset, inherited=inherited)

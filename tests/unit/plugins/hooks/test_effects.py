@@ -290,3 +290,10 @@ def test_payloads_are_the_controllers(hook: Any) -> None:
         ("payload-status-set", ["--", "web", "1", "stopping"]),
         ("payload-unregister", ["--", "web", "1"]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "what", "word"), [("add-metric k=", "metrics", "k="), ("add-metric -l x,y=1 k=1", "labels", "x")]
+)
+def test_add_metric_says_which_pairs_are_wrong(hook: Any, line: str, what: str, word: str) -> None:
+    assert hook.fails(line) == (2, f'invalid {what}: expected "key=value", got "{word}"')

@@ -326,7 +326,7 @@ applications:
     - "1"
     expose: true
     storage:
-      data: rootfs,2048M
+      data: rootfs,1,2048M
     bindings:
       "": alpha
     trust: true

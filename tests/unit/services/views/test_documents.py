@@ -164,6 +164,12 @@ def test_show_unit_that_is_new(runtime: TestController) -> None:
     assert "public-address" not in shown
 
 
+def test_show_unit_has_the_charm_of_the_application(runtime: TestController) -> None:
+    runtime.active()
+    runtime.refresh(runtime.charms.make(files={"version": "v2"}))
+    assert (_unit(runtime)["charm"], runtime.unit("web/0").charm_url) == ("local:web-1", "local:web-0")
+
+
 def test_show_unit_that_is_not_there(runtime: TestController) -> None:
     with pytest.raises(NotFound) as caught:
         unit_documents.show_units(runtime.ctx, runtime.model, ["web/0"])

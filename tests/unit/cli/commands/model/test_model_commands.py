@@ -639,7 +639,26 @@ def test_trust_is_given_among_the_settings(lab: Run, tmp_path: Path, given: str)
     assert ok(lab("config", "other", "trust")) == "true\n"
 
 
-@pytest.mark.parametrize("command", [("model-config",), ("add-model", "new", "--config")])
+@pytest.mark.parametrize("words", [("deploy", CHARM, "other"), ("refresh", "web", "--path", CHARM)])
+def test_settings_come_from_one_file_at_most(lab: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    files = [tmp_path / "a.yaml", tmp_path / "b.yaml"]
+    for file in files:
+        file.write_text("web: {greeting: Hi}\nother: {greeting: Hi}\n")
+    ended = lab(*words, *(f"--config={file}" for file in files), "--no-wait")
+    refused(ended, "only a single config YAML file can be specified, got 2")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("model-config",),
+        ("add-model", "new", "--config"),
+        ("model-defaults",),
+        ("bootstrap", "local", "new", "--config"),
+        ("bootstrap", "local", "new", "--model-default"),
+    ],
+)
 def test_a_default_base_without_support_is_refused(lab: Run, command: tuple[str, ...]) -> None:
     """No charm could be deployed on it; bases of the file `pushjuju.toml` are supported."""
     refused(

@@ -354,11 +354,13 @@ def test_steps_that_need_each_other() -> None:
 
 
 def test_export_has_what_deploys_again() -> None:
+    """Storage that no unit gets is left out: its directive would mean one instance."""
     there = model(
         app("a", "0@0", "1@1/lxd/0", constraints={"mem": 1024, "cores": 2, "arch": "amd64"}, exposed=True,
             exposures={"": Exposed(cidrs=("0.0.0.0/0", "::/0"))}, settings={"x": 1},
             effective={"x": 1, "y": None}, declared=("x", "y"), trust=True,
-            storage={"data": ("rootfs", 2048, 1), "logs": ("ebs", 1024, 3)}, resources={"r": 4, "u": -1},
+            storage={"data": ("rootfs", 2048, 1), "logs": ("ebs", 1024, 3), "spare": ("ebs", 1024, 0)},
+            resources={"r": 4, "u": -1},
             endpoints_bound={"": "alpha", "db": "dmz"}, annotations={"k": "v"}),
         app("sub", charm="local:sub-3", subordinate=True, base="ubuntu@24.04/stable", exposed=True,
             exposures={"web": Exposed(spaces=("dmz",))},
@@ -371,7 +373,7 @@ def test_export_has_what_deploys_again() -> None:
         "charm": "mysql", "channel": "latest/stable", "revision": 7, "base": JAMMY, "resources": {"r": 4},
         "num_units": 2, "to": ["0", "lxd:1"], "expose": True, "options": {"x": 1}, "annotations": {"k": "v"},
         "constraints": "arch=amd64 cpu-cores=2 mem=1024",
-        "storage": {"data": "rootfs,2048M", "logs": "ebs,3,1024M"},
+        "storage": {"data": "rootfs,1,2048M", "logs": "ebs,3,1024M"},
         "bindings": {"": "alpha", "db": "dmz"}, "trust": True,
     }  # fmt: skip
     assert document["applications"]["sub"] == {"charm": "local:sub-3", "bindings": {"": "alpha"}}
