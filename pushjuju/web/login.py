@@ -209,7 +209,7 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
         if model and found is None and level == users.LEVELS[Kind.CONTROLLER][-1]:
             raise errors.ApiError(f'unknown model: "{model}"', errors.MODEL_NOT_FOUND)
         access = model_access.level(tx, name, found) if found else ""
-        created, is_enabled = _created(tx, name), users.is_enabled(tx, name)
+        added, is_enabled = created(tx, name), users.is_enabled(tx, name)
     if not is_enabled or not (access if model else level):
         raise errors.denied()
     requests.note_connection(ctx, name)
@@ -221,11 +221,12 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
         model=found,
         model_access=access,
         last_connection=login.last_connection,
-        created=created,
+        created=added,
     )
 
 
-def _created(tx: Tx, name: str) -> datetime | None:
+def created(tx: Tx, name: str) -> datetime | None:
+    """Return when a user was added; None for the owner, who always was."""
     found = tx.find(Person, "person_get", name=name)
     return found.created if found else None
 
@@ -247,11 +248,7 @@ def still_in(ctx: Context, entered: LoggedIn) -> bool:
     """Return True when a user may keep the connection: enabled, with access, and with the same password."""
     with ctx.store.read() as tx:
         same = passwords.login_of(tx, entered.user).generation == entered.generation
-        if (
-            not same
-            or _created(tx, entered.user) != entered.created
-            or not users.is_enabled(tx, entered.user)
-        ):
+        if not same or created(tx, entered.user) != entered.created or not users.is_enabled(tx, entered.user):
             return False
         if entered.model is None:
             return bool(users.effective_level(tx, entered.user, Kind.CONTROLLER))

@@ -519,11 +519,37 @@ async def test_a_page_whose_model_was_removed_leads_to_all_models(
     assert "no longer exists" in await tab.value("document.querySelector('#cut').textContent")
 
 
-async def test_a_session_that_is_over_is_told(tab: Tab, base: str, house: TestController) -> None:
-    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+async def test_a_session_that_is_over_is_told_and_the_page_goes_on_after_a_login(
+    tab: Tab, base: str, house: TestController, server: Loopback
+) -> None:
+    page = f"{origin(base)}/ui/m/admin/shop/"
+    await tab.open(page)
+    await tab.value("window.same = true")
     await tab.forget_cookies()
     set_status(house, "active")
-    await tab.until("document.querySelector('#cut').textContent.includes('session is over')")
+    await tab.until("document.querySelector('#cut').textContent == 'Your session is over. Log in'")
+    assert await tab.value("document.querySelector('#cut a').href") == page
+    link = await server.link("admin")
+    await tab.value(f"fetch({link!r}).then(answer => answer.text()).then(() => 0)")  # as another tab does
+    set_status(house, "blocked", "after the login")
+    await tab.until("document.querySelector('#picture').textContent.includes('after the login')")
+    assert await tab.value("window.same && document.querySelector('#cut').hidden") is True
+
+
+async def test_an_open_page_goes_on_when_the_server_is_started_again(
+    tab: Tab, base: str, house: TestController, server: Loopback
+) -> None:
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    await tab.value("window.same = true")
+    await server.close()
+    again = Loopback(house.ctx, *server.address)
+    await again.start()
+    try:
+        set_status(house, "blocked", "after the start")
+        await tab.until("document.querySelector('#picture').textContent.includes('after the start')")
+        assert await tab.value("window.same && document.querySelector('#cut').hidden") is True
+    finally:
+        await again.close()
 
 
 async def test_a_server_that_no_longer_answers_is_told_within_half_a_minute(

@@ -95,13 +95,13 @@ def summary(layout: Layout) -> str:
     graph = layout.graph
     counts: Counter[str] = Counter()
     for card in graph.cards.values():
-        if look_of(card.status) in (Look.ERROR, Look.BLOCKED):
-            counts[card.status] += 1
+        for status, number in card.counts if card.kind == "group" else [(card.status, 1)]:
+            counts[status] += number if look_of(status) in (Look.ERROR, Look.BLOCKED) else 0
     words = [
         many(graph.applications, "application"),
         many(graph.units, "unit"),
         many(graph.machines, "machine"),
-        *(f"{number} {status}" for status, number in sorted(counts.items(), key=lambda pair: -pair[1])),
+        *(f"{number} {status}" for status, number in counts.most_common() if number),
     ]
     return ", ".join(words)
 

@@ -95,6 +95,14 @@ SELECT * FROM token WHERE digest = :digest AND purpose = :purpose
 -- name: token_delete
 DELETE FROM token WHERE digest = :digest
 
+-- name: token_use
+UPDATE token SET until = :until WHERE digest = :digest
+
+-- name: token_delete_more
+DELETE FROM token WHERE purpose = :purpose AND person = :person AND digest NOT IN (
+  SELECT digest FROM token WHERE purpose = :purpose AND person = :person ORDER BY until DESC, digest LIMIT :kept
+)
+
 -- name: token_delete_old
 DELETE FROM token WHERE until < :now
 

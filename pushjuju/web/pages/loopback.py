@@ -85,7 +85,7 @@ class Loopback:
             ApiError: The user does not exist or has no access to the controller.
         """
         entered = replace(await self._pool.run(lambda ctx: login.enter(ctx, user)), proved=False)
-        return f"{self.root}enter?token={self._site.sessions.link(entered)}"
+        return f"{self.root}enter?token={self._site.links.make(entered)}"
 
     @property
     def root(self) -> str:

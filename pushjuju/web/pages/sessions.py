@@ -1,31 +1,89 @@
-"""The browsers that have logged in: sessions, and links that log in once. All are in memory, as digests."""
+"""How browsers stay logged in: sessions, whose digests the store keeps, and links that log in once."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from hmac import compare_digest
 from secrets import token_bytes, token_urlsafe
 
+from pushjuju.services.entities.basis import tokens
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.tokens import Purpose
+from pushjuju.web import login
 from pushjuju.web.login import LoggedIn
 
 _BYTES = 32
-_IDLE_S, _LONGEST_S = 12 * 3600.0, 7 * 24 * 3600.0
+_IDLE, _LONGEST = timedelta(hours=12), timedelta(days=7)
+_NOTED = timedelta(hours=1)  # a use is written when the last one that was is older
 _LINK_S = 120.0
-_MOST = 1000
+_MOST = 100  # sessions of a user
 
 
-@dataclass(slots=True)
-class _Session:
-    entered: LoggedIn
-    begun: float
-    used: float
-    secret: bytes
+def begin(ctx: Context, entered: LoggedIn) -> str:
+    """Begin a session, and return its token: when it began, what kind of login it was, and a secret."""
+    now = ctx.clock.now()
+    facts = f"{int(now.timestamp())}.{entered.generation}.{entered.proved:d}."
+    with ctx.store.write() as tx:
+        tx.run("token_delete_more", purpose=Purpose.SESSION, person=entered.user, kept=_MOST - 1)
+        return tokens.make(tx, Purpose.SESSION, entered.user, now=now, until=now + _IDLE, facts=facts)
 
 
-class Sessions:
-    """Sessions and links of one server; a restart of the server ends them."""
+def find(ctx: Context, token: str, *, use: bool = True) -> LoggedIn | None:
+    """Return the user of a session, or None when the session is over.
+
+    Args:
+        use: True for a request of a person, which lengthens the session.
+    """
+    now = ctx.clock.now()
+    with ctx.store.read() as tx:
+        known = tokens.find(tx, Purpose.SESSION, token, now=now)
+        created = login.created(tx, known.person) if known else None
+    if known is None or known.until is None:
+        return None
+    begun, generation, proved = token.split(".")[:3]
+    found = LoggedIn(
+        user=known.person, display_name="", generation=int(generation), controller_access="",
+        created=created, proved=proved == "1",
+    )  # fmt: skip
+    latest = datetime.fromtimestamp(int(begun), UTC) + _LONGEST
+    if not login.still_in(ctx, found):
+        end(ctx, token)  # who gets access to the controller again logs in again
+        return None
+    if use and known.until < min(latest, now + _IDLE - _NOTED):
+        with ctx.store.write() as tx:
+            tx.run("token_use", digest=known.digest, until=min(latest, now + _IDLE))
+    return found
+
+
+def end(ctx: Context, token: str) -> None:
+    """End a session."""
+    with ctx.store.write() as tx:
+        tokens.use_up(tx, token)
+
+
+def mark(token: str) -> str:
+    """Return what proves that a form is from a page of a session.
+
+    Each page has another text, so that the size of a compressed page tells nothing about the secret.
+    """
+    pad = token_bytes(_BYTES)
+    return (pad + _xor(pad, _secret(token))).hex()
+
+
+def is_mark(token: str, mark: str) -> bool:
+    """Return True when a form is from a page of this session."""
+    try:
+        given = bytes.fromhex(mark)
+    except ValueError:
+        return False
+    pad, masked = given[:_BYTES], given[_BYTES:]
+    return len(masked) == _BYTES and compare_digest(_xor(pad, masked), _secret(token))
+
+
+class Links:
+    """The links of a process that log its user in, as digests."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         """Make an empty set.
@@ -34,10 +92,9 @@ class Sessions:
             now: Returns seconds of a clock that only goes forward.
         """
         self._now = now
-        self._sessions: dict[bytes, _Session] = {}
         self._links: dict[bytes, tuple[LoggedIn, float]] = {}
 
-    def link(self, entered: LoggedIn) -> str:
+    def make(self, entered: LoggedIn) -> str:
         """Return the token of a link that logs a user in once, within two minutes."""
         token = token_urlsafe(_BYTES)
         self._links[_digest(token)] = (entered, self._now() + _LINK_S)
@@ -48,59 +105,14 @@ class Sessions:
         found = self._links.pop(_digest(token), None)
         return found[0] if found is not None and self._now() <= found[1] else None
 
-    def begin(self, entered: LoggedIn) -> str:
-        """Begin a session, and return its token."""
-        if len(self._sessions) >= _MOST:
-            del self._sessions[min(self._sessions, key=lambda key: self._sessions[key].used)]
-        token, now = token_urlsafe(_BYTES), self._now()
-        self._sessions[_digest(token)] = _Session(entered, now, now, token_bytes(_BYTES))
-        return token
-
-    def find(self, token: str, *, use: bool = True) -> LoggedIn | None:
-        """Return the user of a session, or None when the session is over.
-
-        Args:
-            use: True for a request of a person, which lengthens the session.
-        """
-        key, now = _digest(token), self._now()
-        found = self._sessions.get(key)
-        if found is None:
-            return None
-        if now - found.used > _IDLE_S or now - found.begun > _LONGEST_S:
-            del self._sessions[key]
-            return None
-        if use:
-            found.used = now
-        return found.entered
-
-    def mark(self, token: str) -> str:
-        """Return what proves that a form is from a page of a session; empty when the session is over.
-
-        Each page has another text, so that the size of a compressed page tells nothing about the secret.
-        """
-        found = self._sessions.get(_digest(token))
-        if found is None:
-            return ""
-        pad = token_bytes(_BYTES)
-        return (pad + _xor(pad, found.secret)).hex()
-
-    def is_mark(self, token: str, mark: str) -> bool:
-        """Return True when a form is from a page of this session."""
-        found = self._sessions.get(_digest(token))
-        try:
-            given = bytes.fromhex(mark)
-        except ValueError:
-            return False
-        pad, masked = given[:_BYTES], given[_BYTES:]
-        return found is not None and len(masked) == _BYTES and compare_digest(_xor(pad, masked), found.secret)
-
-    def end(self, token: str) -> None:
-        """End a session."""
-        self._sessions.pop(_digest(token), None)
-
 
 def _xor(left: bytes, right: bytes) -> bytes:
     return bytes(one ^ other for one, other in zip(left, right, strict=True))
+
+
+def _secret(token: str) -> bytes:
+    """Return the secret of the forms of a session, which follows from the token."""
+    return _digest(f"forms {token}")
 
 
 def _digest(token: str) -> bytes:

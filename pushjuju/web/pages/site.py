@@ -21,12 +21,11 @@ from pushjuju.web import errors, login
 from pushjuju.web.api import Api
 from pushjuju.web.call import is_superuser
 from pushjuju.web.login import LoggedIn, Proof
-from pushjuju.web.pages import guard, rendering, shared
+from pushjuju.web.pages import guard, rendering, sessions, shared
 from pushjuju.web.pages.addresses import ROOT, ModelPages, is_page
 from pushjuju.web.pages.changing import uploads
 from pushjuju.web.pages.changing.posts import Posts
 from pushjuju.web.pages.routes import PAGES
-from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.pages.streams import Streams
 from pushjuju.web.pages.visit import Content, NoModel, Page, Visit, may_see, visit_of
 
@@ -66,7 +65,7 @@ class Site:
         self._cookie = "__Host-pushjuju" if secure else "pushjuju"
         self._streams = Streams(api, self.headers)
         self._shared = shared.Shared()
-        self.sessions = Sessions(time.monotonic)
+        self.links = sessions.Links(time.monotonic)
         self._posts = Posts(api)
         self._reads_only = read_only
 
@@ -136,16 +135,17 @@ class Site:
         self, request: web.Request, read: Callable[[Context, LoggedIn], T], *, use: bool = True
     ) -> T | None:
         """Return what a function reads for the user of a session, whose rights are checked now; or None."""
-        token = request.cookies.get(self._cookie, "")
-        if (found := self.sessions.find(token, use=use)) is None:
+        if not (token := self._token(request)):
             return None
 
-        def checked(ctx: Context) -> tuple[T] | None:
-            return (read(ctx, found),) if login.still_in(ctx, found) else None
+        def checked(ctx: Context) -> T | None:
+            found = sessions.find(ctx, token, use=use)
+            return read(ctx, found) if found else None
 
-        if (told := await self._api.pool.run(checked)) is None:
-            self.sessions.end(token)  # who gets access to the controller again logs in again
-        return told[0] if told else None
+        return await self._api.pool.run(checked)
+
+    def _token(self, request: web.Request) -> str:
+        return request.cookies.get(self._cookie, "")
 
     async def _user(self, request: web.Request, *, use: bool = True) -> LoggedIn | None:
         return await self._read(request, lambda _, found: found, use=use)
@@ -188,12 +188,12 @@ class Site:
                 told = "Too many wrong passwords: wait a minute, then try again."
             return self._login_form(to, name, told, _STATUS.get(error.code, 401))
         answer = _go_to(to if is_page(to) else ROOT)
-        self._begin(answer, entered)
+        await self._begin(answer, entered)
         return answer
 
     async def _log_out(self, request: web.Request) -> web.StreamResponse:
         guard.require_same_origin(request)
-        self.sessions.end(request.cookies.get(self._cookie, ""))
+        await self._api.pool.run(lambda ctx: sessions.end(ctx, self._token(request)))
         answer = _go_to(f"{ROOT}login")
         answer.del_cookie(self._cookie, path=self._path, secure=self._secure)
         return answer
@@ -201,21 +201,21 @@ class Site:
     async def _follow_link(self, request: web.Request) -> web.Response:
         """Log in with the token of a link; a page goes on, as a redirect would have no strict cookie."""
         token = request.query.get("token", "")
-        known = self.sessions.follow(token)
+        known = self.links.follow(token)
         entered = known or await self._api.pool.run(lambda ctx: login.follow(ctx, token))
         if entered is None:
             text = "This link has been used, or is too old. `pushjuju dashboard` makes another."
             return self._failed(request, 403, text)
         answer = self._html("enter.html", {"title": "Dashboard", "user": "", "to": ROOT})
-        self._begin(answer, entered)
+        await self._begin(answer, entered)
         return answer
 
     @property
     def _path(self) -> str:
         return "/" if self._secure else "/ui"
 
-    def _begin(self, answer: web.StreamResponse, entered: LoggedIn) -> None:
-        token = self.sessions.begin(entered)
+    async def _begin(self, answer: web.StreamResponse, entered: LoggedIn) -> None:
+        token = await self._api.pool.run(lambda ctx: sessions.begin(ctx, entered))
         answer.set_cookie(
             self._cookie, token, path=self._path, secure=self._secure, httponly=True, samesite="Strict"
         )
@@ -276,7 +276,7 @@ class Site:
             "may_post": not self._reads_only,
             "administers": administers,
             "superuser": is_superuser(visit.ctx),
-            "csrf": self.sessions.mark(request.cookies.get(self._cookie, "")),
+            "csrf": sessions.mark(self._token(request)),
             "here": request.path,
         }
 
@@ -285,7 +285,7 @@ class Site:
         guard.require_same_origin(request)
         entered = await self._required(request)
         form = await guard.read_form(request, _LARGEST_CHANGE, _MOST_FIELDS)
-        if not self.sessions.is_mark(request.cookies.get(self._cookie, ""), form.pop("csrf", "")):
+        if not sessions.is_mark(self._token(request), form.pop("csrf", "")):
             raise web.HTTPForbidden(text=uploads.FOREIGN)
         visit = await self._api.pool.run(lambda ctx: visit_of(ctx, entered.user, request))
         shown = await self._posts.answer(visit, entered, form, apply=request.path.endswith("/apply"))
@@ -306,7 +306,7 @@ class Site:
         """Attach a file of the browser's computer as a resource."""
         guard.require_same_origin(request)
         entered = await self._required(request)
-        is_own = partial(self.sessions.is_mark, request.cookies.get(self._cookie, ""))
+        is_own = partial(sessions.is_mark, self._token(request))
         visit = await self._api.pool.run(lambda ctx: visit_of(ctx, entered.user, request))
         await uploads.take(self._api, visit, entered, request, is_own)
         return _go_to(visit.pages.page("resources"))

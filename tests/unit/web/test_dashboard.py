@@ -15,17 +15,18 @@ import pytest
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.basis import logs, statuses, tokens
 from pushjuju.services.entities.basis import users as access
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.tokens import Purpose
 from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views import hook_runs
 from pushjuju.store.tx import ModelTx
 from pushjuju.web import limits, login
 from pushjuju.web.login import LoggedIn
-from pushjuju.web.pages import rendering, tables
+from pushjuju.web.pages import rendering, sessions, tables
 from pushjuju.web.pages.loopback import Loopback, address_of
 from pushjuju.web.pages.routes import PAGES
-from pushjuju.web.pages.sessions import Sessions
 from tests.world.api import PASSWORD, ApiWorld
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -286,14 +287,14 @@ async def test_a_page_that_stays_open_does_not_lengthen_its_session(
     served: ApiWorld, busy: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used: list[bool] = []
-    find = Sessions.find
+    find = sessions.find
 
-    def watched(self: Sessions, token: str, *, use: bool = True) -> LoggedIn | None:
+    def watched(ctx: Context, token: str, *, use: bool = True) -> LoggedIn | None:
         used.append(use)
-        return find(self, token, use=use)
+        return find(ctx, token, use=use)
 
     async with browsing(served, "admin") as browser:
-        monkeypatch.setattr(Sessions, "find", watched)
+        monkeypatch.setattr(sessions, "find", watched)
         await browser.get("/ui/m/admin/shop/", **{"X-Live": "1"})
         await browser.get("/ui/m/admin/shop/")
     assert used == [False, True]
@@ -451,19 +452,102 @@ async def test_a_request_on_this_computer_whose_head_does_not_end_is_cut(
         await server.close()
 
 
-def test_links_and_sessions_end_with_time(house: TestController) -> None:
+def test_links_end_with_time(house: TestController) -> None:
     now = 0.0
-    sessions, entered = Sessions(lambda: now), login.enter(house.ctx, "admin")
-    link = sessions.link(entered)
-    now += 121
-    assert sessions.follow(link) is None
-    idle, used = sessions.begin(entered), sessions.begin(entered)
+    links, entered = sessions.Links(lambda: now), login.enter(house.ctx, "admin")
+    first, second = links.make(entered), links.make(entered)
+    now += 119
+    assert links.follow(first) is entered
+    assert links.follow(first) is None
+    now += 2
+    assert links.follow(second) is None
+
+
+def test_sessions_end_with_time(house: TestController) -> None:
+    entered = login.enter(house.ctx, "admin")
+    idle, used = sessions.begin(house.ctx, entered), sessions.begin(house.ctx, entered)
     for _ in range(13):
-        now += 3600
-        sessions.find(used)
-    assert sessions.find(idle) is None
-    assert sessions.find(used) is entered
-    for _ in range(7 * 24):
-        now += 3600
-        found = sessions.find(used)
-    assert found is None
+        house.clock.advance(3600)
+        sessions.find(house.ctx, idle, use=False)
+        sessions.find(house.ctx, used)
+    assert sessions.find(house.ctx, idle) is None
+    assert sessions.find(house.ctx, used) == LoggedIn(
+        user="admin", display_name="", generation=entered.generation, controller_access="", proved=True
+    )
+    for _ in range(7 * 24 - 14):
+        house.clock.advance(3600)
+        assert sessions.find(house.ctx, used)
+    house.clock.advance(2 * 3600)
+    assert sessions.find(house.ctx, used) is None
+
+
+def test_a_use_of_a_session_is_written_at_most_once_an_hour(house: TestController) -> None:
+    token = sessions.begin(house.ctx, login.enter(house.ctx, "admin"))
+    untils = set()
+    for _ in range(60):
+        house.clock.advance(300)
+        sessions.find(house.ctx, token)
+        with house.ctx.store.read() as tx:
+            known = tokens.find(tx, Purpose.SESSION, token, now=house.clock.now())
+        assert known
+        untils.add(known.until)
+    assert len(untils) == 5
+
+
+def test_a_user_has_a_hundred_sessions_at_most(house: TestController) -> None:
+    entered = login.enter(house.ctx, "admin")
+    begun = []
+    for _ in range(102):
+        house.clock.advance(1)
+        begun.append(sessions.begin(house.ctx, entered))
+    found = [sessions.find(house.ctx, token, use=False) is not None for token in begun]
+    assert found == [False, False, *[True] * 100]
+
+
+def test_the_store_keeps_no_token_of_a_session(house: TestController) -> None:
+    token = sessions.begin(house.ctx, login.enter(house.ctx, "admin"))
+    assert token.rpartition(".")[2] not in str(house.dump())
+    for purpose in (Purpose.LINK, Purpose.METRICS):
+        with house.ctx.store.read() as tx:
+            assert not tokens.holder(tx, purpose, token, now=house.clock.now())
+    with house.ctx.store.write() as tx:
+        link = tokens.make(tx, Purpose.LINK, "admin", now=house.clock.now())
+    assert sessions.find(house.ctx, link) is None
+    begun, generation, proved, secret = token.split(".")
+    assert sessions.find(house.ctx, f"{begun}.{generation}.{1 - int(proved)}.{secret}") is None
+
+
+async def test_a_session_goes_on_after_the_server_was_started_again(busy: TestController) -> None:
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+        first = Loopback(busy.ctx)
+        await first.start()
+        assert (await session.get(await first.link("admin"))).status == 200
+        form = await (await session.get(f"{first.root}m/admin/shop/a/web")).text()
+        await first.close()
+        second = Loopback(busy.ctx, *first.address)
+        await second.start()
+        try:
+            assert (await session.get(second.root, allow_redirects=False)).status == 200
+            (cookie,) = session.cookie_jar
+            (proof,) = set(re.findall(r'name="csrf" value="(\w+)"', form))
+            assert sessions.is_mark(cookie.value, proof)
+        finally:
+            await second.close()
+
+
+async def test_who_has_logged_out_stays_out_on_every_server(busy: TestController) -> None:
+    one, other = Loopback(busy.ctx), Loopback(busy.ctx)
+    await one.start()
+    await other.start()
+    try:
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            await session.get(await one.link("admin"))
+            (cookie,) = session.cookie_jar
+            assert (await session.get(other.root, allow_redirects=False)).status == 200
+            await session.post(f"{one.root}logout", headers={"Origin": one.root.removesuffix("/ui/")})
+        async with aiohttp.ClientSession(cookies={cookie.key: cookie.value}) as session:
+            for server in (one, other):
+                assert (await session.get(server.root, allow_redirects=False)).status == 303
+    finally:
+        await one.close()
+        await other.close()

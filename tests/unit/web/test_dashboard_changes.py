@@ -23,12 +23,12 @@ from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import tasks
 from pushjuju.services.views.listings import applications as listings
 from pushjuju.services.views.listings import audit_lines
+from pushjuju.web.pages import sessions
 from pushjuju.web.pages.changing import plans
 from pushjuju.web.pages.changing.changes import CHANGES, Fields, parameters
 from pushjuju.web.pages.changing.forms import parameters as parameters_of
 from pushjuju.web.pages.changing.plans import _of_model
 from pushjuju.web.pages.loopback import Loopback
-from pushjuju.web.pages.sessions import Sessions
 from pushjuju.web.registry import Needs
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
@@ -289,7 +289,7 @@ async def test_a_change_needs_its_access(
     served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Each change of the registry, with each lower level of access; all other checks pass."""
-    monkeypatch.setattr(Sessions, "is_mark", lambda *_: True)
+    monkeypatch.setattr(sessions, "is_mark", lambda *_: True)
     for level in ("read",) if CHANGES[name].needs is Needs.WRITE else ("read", "write"):
         served.add_user(level)
         shop.write(

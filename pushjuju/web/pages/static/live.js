@@ -8,7 +8,7 @@ const SILENT_MS = 15_000, FIRST_PAUSE_MS = 1_000, LONGEST_PAUSE_MS = 30_000;
 
 /** @type {EventSource | null} */
 let stream = null;
-let loading = false, again = false, over = false;
+let loading = false, again = false, over = false, out = false;
 let heard = Date.now(), pause = FIRST_PAUSE_MS;
 /** @type {number | undefined} */
 let timer;
@@ -18,6 +18,13 @@ function tell(text) {
   if (text !== cut.textContent) document.dispatchEvent(new CustomEvent("told", { detail: text }));
   cut.textContent = text;
   cut.hidden = !text;
+}
+
+/** Show a text with a link. @param {string} text @param {string} href @param {string} label */
+function lead(text, href, label) {
+  if (cut.firstChild?.textContent === text) return;
+  tell(text);
+  cut.append(Object.assign(document.createElement("a"), { href, textContent: label }));
 }
 
 /** What the server sent of each piece: a page may mark the piece itself. @type {Map<string, string>} */
@@ -87,12 +94,17 @@ async function load() {
     do {
       again = false;
       const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live": "1" } });
-      if (answer.redirected) return end("Your session is over. Load the page again to log in.");
+      if (answer.redirected) {  // the page goes on when another tab has logged in
+        out = true;
+        return lead("Your session is over. ", location.href, "Log in");
+      }
       if (answer.status === 404) {
-        end("What this page showed no longer exists. ");
-        return cut.append(Object.assign(document.createElement("a"), { href: "/ui/", textContent: "All models" }));
+        over = true;
+        stream?.close();
+        return lead("What this page showed no longer exists. ", "/ui/", "All models");
       }
       if (!answer.ok) throw new Error(answer.statusText);  // a busy server: the change is not shown yet
+      if (out) { out = false; tell(""); }
       show(await answer.text());
     } while (again);
   } catch {
@@ -100,13 +112,6 @@ async function load() {
   } finally {
     loading = false;
   }
-}
-
-/** @param {string} text */
-function end(text) {
-  over = true;
-  stream?.close();
-  tell(text);
 }
 
 function retry() {
@@ -121,7 +126,7 @@ function follow() {
   if (stream || over || document.hidden) return;
   pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   stream = new EventSource(/** @type {string} */ (document.body.dataset.events));
-  stream.onopen = () => { heard = Date.now(); pause = FIRST_PAUSE_MS; tell(""); };
+  stream.onopen = () => { heard = Date.now(); pause = FIRST_PAUSE_MS; out = false; tell(""); };
   stream.addEventListener("alive", () => { heard = Date.now(); });
   stream.addEventListener("change", () => { heard = Date.now(); void load(); });
   stream.onerror = () => { void load(); retry(); };
@@ -135,7 +140,7 @@ document.addEventListener("visibilitychange", () => {
 });
 // A server that hangs says nothing, and does not close the connection either.
 window.setInterval(() => {
-  if (over || document.hidden || Date.now() - heard <= SILENT_MS) return;
+  if (over || out || document.hidden || Date.now() - heard <= SILENT_MS) return;
   tell(`Not live since ${new Date(heard).toLocaleTimeString()}: the server does not answer.`);
   if (stream) retry();
 }, SILENT_MS / 3);

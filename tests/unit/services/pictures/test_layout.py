@@ -166,6 +166,13 @@ def test_a_folded_model_has_a_layout_without_faults(number: int) -> None:
     assert not faults(found)
 
 
+def test_the_heading_counts_each_application_of_a_group() -> None:
+    found = laid_out(known_models.random_model(300, hubs=0, links=False))
+    (group,) = found.graph.cards.values()
+    assert dict(group.counts)["error"] == 5
+    assert svg.summary(found).endswith(", 5 error")
+
+
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_same_model_gives_the_same_picture(name: str) -> None:
     document, rows = KNOWN[name]()
