@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from enum import StrEnum
 
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
-from pushjuju.services.entities.basis import tokens, users
+from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.tokens import Purpose
 from pushjuju.services.requests.user import registration_string
+from pushjuju.store.rows.user_records import Token
 from pushjuju.store.tx import Tx
 
 LINK_MINUTES = 10
@@ -33,7 +36,7 @@ def make_link(ctx: Context, name: str, dashboard: str = "") -> str:
         _require_enabled(tx, name)
         now = ctx.clock.now()
         until = now + timedelta(minutes=LINK_MINUTES)
-        token = tokens.make(tx, Purpose.LINK, name, now=now, until=until)
+        token = make(tx, Purpose.LINK, name, now=now, until=until)
     return f"{place}/ui/enter?token={token}"
 
 
@@ -66,10 +69,10 @@ def _api_host(ctx: Context) -> str:
 def follow_link(ctx: Context, token: str) -> str:
     """Return the user of a link, which works no more; empty when the link is wrong, used or too old."""
     with ctx.store.read() as tx:  # wrong links write nothing
-        if not (found := tokens.holder(tx, Purpose.LINK, token, now=ctx.clock.now())):
+        if not (found := holder(tx, Purpose.LINK, token, now=ctx.clock.now())):
             return ""
     with replace(ctx, user=found).change_controller() as tx:
-        return found if tokens.use_up(tx, token) else ""
+        return found if use_up(tx, token) else ""
 
 
 def make_metrics_token(ctx: Context) -> str:
@@ -80,7 +83,7 @@ def make_metrics_token(ctx: Context) -> str:
     """
     with ctx.change_controller() as tx:
         _require_superuser(ctx, tx)
-        return tokens.make(tx, Purpose.METRICS, ctx.user, now=ctx.clock.now())
+        return make(tx, Purpose.METRICS, ctx.user, now=ctx.clock.now())
 
 
 def revoke_metrics_tokens(ctx: Context) -> int:
@@ -92,9 +95,44 @@ def revoke_metrics_tokens(ctx: Context) -> int:
 def metrics_reader(ctx: Context, token: str) -> str:
     """Return the user of a token that reads metrics; empty when the token is wrong."""
     with ctx.store.read() as tx:
-        return tokens.holder(tx, Purpose.METRICS, token, now=ctx.clock.now())
+        return holder(tx, Purpose.METRICS, token, now=ctx.clock.now())
 
 
 def _require_superuser(ctx: Context, tx: Tx) -> None:
     if users.effective_level(tx, ctx.user, users.Kind.CONTROLLER) != "superuser":
         raise NotPermitted(f'user "{ctx.user}" is no superuser of the controller')
+
+
+_BYTES = 32
+
+
+class Purpose(StrEnum):
+    """What a token is for."""
+
+    LINK = "link"  # logs a browser in once
+    METRICS = "metrics"  # reads metrics, until it is revoked
+
+
+def make(tx: Tx, purpose: Purpose, person: str, *, now: datetime, until: datetime | None = None) -> str:
+    """Return a new token for a user, and delete those that are over."""
+    token = secrets.token_urlsafe(_BYTES)
+    tx.run("token_delete_old", now=now)
+    tx.insert("token", Token(digest=_digest(token), purpose=purpose, person=person, until=until))
+    return token
+
+
+def holder(tx: Tx, purpose: Purpose, token: str, *, now: datetime) -> str:
+    """Return the user of a token; empty when the token is wrong or over, or the user is gone or disabled."""
+    found = tx.find(Token, "token_get", digest=_digest(token), purpose=purpose)
+    if found is None or (found.until is not None and found.until < now):
+        return ""
+    return found.person if users.is_enabled(tx, found.person) else ""
+
+
+def use_up(tx: Tx, token: str) -> bool:
+    """Delete a token; return False when another process has deleted it."""
+    return tx.run("token_delete", digest=_digest(token)) > 0
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
