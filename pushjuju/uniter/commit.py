@@ -269,12 +269,7 @@ def _set_status(tx: ModelTx, unit: str, event: Event, now: datetime) -> bool:
 
 
 def commit(
-    ctx: Context,
-    operation_id: str,
-    result: Result,
-    *,
-    decides: bool = False,
-    foreseen: Decided | None = None,
+    ctx: Context, operation_id: str, result: Result, *, decides: bool = False, foreseen: Decided | None = None
 ) -> Committed:
     """Commit the result of an operation to the model.
 
@@ -513,12 +508,7 @@ def _when_over(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result
 
 
 def _workload_after(
-    tx: ModelTx,
-    view: View,
-    operation: Operation,
-    outcome: Outcome,
-    writes: Mapping[str, Any],
-    now: datetime,
+    tx: ModelTx, view: View, operation: Operation, outcome: Outcome, writes: Mapping[str, Any], now: datetime
 ) -> None:
     after = workload_after(
         view.local, operation, success=is_success(outcome), status_set=bool(writes.get("status_set"))

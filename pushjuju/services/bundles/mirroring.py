@@ -187,12 +187,7 @@ def _joined(old: Mapping[str, Any] | None, new: dict[str, Any]) -> dict[str, Any
 
 
 def _put(
-    target: Path,
-    store: CharmStore,
-    item: Any,
-    what: str,
-    environ: Mapping[str, str],
-    tell: Tell | None,
+    target: Path, store: CharmStore, item: Any, what: str, environ: Mapping[str, str], tell: Tell | None
 ) -> bool:
     """Copy a file through the cache into the mirror; return True when the mirror did not have the file."""
     if target.exists():

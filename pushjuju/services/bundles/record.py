@@ -80,10 +80,7 @@ class _Work:
 
 
 def record(
-    ctx: Context,
-    model: str,
-    order: Order,
-    check: Callable[[ModelTx], None] | None = None,
+    ctx: Context, model: str, order: Order, check: Callable[[ModelTx], None] | None = None
 ) -> list[str]:
     """Record all steps of a plan in one transaction.
 

@@ -81,10 +81,7 @@ def _component(graph: Graph, names: Sequence[str], pairs: Sequence[tuple[str, st
 def _packed(components: Sequence[Mapping[str, Cell]]) -> list[tuple[Block, dict[str, Cell]]]:
     """Place each component at the first free rectangle, row by row, in a grid that is broad enough."""
     sizes = [
-        (
-            max(column for column, _ in cells.values()) + 1,
-            max(row for _, row in cells.values()) + 1,
-        )
+        (max(column for column, _ in cells.values()) + 1, max(row for _, row in cells.values()) + 1)
         for cells in components
     ]
     area = sum(columns * rows for columns, rows in sizes)

@@ -57,13 +57,7 @@ def describe(path: Path) -> Described:
     try:
         files = _of_folder(path) if path.is_dir() else _of_archive(path)
         return _from_pkg_info(files) or _from_project(files) or _from_setup_cfg(files)
-    except (
-        OSError,
-        tarfile.TarError,
-        zipfile.BadZipFile,
-        TomlFault,
-        configparser.Error,
-    ) as error:
+    except (OSError, tarfile.TarError, zipfile.BadZipFile, TomlFault, configparser.Error) as error:
         raise InvalidCharm(f"cannot read the sources of package {path.name}: {error}") from None
 
 

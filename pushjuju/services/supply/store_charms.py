@@ -143,10 +143,7 @@ def resolve(
     asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
     with ctx.read(model) as tx:
         default = model_config.stored(tx).get("default-base")
-    bases = _BaseRules(
-        default=Base.parse(str(default)) if default else None,
-        extra=extra_bases(ctx),
-    )
+    bases = _BaseRules(default=Base.parse(str(default)) if default else None, extra=extra_bases(ctx))
     for number, request in enumerate(requests):
         try:
             asks[number] = (request, *_ask(request, bases))

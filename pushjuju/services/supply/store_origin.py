@@ -5,9 +5,7 @@ from __future__ import annotations
 from pushjuju.charms.format.url import CharmURL
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import (
-    StoreCharm,
-)
+from pushjuju.core.charmstore import StoreCharm
 from pushjuju.core.values import dataclass
 
 

@@ -57,13 +57,7 @@ class Fetched:
 
 
 def resolve(
-    ctx: Context,
-    model: str,
-    bundle: Bundle,
-    facts: ModelFacts,
-    *,
-    force: bool,
-    without: Collection[str] = (),
+    ctx: Context, model: str, bundle: Bundle, facts: ModelFacts, *, force: bool, without: Collection[str] = ()
 ) -> Resolved:
     """Ask the store for the revisions that a bundle names, unless the model has all of them.
 

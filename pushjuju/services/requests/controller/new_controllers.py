@@ -110,12 +110,7 @@ def _taken(made: ControllerDir, place: Path | str) -> StoreError:
 
 
 def _prepare(
-    made: ControllerDir,
-    place: Path | str,
-    places: clouds.Folders,
-    cloud: Cloud,
-    model: Model,
-    caller: Caller,
+    made: ControllerDir, place: Path | str, places: clouds.Folders, cloud: Cloud, model: Model, caller: Caller
 ) -> None:
     """Create the store with the controller's own model, or complete the store of an interrupted bootstrap."""
     if isinstance(place, str):  # known again after an interruption: the directory keeps its key

@@ -41,12 +41,7 @@ def add(ctx: Context, name: str, display_name: str, password: str = "") -> bytes
             raise AlreadyExists("failed to create user: username unavailable")
         tx.insert(
             "person",
-            Person(
-                name=name,
-                display_name=display_name,
-                created=ctx.clock.now(),
-                created_by=ctx.user,
-            ),
+            Person(name=name, display_name=display_name, created=ctx.clock.now(), created_by=ctx.user),
         )
         tx.run("access_set", kind=Kind.CONTROLLER, target="", person=name, level="login")
         tx.run("user_login_set_password", name=name, password=kept)
