@@ -14,7 +14,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.services.bundles.plan.changes import Change, Method
 from pushjuju.services.bundles.plan.facts import ModelFacts
 from pushjuju.services.bundles.plan.plan import ResolvedCharm, Wanted, plan
-from pushjuju.services.bundles.read import bases
+from pushjuju.services.bundles.read import values
 from pushjuju.services.bundles.read.load import merge_and_verify
 from pushjuju.services.bundles.read.source import MAX_TEXT, Source
 from pushjuju.services.bundles.read.values import Application, Bundle
@@ -61,7 +61,7 @@ def _deploys(change: Change) -> bool:
 def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:
     """Return the charm of an application, from the bundle alone; no request is sent to a store."""
     revision = -1 if app.revision is None else app.revision
-    base = bases.application_base(bundle, app)
+    base = values.application_base(bundle, app)
     return ResolvedCharm(name=app.charm_name, base=base, channel=app.channel, revision=revision)
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.portable.output import format_yaml
-from pushjuju.services.bundles.document import document
 from pushjuju.services.bundles.plan import model_facts
-from pushjuju.services.bundles.plan.as_bundle import OVERLAY, Fields, Options
+from pushjuju.services.bundles.plan.as_bundle import OVERLAY, Fields, Options, document
 from pushjuju.services.bundles.plan.as_bundle import export as as_document
 from pushjuju.services.bundles.plan.facts import ApplicationFacts
 from pushjuju.services.entities.application import resources

@@ -20,8 +20,8 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.sources import CharmStore, Tell
 from pushjuju.plugins.sources import mirror as form
-from pushjuju.services.bundles.read.bases import application_base
 from pushjuju.services.bundles.read.load import load
+from pushjuju.services.bundles.read.values import application_base
 from pushjuju.services.supply.store_charms import cached, suggested
 
 

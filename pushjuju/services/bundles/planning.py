@@ -38,7 +38,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.charm_build import CharmPaths
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.tx import ModelTx
 
 

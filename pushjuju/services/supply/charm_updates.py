@@ -18,7 +18,7 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import origins
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.queue import model_key, touch
 from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.tx import ModelTx

@@ -48,7 +48,7 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.charm.bases import extra_bases
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import download_cache
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.rows.records import Application, Machine
 

@@ -20,8 +20,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.facts import ModelFacts
 from pushjuju.services.bundles.plan.plan import ResolvedCharm
-from pushjuju.services.bundles.read.bases import application_base
-from pushjuju.services.bundles.read.values import Application, Bundle, Fault
+from pushjuju.services.bundles.read.values import Application, Bundle, Fault, application_base
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import bases, charms

@@ -21,11 +21,10 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.changes import Change, Method
 from pushjuju.services.bundles.plan.facts import ModelFacts
-from pushjuju.services.bundles.read.bases import application_base
-from pushjuju.services.bundles.read.values import Application, Bundle
+from pushjuju.services.bundles.read.values import Application, Bundle, application_base
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.supply import store_charms
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

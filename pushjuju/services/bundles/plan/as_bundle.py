@@ -12,6 +12,7 @@ from typing import Any
 from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
+from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts, container_type, top_machine
 from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
@@ -208,3 +209,14 @@ def _overlay(model: ModelFacts) -> Fields | None:
         if entry:
             applications[name] = entry
     return Fields(applications=applications) if applications else None
+
+
+def document(value: Any) -> Any:
+    """Return the data of a bundle with `Fields` as `Struct`, so that the writers keep the order of keys."""
+    if isinstance(value, Fields):
+        return Struct({key: document(item) for key, item in value.items()})
+    if isinstance(value, dict):
+        return {key: document(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [document(item) for item in value]
+    return value

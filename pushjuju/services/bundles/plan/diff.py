@@ -14,8 +14,7 @@ from pushjuju.services.bundles.plan.as_bundle import Fields, directive_text
 from pushjuju.services.bundles.plan.equal import same_constraints, same_exposures, same_value
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts, top_machine
 from pushjuju.services.bundles.plan.machines import MachineMap
-from pushjuju.services.bundles.read.bases import application_base, machine_base
-from pushjuju.services.bundles.read.values import Application, Bundle, Exposed
+from pushjuju.services.bundles.read.values import Application, Bundle, Exposed, application_base, machine_base
 
 
 def diff(

@@ -15,8 +15,16 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan import machines
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, MachineFacts, ModelFacts
 from pushjuju.services.bundles.plan.machines import MachineMap
-from pushjuju.services.bundles.read.bases import application_base, machine_base
-from pushjuju.services.bundles.read.values import ALL, Application, Bundle, Exposed, Machine, endpoint
+from pushjuju.services.bundles.read.values import (
+    ALL,
+    Application,
+    Bundle,
+    Exposed,
+    Machine,
+    application_base,
+    endpoint,
+    machine_base,
+)
 
 _ORDER = ("", "read", "consume", "admin")  # access levels of offers, the lowest first
 _OWNER = "admin"

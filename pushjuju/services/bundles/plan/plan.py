@@ -20,8 +20,7 @@ from pushjuju.services.bundles.plan.changes import Change, Draft, Method
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts
 from pushjuju.services.bundles.plan.machines import MachineMap
 from pushjuju.services.bundles.plan.placing import place_units
-from pushjuju.services.bundles.read.bases import machine_base
-from pushjuju.services.bundles.read.values import Application, Bundle, endpoint
+from pushjuju.services.bundles.read.values import Application, Bundle, endpoint, machine_base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds, opened, sharing
-from pushjuju.services.entities.cloud.owned_credentials import key_of, parts_of
+from pushjuju.services.entities.cloud.clouds import key_of, parts_of
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sides import Sides

@@ -14,7 +14,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.cloud.owned_credentials import key_of
+from pushjuju.services.entities.cloud.clouds import key_of
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.requests.cloud.credentials import Trial

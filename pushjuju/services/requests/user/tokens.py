@@ -1,4 +1,7 @@
-"""The requests of `dashboard --link` and `metrics token`."""
+"""The requests of `dashboard --link` and `metrics token`: tokens that stand for a user.
+
+The store has the digests of the tokens alone.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pushjuju.core.errors import AlreadyExists, NotPermitted, NotValid
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.cloud.owned_credentials import parts_of
+from pushjuju.services.entities.cloud.clouds import parts_of
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.requests.user import passwords
 from pushjuju.store.rows.user_records import Person

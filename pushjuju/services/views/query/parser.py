@@ -1,4 +1,7 @@
-"""Parses a query into a tree. Pure. Mirrors: juju cmd/juju/waitfor/query/parser.go, ast.go (3.6)"""
+"""Splits a query into tokens, and parses these into a tree. Pure.
+
+Mirrors: juju cmd/juju/waitfor/query/lexer.go, token.go, parser.go, ast.go (3.6)
+"""
 
 from __future__ import annotations
 
