@@ -49,13 +49,11 @@ def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
     charms = {name: _charm(bundle, app) for name, app in bundle.applications.items()}
     made = plan(Wanted(bundle=bundle, charms=charms), ModelFacts())
     deployed = {
-        str(change.args["application"]): change.args.get("base") for change in made if _deploys(change)
+        str(change.args["application"]): change.args.get("base")
+        for change in made
+        if change.method is Method.DEPLOY
     }
     return [_step(change, deployed) for change in made], []
-
-
-def _deploys(change: Change) -> bool:
-    return change.method is Method.DEPLOY
 
 
 def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:

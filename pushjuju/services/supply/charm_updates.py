@@ -63,7 +63,7 @@ def questions(tx: ModelTx) -> list[Question]:
 
 def note(ctx: Context, asked: Sequence[Question], answers: Sequence[StoreCharm | HubError]) -> list[str]:
     """Record the answers of a store; return a line for each application whose answer is an error."""
-    problems, _now = [], ctx.clock.now()
+    problems = []
     with ctx.store.write() as tx:
         for question, answer in zip(asked, answers, strict=True):
             origin = question.origin

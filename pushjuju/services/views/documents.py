@@ -6,6 +6,7 @@ Keys and order are those of Juju's JSON; times are aware datetimes, which the co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -203,14 +204,10 @@ def _controller(
 
 
 def _sizes(place: Path | str) -> dict[str, int]:
-    store = Store.open(place)
-    try:
-        with store.read() as tx:
-            every = tx.list(Model, "model_list")
-            count = sum(len(tx.rows("machine_list", model=model.uuid)) for model in every)
-            return {"model-count": len(every), "machine-count": count}
-    finally:
-        store.close()
+    with closing(Store.open(place)) as store, store.read() as tx:
+        every = tx.list(Model, "model_list")
+        count = sum(len(tx.rows("machine_list", model=model.uuid)) for model in every)
+        return {"model-count": len(every), "machine-count": count}
 
 
 def show_model(ctx: Context, model: Model) -> dict[str, object]:

@@ -138,7 +138,7 @@ def bring_bundle(
     )
     store = store_charms.open_store(ctx, model)
     found = store_charms.resolve_one(ctx, model, request, store=store).charm
-    path = store_charms.fetch_file(ctx, store, found.download, f'bundle "{found.name}"')
+    path = store_charms.cached(ctx.environ, store, found.download, f'bundle "{found.name}"')
     return path, found.name, found.revision
 
 

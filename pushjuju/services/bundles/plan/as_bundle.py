@@ -138,7 +138,7 @@ def _application(app: ApplicationFacts, default: str, options: Options, with_bin
         annotations=dict(app.annotations),
         constraints=constraints_text(app.constraints),
         storage={name: directive_text(*item) for name, item in app.storage.items()},
-        bindings=_bindings(app) if with_bindings else {},
+        bindings=(dict(app.endpoints_bound) or {ALL: "alpha"}) if with_bindings else {},
         trust=app.trust,
     )
 
@@ -180,10 +180,6 @@ def directive_text(pool: str, size: int, count: int) -> str:
 def _uses_spaces(model: ModelFacts) -> bool:
     used = {space for app in model.applications.values() for space in app.endpoints_bound.values()}
     return len(used) > 1 or bool(used - {"alpha"})
-
-
-def _bindings(app: ApplicationFacts) -> dict[str, str]:
-    return dict(app.endpoints_bound) or {ALL: "alpha"}
 
 
 # --- the overlay ------------------------------------------------------------------------------------------

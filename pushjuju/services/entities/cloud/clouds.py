@@ -174,3 +174,11 @@ def of_owner(stored: CloudCredentials, owner: str) -> CloudCredentials:
         default_region=stored.default_region,
         credentials=own,
     )
+
+
+def keep_credential(
+    files: CloudFiles, cloud: str, key: str, item: StoredCredential, kind: ProviderType | None = None
+) -> None:
+    """Write a credential to files; attributes that the schema calls secret are encrypted."""
+    secret = secret_attributes(kind, item.auth_type, list(item.attributes))
+    files.put_credential(cloud, key, item, secret)

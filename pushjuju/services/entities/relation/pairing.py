@@ -25,16 +25,8 @@ def side_of(tx: ModelTx, name: str) -> Side | None:
     if found is None:
         return None
     charm = charms.get(tx, found.charm_url)
-    return Side(
-        application=name,
-        provides=charm.meta.provides,
-        requires=charm.meta.requires,
-        peers=charm.meta.peers,
-        subordinate=charm.meta.subordinate,
-        alive=found.life == Life.ALIVE,
-        bases=charm.bases(),
-        base=None if found.subordinate else Base.parse(found.base),
-    )
+    base = None if found.subordinate else Base.parse(found.base)
+    return Side.of(name, charm.meta, bases=charm.bases(), base=base, alive=found.life == Life.ALIVE)
 
 
 def checked(tx: ModelTx, pair: Pair) -> Pair:

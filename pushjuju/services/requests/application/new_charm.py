@@ -238,8 +238,7 @@ def _used(tx: ModelTx, application: Application) -> Iterator[UsedRelation]:
 
 
 def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCharm, url: str) -> None:
-    _now, charm = ctx.clock.now(), request.packed.charm
-    name = application.name
+    name, charm = application.name, request.packed.charm
     old = charms.stored_settings(tx, name, application.charm_url)
     settings: Settings = {**filter_settings(charm.config, old), **_asked(tx, request)[0]}
     charms.put_settings(tx, name, url, settings)

@@ -173,12 +173,8 @@ def _files(controller: ControllerDir) -> dict[str, Path]:
 
 
 def _archives(copy: Path) -> list[str]:
-    store = Store.open(copy)
-    try:
-        with store.read() as tx:
-            return backup.blob_names(tx)
-    finally:
-        store.close()
+    with contextlib.closing(Store.open(copy)) as store, store.read() as tx:
+        return backup.blob_names(tx)
 
 
 def _write(target: Path, meta: Mapping[str, Any], files: Mapping[str, Path], blobs: list[Path]) -> None:
@@ -315,13 +311,10 @@ def _state_of(controller: ControllerDir) -> str:
 
 def _into_store(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> Path:
     """Replace the rows of a sound store; processes that use the store continue with the new rows."""
-    store = Store.open(controller.store_place)
-    try:
+    with contextlib.closing(Store.open(controller.store_place)) as store:
         _put_blobs(found, controller, source)
         before = _before(controller, clock)
         backup.take_back(store, found.store, before)
-    finally:
-        store.close()
     _put_files(found, controller)
     return before
 

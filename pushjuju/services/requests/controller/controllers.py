@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,14 +44,10 @@ def sweep(datadir: DataDir) -> list[str]:
 
 def used(controller: ControllerDir) -> bool:
     """Return True when a controller has more than one model, or a model that is not empty."""
-    store = Store.open(controller.store_place)
-    try:
-        with store.read() as tx:
-            found = [row["uuid"] for row in tx.rows("model_list") if row["name"] != models.CONTROLLER]
-            names: Sequence[StatementName] = ("application_list", "remote_application_list", "machine_list")
-            return len(found) > 1 or any(tx.rows(name, model=model) for model in found for name in names)
-    finally:
-        store.close()
+    with closing(Store.open(controller.store_place)) as store, store.read() as tx:
+        found = [row["uuid"] for row in tx.rows("model_list") if row["name"] != models.CONTROLLER]
+        names: Sequence[StatementName] = ("application_list", "remote_application_list", "machine_list")
+        return len(found) > 1 or any(tx.rows(name, model=model) for model in found for name in names)
 
 
 def require_lost(controller: ControllerDir, error: StoreError) -> None:
