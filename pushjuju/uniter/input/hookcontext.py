@@ -63,12 +63,12 @@ def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) ->
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
         **storage_context(view.remote, hook),
-        **(_secrets(tx, view) if view.application.secrets else {}),
+        **(
+            {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
+            if view.application.secrets
+            else {}
+        ),
     }
-
-
-def _secrets(tx: ModelTx, view: View) -> dict[str, object]:
-    return {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
 
 
 def application_status(tx: ModelTx, unit: Unit) -> dict[str, object]:

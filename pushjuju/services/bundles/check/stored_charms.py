@@ -65,7 +65,7 @@ def resolve(
     """
     wanted = [
         app
-        for app in _sorted(bundle)
+        for _, app in sorted(bundle.applications.items())
         if not app.is_local and app.name not in without and not _has(facts, app)
     ]
     if not wanted:
@@ -93,10 +93,6 @@ def resolve(
             origins[app.name] = found
     lines = [_line(app) for app in wanted if not _same_charm(facts, app)]
     return Resolved(origins=origins, lines=tuple(lines), failed=failed)
-
-
-def _sorted(bundle: Bundle) -> list[Application]:
-    return [bundle.applications[name] for name in sorted(bundle.applications)]
 
 
 def _same_charm(facts: ModelFacts, app: Application) -> bool:

@@ -6,7 +6,7 @@ Mirrors: juju apiserver/facades/client/bundle/bundle.go, juju/charm v12 bundleda
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pushjuju.core.base import SERIES, Base
@@ -86,13 +86,11 @@ def export(model: ModelFacts, options: Options) -> tuple[Fields, Fields | None]:
             for name, item in machines.items()
         }
     if model.relations:
-        bundle["relations"] = [list(pair) for pair in _ordered(model.relations)]
+        # By endpoints, not by number, so that equal models have equal exports.
+        bundle["relations"] = sorted(
+            map(list, model.relations), key=lambda pair: list(map(natural_key, pair))
+        )
     return bundle, _overlay(model)
-
-
-def _ordered(relations: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return relations sorted by endpoints, not by number, so that equal models have equal exports."""
-    return sorted(relations, key=lambda pair: (natural_key(pair[0]), natural_key(pair[1])))
 
 
 def _default_base(bases: list[str], standard: str) -> str:

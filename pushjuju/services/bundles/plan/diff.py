@@ -71,7 +71,7 @@ def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, a
     if base and base != there.base:
         made["base"] = _sides(base, there.base)
     # The store chooses channel and revision for a bundle that names neither, so nothing is compared then.
-    if not app.is_local and app.channel and _channel(app.channel) != there.channel:
+    if not app.is_local and app.channel and str(Channel.parse(app.channel).full()) != there.channel:
         made["channel"] = _sides(app.channel, there.channel)
     if not app.is_local and app.revision is not None and app.revision != there.revision:
         made["revision"] = _sides(app.revision, there.revision)
@@ -112,11 +112,6 @@ def _resource(there: ApplicationFacts, name: str) -> int | str:
     """Return the revision of a resource, "uploaded" for an uploaded file, or "" for a missing resource."""
     revision = there.resources.get(name)
     return "uploaded" if revision == -1 else "" if revision is None else revision
-
-
-def _channel(text: str) -> str:
-    """Return a channel with track and risk, as the model keeps it."""
-    return str(Channel.parse(text).full())
 
 
 def _exposures(bundle: Mapping[str, Exposed], model: Mapping[str, Exposed]) -> dict[str, Fields]:
