@@ -1,8 +1,8 @@
 """Gives each card of a graph a cell of one grid: packed components, hubs in a column at the right. Pure.
 
 Cards whose places people chose, as annotations `gui-x` and `gui-y` say them, keep the order of these places.
-They stand in the cells of the grid all the same, so that no card lies over another, and no line goes through a
-card.
+They stand in the cells of the grid all the same, so that no card lies over another, and no line goes through
+a card.
 """
 
 from __future__ import annotations

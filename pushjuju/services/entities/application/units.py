@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid, not_found
+from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.problems import Subject
 from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
@@ -142,9 +143,7 @@ def add_units(
     """Add units to an application that is alive, as `add-unit` does."""
     with ctx.change(model) as tx:
         models.require_alive(tx)
-        found = tx.find(Application, "application_get", name=application)
-        if found is None:
-            raise not_found("application", application)
+        found = applications.get(tx, application)
         if found.life != Life.ALIVE:
             raise NotValid(
                 f'cannot add unit to application "{application}": application is not found or not alive'

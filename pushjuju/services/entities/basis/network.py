@@ -247,8 +247,3 @@ def check_egress(text: str) -> None:
                 raise ValueError
         except ValueError:
             raise NotValid(f"invalid egress subnet: {cidr}: invalid CIDR address: {cidr}") from None
-
-
-def split_egress(text: str) -> list[str]:
-    """Return the subnets of a text with commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]
