@@ -12,11 +12,9 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Return the present moment, timezone-aware, in UTC."""
-        ...
 
     def monotonic(self) -> float:
         """Return seconds from a clock that never jumps when somebody sets the time of day."""
-        ...
 
 
 class SystemClock:

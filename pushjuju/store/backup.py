@@ -116,16 +116,15 @@ def check_copy(path: Path) -> None:
         with _opened(path) as connection:
             problems = [row[0] for row in connection.execute("PRAGMA integrity_check")]
             problems = [] if problems == ["ok"] else problems
-            problems += [f"{row[0]}: a row without its {row[2]}" for row in _strays(connection)]
+            problems += [
+                f"{row[0]}: a row without its {row[2]}"
+                for row in connection.execute("PRAGMA foreign_key_check")
+            ]
     except sqlite3.DatabaseError as error:
         problems = [str(error)]
     if problems:
         detail = "; ".join(problems[:_FIRST_PROBLEMS])
         raise StoreDamaged(f"the store {path} is damaged", detail=detail, hint="use another copy")
-
-
-def _strays(connection: sqlite3.Connection) -> list[tuple[str, int, str, int]]:
-    return connection.execute("PRAGMA foreign_key_check").fetchall()
 
 
 def schema_of(path: Path) -> int:

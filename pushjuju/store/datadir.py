@@ -31,6 +31,18 @@ if TYPE_CHECKING:
     from pushjuju.store.tx import Tx
 
 
+def _setting(key: str, value: str | None) -> Callable[[MutableMapping[str, Any]], None]:
+    """Return a change of a document that sets a key; None removes the key."""
+
+    def change(document: MutableMapping[str, Any]) -> None:
+        if value is None:
+            document.pop(key, None)
+        else:
+            document[key] = value
+
+    return change
+
+
 class ControllerDir:
     """The directory of one controller."""
 
@@ -133,14 +145,7 @@ class ControllerDir:
 
     def set(self, key: str, value: str | None) -> None:
         """Set a key of controller.toml; None removes the key."""
-
-        def change(document: MutableMapping[str, Any]) -> None:
-            if value is None:
-                document.pop(key, None)
-            else:
-                document[key] = value
-
-        self.change(change)
+        self.change(_setting(key, value))
 
     def change(self, change: Callable[[MutableMapping[str, Any]], None]) -> None:
         """Change controller.toml; the comments of users stay."""
@@ -254,14 +259,7 @@ class DataDir:
 
     def set_main(self, key: str, value: str | None) -> None:
         """Set a key of pushjuju.toml; None removes the key."""
-
-        def change(document: MutableMapping[str, Any]) -> None:
-            if value is None:
-                document.pop(key, None)
-            else:
-                document[key] = value
-
-        edit_toml(self.root / MAIN, change)
+        edit_toml(self.root / MAIN, _setting(key, value))
 
     def main(self) -> dict[str, Any]:
         """Return the content of pushjuju.toml."""

@@ -29,7 +29,6 @@ class Row(Protocol):
 
     def keys(self) -> list[str]:
         """Return the names of the columns."""
-        ...
 
 
 class Rows(Protocol):
@@ -48,7 +47,6 @@ class Rows(Protocol):
 
     def fetchall(self) -> list[Any]:
         """Return the rows that are left."""
-        ...
 
     def __iter__(self) -> Iterator[Any]: ...
 
@@ -58,7 +56,6 @@ class Connection(Protocol):
 
     def execute(self, statement: str, params: Any = (), /) -> Rows:
         """Run a statement, whose parameters are written `:name`."""
-        ...
 
 
 Figure = tuple[str, tuple[str, ...], float, str]  # a metric without prefix: name, labels, value, suffix
@@ -72,11 +69,9 @@ class OpenStore(Protocol):
 
     def within(self, model: str = "") -> AbstractContextManager[Any]:
         """Return the open transaction as a context manager."""
-        ...
 
     def transaction(self, model: str, *, later: bool) -> AbstractContextManager[Any]:
         """Return a writing transaction of its own."""
-        ...
 
     def forget(self) -> None:
         """Drop everything cached from a transaction that was rolled back."""
@@ -98,15 +93,12 @@ class Group(Protocol):
 
         Any other shared transaction is committed.
         """
-        ...
 
     def look(self) -> AbstractContextManager[Any]:
         """Return the shared transaction that is open, for reading."""
-        ...
 
     def part(self, model: str = "") -> AbstractContextManager[Any]:
         """Open a transaction, or a part of a shared one, which an exception undoes alone."""
-        ...
 
     def flush(self) -> None:
         """Make all writes durable now."""
@@ -131,11 +123,9 @@ class Wakes(Protocol):
 
     def fileno(self) -> int:
         """Return the descriptor that can be read when something has come."""
-        ...
 
     def heard(self) -> bool | None:
         """Return True when others have made work due since the last call; None when listening has ended."""
-        ...
 
     def close(self) -> None:
         """Stop to listen."""
@@ -162,7 +152,6 @@ class Engine(Protocol):
     @property
     def place(self) -> Path | str:
         """The file, or the address of a database."""
-        ...
 
     @property
     def connection(self) -> Connection: ...
@@ -185,14 +174,12 @@ class Engine(Protocol):
         Raises:
             StoreError: The database cannot be used; no transaction is open.
         """
-        ...
 
     def commit(self) -> None:
         """Commit, and return when the transaction is durable, unless it was begun `later`."""
 
     def group(self, store: OpenStore) -> Group | None:
         """Return what lets several writers wait together, or None for writers that share one transaction."""
-        ...
 
     def rollback(self) -> None:
         """Undo the transaction; without a transaction, do nothing."""
@@ -206,11 +193,9 @@ class Engine(Protocol):
         Args:
             recent: The same as for `begin`.
         """
-        ...
 
     def version(self) -> tuple[int, int]:
         """Return a value that every write of any process changes; reading it is cheap and reads no row."""
-        ...
 
     def appear(self, owner: str) -> None:
         """Let other processes see from now on whether this process lives.
@@ -228,7 +213,6 @@ class Engine(Protocol):
         Args:
             owners: The names of processes (`store.processes`).
         """
-        ...
 
     def remember(self) -> type[Any] | None:
         """Prepare for a process that caches rows: from now on `begin` returns `others`.
@@ -239,7 +223,6 @@ class Engine(Protocol):
 
     def clock(self) -> Clock | None:
         """Return the clock on which all processes of the store agree; None when they are on one host."""
-        ...
 
     def wakes(self) -> Wakes | None:
         """Return what hears when other processes have made work due; None when a process has to look.
@@ -247,23 +230,18 @@ class Engine(Protocol):
         Raises:
             StoreError: The database cannot be used.
         """
-        ...
 
     def tables(self) -> Iterable[str]:
         """Return the statements that make the tables, in SQLite's words."""
-        ...
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes on the disk: `store`, and `store_wal` for writes not in the tables yet."""
-        ...
 
     def figures(self) -> Iterable[Figure]:
         """Return what this process has done with the database since it began, as values of metrics."""
-        ...
 
     def standby(self) -> bool | None:
         """Return whether commits wait for a standby server; None without standbys, and for a file."""
-        ...
 
     def throw_away(self) -> None:
         """Write without waiting for the disk, to a copy that is deleted at the end of the process."""
@@ -276,7 +254,6 @@ class Engine(Protocol):
 
     def doubts(self) -> list[str]:
         """Return a sentence for each setting of the database that lets it lose commits or refuse users."""
-        ...
 
     def close(self) -> None:
         """Close the connection."""

@@ -3,7 +3,7 @@
 A wake never says what to do, only what to read; the worker decides from a fresh snapshot. Only one worker
 works on a key at a time: a claim is a lease with a heartbeat, and the lease of a dead process is free at
 once. Each claim has its own number, so that a worker that lost its lease without noticing cannot write
-(`leases.py`). `WorkQueue` is the interface for another queue, for example a distributed one.
+(`leases.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.problems import Problem, dumps, loads, sentence
@@ -89,56 +88,6 @@ class WorkItem:
         if self.owner is None or self.leased_until is None or self.leased_until <= now:
             return ""
         return "" if lives(self.owner) is False else self.owner
-
-
-class WorkQueue(Protocol):
-    """The interface of the queue: make a key due, claim it, renew the claim, finish."""
-
-    def touch(self, tx: Tx, key: str, due: datetime, reason: str = "") -> None:
-        """Make a key due; an earlier due time stays."""
-        ...
-
-    def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
-        """Claim the key that has been due longest, if any is free; never a key in `busy`."""
-        ...
-
-    def claim_some(
-        self,
-        prefix: str,
-        now: datetime,
-        most: int,
-        *,
-        busy: Container[str] = (),
-        left: Resting = _NOTHING,
-        later: bool = False,
-    ) -> list[Claim]:
-        """Claim several keys at once, those first that have been due longest."""
-        ...
-
-    def anything_due(self, prefix: str, now: datetime) -> bool:
-        """Return True when a key is due, whether claimed or not."""
-        ...
-
-    def anything_asked(self, prefix: str, now: datetime, since: datetime, left: Resting) -> bool:
-        """Return True when a key is due for requested work, not only for a due time since `since`."""
-        ...
-
-    def heartbeat(self, claim: Claim, now: datetime) -> bool:
-        """Renew a lease; return False when the lease is lost."""
-        ...
-
-    def finish(
-        self,
-        claim: Claim,
-        now: datetime,
-        due: datetime | None,
-        *,
-        attempts: int = 0,
-        reason: str = "",
-        problems: Sequence[Problem] = (),
-    ) -> None:
-        """Give a key back; it is due at `due`, or when it is woken if `due` is None."""
-        ...
 
 
 def machine_key(model: str, machine: str) -> str:

@@ -27,8 +27,7 @@ from pushjuju.portable import loglevels
 from pushjuju.runner.remote.base.results import CHARM_GONE, KNOWN, is_quiet, named, plain_result
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.application import hook_tally
-from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, wake
+from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, tally, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import lost_results
 from pushjuju.services.entities.model import controller_config, model_config
@@ -269,12 +268,7 @@ def _set_status(tx: ModelTx, unit: str, event: Event, now: datetime) -> bool:
 
 
 def commit(
-    ctx: Context,
-    operation_id: str,
-    result: Result,
-    *,
-    decides: bool = False,
-    foreseen: Decided | None = None,
+    ctx: Context, operation_id: str, result: Result, *, decides: bool = False, foreseen: Decided | None = None
 ) -> Committed:
     """Commit the result of an operation to the model.
 
@@ -358,7 +352,7 @@ def _close(
     text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
     now = ctx.clock.now()
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=now)
-    hook_tally.count(tx, found, outcome, kept, now)
+    tally.count_hook(tx, found, outcome, kept, now)
 
 
 def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> Committed:
@@ -513,12 +507,7 @@ def _when_over(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result
 
 
 def _workload_after(
-    tx: ModelTx,
-    view: View,
-    operation: Operation,
-    outcome: Outcome,
-    writes: Mapping[str, Any],
-    now: datetime,
+    tx: ModelTx, view: View, operation: Operation, outcome: Outcome, writes: Mapping[str, Any], now: datetime
 ) -> None:
     after = workload_after(
         view.local, operation, success=is_success(outcome), status_set=bool(writes.get("status_set"))

@@ -71,11 +71,7 @@ def announce(tx: ModelTx, view: View, local: LocalState, operation: Operation, n
 
 
 def prepared_operation(
-    tx: ModelTx,
-    view: View,
-    operation: Operation,
-    operation_id: str,
-    request: Mapping[str, Any] | None = None,
+    tx: ModelTx, view: View, operation: Operation, operation_id: str, request: Mapping[str, Any] | None = None
 ) -> Dispatch:
     """Build the request for an operation from the present state of the model.
 

@@ -46,7 +46,7 @@ async def restore_to_before_the_hooks(world: RealController, tmp_path: Path) -> 
     copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
     await world.settle()
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
-    backups.restore(world.ctx, copy)
+    backups.restore_anywhere(world.ctx.datadir, copy, clock=world.ctx.clock, name=world.ctx.controller.name)
     await world.settle()
 
 
@@ -92,7 +92,7 @@ async def test_hooks_with_new_causes_run_after_a_restore(world: RealController, 
     copy = backups.create(world.ctx, tmp_path / "copy.tar.gz").path
     world.config(do="true")
     await world.settle()
-    backups.restore(world.ctx, copy)
+    backups.restore_anywhere(world.ctx.datadir, copy, clock=world.ctx.clock, name=world.ctx.controller.name)
     await world.settle()
     assert world.agent() == ("idle", "")
     world.config(do="true")
@@ -113,7 +113,7 @@ async def test_a_hook_that_ran_during_the_copy_is_in_error_after_the_restore(
         first.process.wait(60)
         first.check()
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
-    backups.restore(world.ctx, copy)
+    backups.restore_anywhere(world.ctx.datadir, copy, clock=world.ctx.clock, name=world.ctx.controller.name)
     await world.settle()
     assert in_error(world, "start")
     world.resolve(retry=False)

@@ -278,11 +278,7 @@ def _write(charm: Charm, members: Mapping[str, _Member], out: Path) -> PackedCha
                 digest.update(chunk)
             os.fsync(stream.fileno())
     return PackedCharm(
-        path=out,
-        sha256=digest.hexdigest(),
-        size=out.stat().st_size,
-        members=members_of(members),
-        charm=charm,
+        path=out, sha256=digest.hexdigest(), size=out.stat().st_size, members=members_of(members), charm=charm
     )
 
 

@@ -48,19 +48,13 @@ def _export_arguments(part: Mapping[str, Any], problems: list[str]) -> dict[str,
 
 
 def _groups(
-    project: Mapping[str, Any],
-    part: Mapping[str, Any],
-    asked: Mapping[str, list[str]],
-    problems: list[str],
+    project: Mapping[str, Any], part: Mapping[str, Any], asked: Mapping[str, list[str]], problems: list[str]
 ) -> list[locks.Edge]:
     """Return the dependencies of the groups that a part asks for.
 
     With `--only`, Poetry ignores the groups that other arguments name.
     """
-    groups = {
-        **locks.table(project, "dependency-groups"),
-        **locks.table(project, "tool", "poetry", "group"),
-    }
+    groups = {**locks.table(project, "dependency-groups"), **locks.table(project, "tool", "poetry", "group")}
     only, without = asked["--only"], asked["--without"]
     named = [name for name in only if name != _MAIN]
     if not only:

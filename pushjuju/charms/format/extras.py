@@ -6,9 +6,9 @@ Mirrors: juju/charm lxdprofile.go metrics.go charmdir.go.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pushjuju.charms.format import coerce, yamlload
 from pushjuju.charms.format.coerce import Report
@@ -27,23 +27,27 @@ _FORBIDDEN_CONFIG = ("boot", "limits", "migration")
 _METRIC_TYPES = ("gauge", "absolute")
 _VCS_PREFIX = "revision-id: "
 
+T = TypeVar("T")
+
 
 # --- LXD profile ------------------------------------------------------------------------------------------
 
 
 def read_profile(data: bytes, problems: Problems) -> LXDProfile | None:
     """Return the LXD profile, or None after adding the faults of the file to `problems`."""
-    start = f"failed to unmarshall {PROFILE_FILE}: "
+    return _read(PROFILE_FILE, data, problems, f"failed to unmarshall {PROFILE_FILE}: ", _profile)
+
+
+def _read(
+    file: str, data: bytes, problems: Problems, start: str, make: Callable[[Any, Report], T]
+) -> T | None:
+    """Return the value of a YAML file; its faults, which begin with `start`, are added to `problems`."""
     try:
         raw = yamlload.load(data)
     except NotValid as error:
-        problems.add(PROFILE_FILE, start + error.message)
+        problems.add(file, start + error.message)
         return None
-
-    def report(path: str, text: str) -> None:
-        problems.add(PROFILE_FILE, start + text, key=path)
-
-    return _profile(raw, report)
+    return make(raw, lambda path, text: problems.add(file, start + text, key=path))
 
 
 def _profile(raw: Any, report: Report) -> LXDProfile:
@@ -121,18 +125,8 @@ def _profile_faults(profile: LXDProfile) -> Iterator[tuple[str, str]]:
 
 def read_metrics(data: bytes, problems: Problems) -> Metrics | None:
     """Return the metrics. Nothing uses them any more, but as in Juju, a bad file makes the charm invalid."""
-    start = f'parsing "{METRICS_FILE}" file: '
-    try:
-        raw = yamlload.load(data)
-    except NotValid as error:
-        problems.add(METRICS_FILE, start + error.message)
-        return None
-
-    def report(path: str, text: str) -> None:
-        problems.add(METRICS_FILE, start + text, key=path)
-
-    found = _metrics(raw, report)
-    if found.metrics:
+    found = _read(METRICS_FILE, data, problems, f'parsing "{METRICS_FILE}" file: ', _metrics)
+    if found is not None and found.metrics:
         problems.warn(f"{METRICS_FILE}: metrics are not collected any more; the file is ignored")
     return found
 

@@ -43,7 +43,15 @@ class Side:
     base: Base | None = None
 
     @classmethod
-    def of(cls, application: str, meta: CharmMeta, *, bases: tuple[Base, ...], base: Base | None) -> Side:
+    def of(
+        cls,
+        application: str,
+        meta: CharmMeta,
+        *,
+        bases: tuple[Base, ...],
+        base: Base | None,
+        alive: bool = True,
+    ) -> Side:
         """Return an application of this model as a side of a relation."""
         return cls(
             application=application,
@@ -51,6 +59,7 @@ class Side:
             requires=meta.requires,
             peers=meta.peers,
             subordinate=meta.subordinate,
+            alive=alive,
             bases=bases,
             base=base,
         )

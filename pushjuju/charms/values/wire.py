@@ -89,18 +89,6 @@ def _storage(entry: Mapping[str, Any]) -> StorageMeta:
     return StorageMeta(**{**entry, "properties": tuple(entry["properties"])})
 
 
-def _device(entry: Mapping[str, Any]) -> DeviceMeta:
-    return DeviceMeta(**entry)
-
-
-def _resource(entry: Mapping[str, Any]) -> ResourceMeta:
-    return ResourceMeta(**entry)
-
-
-def _payload(entry: Mapping[str, Any]) -> PayloadMeta:
-    return PayloadMeta(**entry)
-
-
 def _assumption(entry: Mapping[str, Any]) -> Feature | Composite:
     if "kind" in entry:
         return Composite(kind=entry["kind"], items=tuple(map(_assumption, entry["items"])))
@@ -118,9 +106,9 @@ def _meta(entry: Mapping[str, Any]) -> CharmMeta:
         "requires": _endpoint,
         "peers": _endpoint,
         "storage": _storage,
-        "devices": _device,
-        "resources": _resource,
-        "payloads": _payload,
+        "devices": lambda entry: DeviceMeta(**entry),
+        "resources": lambda entry: ResourceMeta(**entry),
+        "payloads": lambda entry: PayloadMeta(**entry),
     }
     values = dict(entry)
     for key, make in read.items():

@@ -46,13 +46,7 @@ _ACTIVE = (
     TaskStatus.CANCELLED,
     TaskStatus.COMPLETED,
 )
-_OVER = (
-    TaskStatus.ERROR,
-    TaskStatus.FAILED,
-    TaskStatus.ABORTED,
-    TaskStatus.CANCELLED,
-    TaskStatus.COMPLETED,
-)
+_OVER = (TaskStatus.ERROR, TaskStatus.FAILED, TaskStatus.ABORTED, TaskStatus.CANCELLED, TaskStatus.COMPLETED)
 
 
 def operation_status(statuses: Iterable[str]) -> TaskStatus:

@@ -14,7 +14,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.services.bundles.plan.changes import Change, Method
 from pushjuju.services.bundles.plan.facts import ModelFacts
 from pushjuju.services.bundles.plan.plan import ResolvedCharm, Wanted, plan
-from pushjuju.services.bundles.read import bases
+from pushjuju.services.bundles.read import values
 from pushjuju.services.bundles.read.load import merge_and_verify
 from pushjuju.services.bundles.read.source import MAX_TEXT, Source
 from pushjuju.services.bundles.read.values import Application, Bundle
@@ -49,19 +49,17 @@ def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
     charms = {name: _charm(bundle, app) for name, app in bundle.applications.items()}
     made = plan(Wanted(bundle=bundle, charms=charms), ModelFacts())
     deployed = {
-        str(change.args["application"]): change.args.get("base") for change in made if _deploys(change)
+        str(change.args["application"]): change.args.get("base")
+        for change in made
+        if change.method is Method.DEPLOY
     }
     return [_step(change, deployed) for change in made], []
-
-
-def _deploys(change: Change) -> bool:
-    return change.method is Method.DEPLOY
 
 
 def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:
     """Return the charm of an application, from the bundle alone; no request is sent to a store."""
     revision = -1 if app.revision is None else app.revision
-    base = bases.application_base(bundle, app)
+    base = values.application_base(bundle, app)
     return ResolvedCharm(name=app.charm_name, base=base, channel=app.channel, revision=revision)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.portable.output import format_yaml
-from pushjuju.services.bundles.document import document
 from pushjuju.services.bundles.plan import model_facts
-from pushjuju.services.bundles.plan.as_bundle import OVERLAY, Fields, Options
+from pushjuju.services.bundles.plan.as_bundle import OVERLAY, Fields, Options, document
 from pushjuju.services.bundles.plan.as_bundle import export as as_document
 from pushjuju.services.bundles.plan.facts import ApplicationFacts
 from pushjuju.services.entities.application import resources
@@ -44,17 +44,11 @@ def export(ctx: Context, model: str, request: Request) -> tuple[Fields, Fields |
     """Return the bundle, and its overlay, or None when the bundle needs no overlay."""
     with ctx.read(model) as tx:
         facts = model_facts.read(tx)
-        if request.beside is None:
-            options = Options(defaults=request.defaults, series=request.series)
-        else:
+        options = Options(defaults=request.defaults, series=request.series)
+        if request.beside is not None:
             uploaded = _write_resources(ctx, tx, facts.applications.values(), request.beside)
             _write_charms(ctx, tx, facts.applications.values(), request.beside)
-            options = Options(
-                defaults=request.defaults,
-                series=request.series,
-                charm_path=_charm_path,
-                resource_paths=uploaded,
-            )
+            options = replace(options, charm_path=_charm_path, resource_paths=uploaded)
         return as_document(facts, options)
 
 

@@ -20,8 +20,8 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.sources import CharmStore, Tell
 from pushjuju.plugins.sources import mirror as form
-from pushjuju.services.bundles.read.bases import application_base
 from pushjuju.services.bundles.read.load import load
+from pushjuju.services.bundles.read.values import application_base
 from pushjuju.services.supply.store_charms import cached, suggested
 
 
@@ -187,12 +187,7 @@ def _joined(old: Mapping[str, Any] | None, new: dict[str, Any]) -> dict[str, Any
 
 
 def _put(
-    target: Path,
-    store: CharmStore,
-    item: Any,
-    what: str,
-    environ: Mapping[str, str],
-    tell: Tell | None,
+    target: Path, store: CharmStore, item: Any, what: str, environ: Mapping[str, str], tell: Tell | None
 ) -> bool:
     """Copy a file through the cache into the mirror; return True when the mirror did not have the file."""
     if target.exists():

@@ -6,7 +6,7 @@ Only `carry_out` changes the model, through `record`. Mirrors: juju cmd/juju/app
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from pathlib import Path
@@ -34,11 +34,12 @@ from pushjuju.services.bundles.read.compose import Composed
 from pushjuju.services.bundles.read.load import Loaded, needs_trust, untrusted
 from pushjuju.services.bundles.read.values import Application, Bundle, Fault
 from pushjuju.services.bundles.read.verify import BundleFaulty
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.charm_build import CharmPaths
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.tx import ModelTx
 
 
@@ -117,7 +118,11 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
         found = local_charms.find(ctx, tx, loaded, facts, force=wishes.force, without=unclear)
         needs = bundle_needs.check(ctx, tx, loaded, facts, unclear)
         told = _told(found, store)
-        judged = _equal(ctx, tx, loaded, facts, told, wishes, unclear) if wishes.equal else Judged()
+        judged = Judged()
+        if wishes.equal:
+            judged = apply_changes.judge(
+                ctx, tx, loaded, facts, told, storage=wishes.storage, without=unclear
+            )
     _judge(loaded, found, store, (*needs, *judged.faults), told, equal=wishes.equal)
     for name, origin in store.origins.items():
         found.resolved[name] = ResolvedCharm(
@@ -148,18 +153,6 @@ def _told(found: Found, store: stored_charms.Resolved) -> dict[str, Charm]:
     """Return application -> charm, for charms that were read and charms that their store describes."""
     told = {name: store_charms.told_charm(origin.charm) for name, origin in store.origins.items()}
     return {**found.charms, **{name: charm for name, charm in told.items() if charm}}
-
-
-def _equal(
-    ctx: Context,
-    tx: ModelTx,
-    loaded: Loaded,
-    facts: ModelFacts,
-    charms_: Mapping[str, Charm],
-    wishes: Wishes,
-    unclear: Collection[str],
-) -> Judged:
-    return apply_changes.judge(ctx, tx, loaded, facts, charms_, storage=wishes.storage, without=unclear)
 
 
 def _ask_store(
@@ -389,7 +382,7 @@ def _check_fetched(prepared: Prepared, fetched: stored_charms.Fetched) -> None:
 
 def _current(ctx: Context, model: str, application: str) -> PackedCharm:
     with ctx.read(model) as tx:
-        url = local_charms.url_of(tx, application)
+        url = applications.get(tx, application).charm_url
     return _stored(ctx, model, url)
 
 

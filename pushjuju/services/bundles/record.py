@@ -40,7 +40,7 @@ from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.requests.application import expose, new_application, new_charm
 from pushjuju.services.requests.relation import consume, integrate
 from pushjuju.services.requests.storage import storage_requests
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.rows.records import Application, Machine, Offer
 from pushjuju.store.tx import ModelTx
 
@@ -80,10 +80,7 @@ class _Work:
 
 
 def record(
-    ctx: Context,
-    model: str,
-    order: Order,
-    check: Callable[[ModelTx], None] | None = None,
+    ctx: Context, model: str, order: Order, check: Callable[[ModelTx], None] | None = None
 ) -> list[str]:
     """Record all steps of a plan in one transaction.
 

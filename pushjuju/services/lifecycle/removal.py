@@ -125,7 +125,7 @@ def remove_unit(tx: ModelTx, unit: Unit) -> None:
     if unit.machine is not None:
         upgrade_machine.advance(tx, unit.machine)
     if unit.machine is not None and not unit.principal:
-        _after_last_principal(tx, unit.machine)
+        let_go_of_empty(tx, unit.machine)
 
 
 def _has_secrets(tx: ModelTx, application: str) -> bool:
@@ -139,7 +139,8 @@ def _wake_named(tx: ModelTx, name: str, reason: str) -> None:
         wake.unit(tx, found, reason)
 
 
-def _after_last_principal(tx: ModelTx, machine_id: str) -> None:
+def let_go_of_empty(tx: ModelTx, machine_id: str) -> None:
+    """Remove a machine without units and containers, unless storage that only a user destroys is on it."""
     machine = tx.find(Machine, "machine_get", id=machine_id)
     if machine is None or machines.units_on(tx, machine_id):
         return
@@ -163,11 +164,6 @@ def kept_text(tx: ModelTx, machine: Machine) -> str:
 def _kept(tx: ModelTx, machine: Machine) -> list[str]:
     """Return the storage on a machine that would be destroyed without a user's request."""
     return storage_instances.kept_on(tx, machine.id) if machine.storage else []
-
-
-def let_go_of_empty(tx: ModelTx, machine_id: str) -> None:
-    """Remove a machine that only stayed for its storage, when this storage is gone."""
-    _after_last_principal(tx, machine_id)
 
 
 # --- applications -----------------------------------------------------------------------------------------

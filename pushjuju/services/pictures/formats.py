@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pushjuju.services.pictures import dot, folding, graph, layout, machine_tree, machines_svg, mermaid, svg
-from pushjuju.services.pictures.chosen import Place
+from pushjuju.services.pictures.placing import Place
 
 
 def formatters(

@@ -1,4 +1,9 @@
-"""Gives each card of a graph a cell of one grid: packed components, hubs in a column at the right. Pure."""
+"""Gives each card of a graph a cell of one grid: packed components, hubs in a column at the right. Pure.
+
+Cards whose places people chose, as annotations `gui-x` and `gui-y` say them, keep the order of these places.
+They stand in the cells of the grid all the same, so that no card lies over another, and no line goes through
+a card.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import ceil, sqrt
 
 from pushjuju.core.values import dataclass
-from pushjuju.services.pictures import chosen, layering
+from pushjuju.services.pictures import layering
 from pushjuju.services.pictures.graph import Graph
 from pushjuju.services.pictures.layering import Cell
 
@@ -73,7 +78,7 @@ def components(near: Mapping[str, Collection[str]], hubs: Collection[str] = ()) 
 def _component(graph: Graph, names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, Cell]:
     """Return the cells of a component: as people placed all its cards, else by layers."""
     if len(names) > 1 and graph.places.keys() >= set(names):
-        return chosen.cells({name: graph.places[name] for name in names})
+        return cells({name: graph.places[name] for name in names})
     inside = set(names)
     return layering.places(names, [pair for pair in pairs if inside.issuperset(pair)])
 
@@ -81,10 +86,7 @@ def _component(graph: Graph, names: Sequence[str], pairs: Sequence[tuple[str, st
 def _packed(components: Sequence[Mapping[str, Cell]]) -> list[tuple[Block, dict[str, Cell]]]:
     """Place each component at the first free rectangle, row by row, in a grid that is broad enough."""
     sizes = [
-        (
-            max(column for column, _ in cells.values()) + 1,
-            max(row for _, row in cells.values()) + 1,
-        )
+        (max(column for column, _ in cells.values()) + 1, max(row for _, row in cells.values()) + 1)
         for cells in components
     ]
     area = sum(columns * rows for columns, rows in sizes)
@@ -126,4 +128,33 @@ def _hub_cells(hubs: Sequence[str], packed: Sequence[tuple[Block, Mapping[str, C
         own = hubs[at * height : (at + 1) * height]
         step = height / len(own)
         found.update((name, (breadth + at, int((nth + 0.5) * step))) for nth, name in enumerate(own))
+    return found
+
+
+Place = tuple[float, float]
+_NEAR = (120.0, 60.0)  # pixels between cards that share a column, and between those that share a row
+
+
+def cells(places: Mapping[str, Place]) -> dict[str, Cell]:
+    """Return card -> (column, row); of two cards at one place, the second stands below the first."""
+    columns, rows = (_ranks({name: at[side] for name, at in places.items()}, _NEAR[side]) for side in (0, 1))
+    found: dict[str, Cell] = {}
+    taken: set[Cell] = set()
+    for name in sorted(places, key=lambda name: (rows[name], places[name][1], name)):
+        column, row = columns[name], rows[name]
+        while (column, row) in taken:
+            row += 1
+        taken.add((column, row))
+        found[name] = (column, row)
+    return found
+
+
+def _ranks(values: Mapping[str, float], near: float) -> dict[str, int]:
+    """Return name -> number of its group, from the least value; a group holds values near its first."""
+    found: dict[str, int] = {}
+    rank, first = -1, -float("inf")
+    for name in sorted(values, key=lambda name: (values[name], name)):
+        if values[name] - first > near:
+            rank, first = rank + 1, values[name]
+        found[name] = rank
     return found

@@ -75,7 +75,7 @@ def draw(name: str, found: Timeline, address: Address | None = None) -> str:
                 *([_window(found, left, y)] if address else []),
                 *_legend(y + 34, contacts=bool(found.contacts)),
                 "</svg>",
-            ],
+            ]
         )
         + "\n"
     )

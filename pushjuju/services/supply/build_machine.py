@@ -34,7 +34,7 @@ from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartR
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.runner.ssh.library import asyncssh
 from pushjuju.services.entities.model.architectures import own_arch
-from pushjuju.services.supply import bounded, build_texts, pip_settings
+from pushjuju.services.supply import build_texts, pip_settings
 from pushjuju.services.supply.local_packages import LocalPackages
 from pushjuju.services.supply.pip_settings import PipSettings
 from pushjuju.services.supply.store_charms import cache_folder
@@ -236,8 +236,8 @@ class BuildMachine:
                 # With an empty input, the program's standard input would stay open.
                 given = {} if stdin else {"stdin": asyncssh.DEVNULL}
                 process = await self._connection.create_process(set_up + line, encoding=None, **given)
-                out, err = await bounded.communicate(process, stdin, limits.BUILT, _TAIL)
-        except bounded.TooMuch:
+                out, err = await communicate(process, stdin, limits.BUILT, _TAIL)
+        except TooMuch:
             most = limits.BUILT // limits.MIB
             raise InvalidCharm(f"{failed}: the output is larger than {most} MiB") from None
         except TimeoutError:
@@ -303,3 +303,57 @@ def machine(base: Base, arch: str, environ: Mapping[str, str], say: Say) -> Iter
         yield found
     finally:
         found.close()
+
+
+if TYPE_CHECKING:
+    from asyncssh import SSHClientProcess, SSHReader
+
+_PIECE = 1 << 16
+
+
+# --- the output of a program on an untrusted machine --------------------------------------------------------
+
+
+class TooMuch(Exception):
+    """A program sends more output than the limit."""
+
+
+async def communicate(
+    process: SSHClientProcess[bytes], stdin: bytes, most: int, tail: int
+) -> tuple[bytes, bytes]:
+    """Send input to a program; return its output and the end of its error output.
+
+    Args:
+        process: A started program, whose output is bytes.
+        stdin: The input; empty for a program that was started without input.
+        most: The limit of the output, in bytes.
+        tail: The bytes of error output that are kept.
+
+    Raises:
+        TooMuch: The output exceeds the limit.
+    """
+    try:
+        if stdin:
+            process.stdin.write(stdin)
+            process.stdin.write_eof()
+        out, err = await asyncio.gather(_up_to(process.stdout, most), _last(process.stderr, tail))
+        await process.wait_closed()
+    finally:
+        process.close()
+    return out, err
+
+
+async def _up_to(stream: SSHReader[Any], most: int) -> bytes:
+    taken = bytearray()
+    while piece := await stream.read(_PIECE):
+        taken += piece
+        if len(taken) > most:
+            raise TooMuch
+    return bytes(taken)
+
+
+async def _last(stream: SSHReader[Any], most: int) -> bytes:
+    kept = b""
+    while piece := await stream.read(_PIECE):
+        kept = (kept + piece)[-most:]
+    return kept

@@ -23,6 +23,7 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import architectures
 from pushjuju.services.supply import charm_build, store_charms
 from pushjuju.services.supply.charm_build import is_source
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.services.supply.store_charms import CharmRequest
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pushjuju.plugins.api.sources import CharmPlace
     from pushjuju.services.entities.basis.callbacks import Notices
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.services.supply.store_origin import StoreOrigin
 
 GIT = "git+"
 _SCHEME = regex(r"([a-z][a-z0-9.-]*):.")

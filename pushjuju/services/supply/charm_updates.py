@@ -18,7 +18,7 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import origins
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.queue import model_key, touch
 from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.tx import ModelTx
@@ -63,7 +63,7 @@ def questions(tx: ModelTx) -> list[Question]:
 
 def note(ctx: Context, asked: Sequence[Question], answers: Sequence[StoreCharm | HubError]) -> list[str]:
     """Record the answers of a store; return a line for each application whose answer is an error."""
-    problems, _now = [], ctx.clock.now()
+    problems = []
     with ctx.store.write() as tx:
         for question, answer in zip(asked, answers, strict=True):
             origin = question.origin

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 
+from pushjuju.charms.format.url import CharmURL
 from pushjuju.charms.hub.wire import instance_key
+from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import Held, StoreResource
+from pushjuju.core.charmstore import Held, StoreCharm, StoreResource
 from pushjuju.core.clock import to_iso
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.core.values import dataclass
 from pushjuju.store.rows.origin_records import ApplicationOrigin, ResourceLatest
 from pushjuju.store.rows.records import Application
 from pushjuju.store.tx import ModelTx, Tx
@@ -68,3 +70,29 @@ def latest(
             fingerprint=item.download.sha384, size=item.download.size, time=to_iso(tx.now),
         )  # fmt: skip
         tx.run("resource_latest_put", **asdict(record))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOrigin:
+    """A revision of a charm, with where it comes from and how a model uses it.
+
+    Attributes:
+        channel: The channel that the application follows from now on.
+        base: The base for the application; without meaning for a bundle.
+        arch: The architecture for which the revision was chosen.
+    """
+
+    charm: StoreCharm
+    channel: Channel
+    base: Base
+    arch: str
+
+    @property
+    def url(self) -> str:
+        """The charm's URL in a model: `ch:amd64/jammy/postgresql-345`."""
+        return str(
+            CharmURL(
+                schema="ch", name=self.charm.name, revision=self.charm.revision, architecture=self.arch,
+                series=self.base.series,
+            )
+        )  # fmt: skip

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pushjuju.charms.build.locks import plain
+from pushjuju.charms.build.locks import plain, table
 from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.core.values import dataclass, regex
@@ -57,13 +57,7 @@ def describe(path: Path) -> Described:
     try:
         files = _of_folder(path) if path.is_dir() else _of_archive(path)
         return _from_pkg_info(files) or _from_project(files) or _from_setup_cfg(files)
-    except (
-        OSError,
-        tarfile.TarError,
-        zipfile.BadZipFile,
-        TomlFault,
-        configparser.Error,
-    ) as error:
+    except (OSError, tarfile.TarError, zipfile.BadZipFile, TomlFault, configparser.Error) as error:
         raise InvalidCharm(f"cannot read the sources of package {path.name}: {error}") from None
 
 
@@ -74,7 +68,7 @@ def build_needs(path: Path) -> tuple[str, ...]:
     """
     try:
         files = _of_folder(path) if path.is_dir() else _of_archive(path)
-        listed = _table(load_toml(files.get("pyproject.toml", "")), "build-system").get("requires")
+        listed = table(load_toml(files.get("pyproject.toml", "")), "build-system").get("requires")
     except (OSError, tarfile.TarError, zipfile.BadZipFile, TomlFault) as error:
         raise InvalidCharm(f"cannot read the sources of package {path.name}: {error}") from None
     lines = [str(line).strip() for line in listed] if isinstance(listed, list) else ["setuptools"]
@@ -168,7 +162,7 @@ def _egg_requires(text: str) -> list[str]:
 
 def _from_project(files: Mapping[str, str]) -> Described | None:
     document = load_toml(files.get("pyproject.toml", ""))
-    project, poetry = _table(document, "project"), _table(document, "tool", "poetry")
+    project, poetry = table(document, "project"), table(document, "tool", "poetry")
     if project.get("name"):
         known = "dependencies" not in project.get("dynamic", ())
         version = str(project.get("version") or _literal(files))
@@ -176,14 +170,14 @@ def _from_project(files: Mapping[str, str]) -> Described | None:
             name=str(project["name"]), version=version if known else "", requires=_project_lines(project)
         )
     if poetry.get("name"):
-        lines = tuple(_poetry_lines(_table(poetry, "dependencies")))
+        lines = tuple(_poetry_lines(table(poetry, "dependencies")))
         return Described(name=str(poetry["name"]), version=str(poetry.get("version", "")), requires=lines)
     return None
 
 
 def _project_lines(project: Mapping[str, Any]) -> tuple[str, ...]:
     lines = [str(line) for line in project.get("dependencies", ())]
-    for extra, more in _table(project, "optional-dependencies").items():
+    for extra, more in table(project, "optional-dependencies").items():
         for text, _, marker in (str(line).partition(";") for line in more):
             both = f'({marker.strip()}) and extra == "{extra}"' if marker.strip() else f'extra == "{extra}"'
             lines.append(f"{text.strip()} ; {both}")
@@ -233,8 +227,8 @@ def _from_setup_cfg(files: Mapping[str, str]) -> Described:
 def _version_place(files: Mapping[str, str]) -> str:
     """Return the file that has a project's version, or an empty text when no setting names the file."""
     document = load_toml(files.get("pyproject.toml", ""))
-    entry = _table(document, "tool", "setuptools", "dynamic").get("version")
-    hatch = _table(document, "tool", "hatch", "version").get("path")
+    entry = table(document, "tool", "setuptools", "dynamic").get("version")
+    hatch = table(document, "tool", "hatch", "version").get("path")
     cfg = re.search(r"^version\s*=\s*(attr|file):\s*(\S+)", files.get("setup.cfg", ""), re.MULTILINE)
     if cfg:
         entry = {cfg[1]: cfg[2]}
@@ -249,12 +243,6 @@ def _literal(files: Mapping[str, str]) -> str:
     text = files.get("version", "").strip()
     found = _LITERAL.search(text)
     return found[1] if found else text if re.fullmatch(r"[0-9][\w.+!-]*", text) else ""
-
-
-def _table(document: Any, *keys: str) -> dict[str, Any]:
-    for key in keys:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document if isinstance(document, dict) else {}
 
 
 def stem(described: Described) -> str:

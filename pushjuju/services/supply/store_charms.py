@@ -48,7 +48,7 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.charm.bases import extra_bases
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import download_cache
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.rows.records import Application, Machine
 
@@ -143,13 +143,12 @@ def resolve(
     asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
     with ctx.read(model) as tx:
         default = model_config.stored(tx).get("default-base")
-    bases = _BaseRules(
-        default=Base.parse(str(default)) if default else None,
-        extra=extra_bases(ctx.datadir),
+    of_model = BaseRequest(
+        model_default=Base.parse(str(default)) if default else None, extra_bases=extra_bases(ctx.datadir)
     )
     for number, request in enumerate(requests):
         try:
-            asks[number] = (request, *_ask(request, bases))
+            asks[number] = (request, *_ask(request, of_model))
         except PushjujuError as error:
             found[number] = error
     opened = store or (open_store(ctx, model) if asks else None)
@@ -166,7 +165,9 @@ def resolve(
         last = _judge(request, ask, rules, answer)
         found[number] = last if not isinstance(last, Ask) else HubError(f"no base fits {request.url}")
     if opened is not None:
-        _suggest(opened, requests, found)
+        for number, known in found.items():
+            if isinstance(known, HubError):
+                suggested(opened, requests[number].url.removeprefix("ch:"), known)
     return [found[number] for number in range(len(requests))]
 
 
@@ -178,12 +179,6 @@ def resolve_one(
     if isinstance(found, PushjujuError):
         raise found
     return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _BaseRules:
-    default: Base | None
-    extra: tuple[Base, ...]
 
 
 def placed_platform(
@@ -211,17 +206,15 @@ def placed_platform(
     return platform
 
 
-def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
+def _ask(request: CharmRequest, of_model: BaseRequest) -> tuple[Ask, BaseRequest]:
     """Return the question to the store for a request, and the rules for choosing the base."""
     url = parse_url(request.url)
     if url.schema != "ch":
         raise NotValid(f"{quote(request.url)} is not a Charmhub charm")
     if url.revision >= 0:
         raise NotValid("cannot specify revision in a charm or bundle name. Please use --revision.")
-    rules = BaseRequest(
-        requested=request.base, model_default=bases.default, force=request.force, extra_bases=bases.extra
-    )
-    wanted = request.base or bases.default
+    rules = replace(of_model, requested=request.base, force=request.force)
+    wanted = request.base or of_model.model_default
     if wanted and request.kind != BUNDLE and not request.keep_base:
         choose_base(url.name, [wanted], rules)  # raises for an unknown base, before anything is sent
     channel = Channel.parse(request.channel) if request.channel else None
@@ -270,15 +263,6 @@ def _judge(
 def _origin(request: CharmRequest, ask: Ask, answer: StoreCharm, base: Base) -> StoreOrigin:
     followed = answer.channel or ask.channel or (request.held.channel if request.held else Channel())
     return StoreOrigin(charm=answer, channel=followed.full(), base=base, arch=ask.platform.arch)
-
-
-def _suggest(
-    store: CharmStore, requests: Sequence[CharmRequest], found: dict[int, StoreOrigin | PushjujuError]
-) -> None:
-    """Add charms with similar names to the errors about unknown names."""
-    for number, error in found.items():
-        if isinstance(error, HubError):
-            suggested(store, requests[number].url.removeprefix("ch:"), error)
 
 
 def suggested(store: CharmStore, name: str, error: HubError) -> HubError:
@@ -337,17 +321,6 @@ def cached(
     return target
 
 
-def fetch_file(
-    ctx: Context, store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
-) -> Path:
-    """Return a file of a store by the environment of a context, as `cached` does.
-
-    Raises:
-        HubError: The download failed, or its hash is not the store's.
-    """
-    return cached(ctx.environ, store, wanted, what, tell)
-
-
 def fetch(
     ctx: Context,
     store: CharmStore,
@@ -366,7 +339,7 @@ def fetch(
     target = folder / f"{origin.charm.name}.charm"
     if known := _stored(ctx, model, origin, target):
         return known
-    archive = fetch_file(ctx, store, origin.charm.download, f'charm "{origin.charm.name}"', tell)
+    archive = cached(ctx.environ, store, origin.charm.download, f'charm "{origin.charm.name}"', tell)
     packed = pack(archive, target, origin="")
     return replace(packed, charm=replace(packed.charm, revision=origin.charm.revision))
 

@@ -40,7 +40,7 @@ class Errand:
             found = next((item for item in listed if item.revision == revision), None)
             if found is None:
                 raise HubError(f'charm resource "{name}" at revision {revision} not found')
-            path = store_charms.fetch_file(self.ctx, self.store, found.download, f'resource "{name}"')
+            path = store_charms.cached(self.ctx.environ, self.store, found.download, f'resource "{name}"')
         except HubError as error:
             text = f"while getting resource from charmhub: {error.message}"
             raise HubError(

@@ -77,15 +77,12 @@ def _install(root: Path, plan: BuildPlan, target: Target, out: Path, say: Say, b
         if not ran.returncode:
             break
         if not any(map(sources.fetch, _without_wheel(ran, words, target))):
-            raise failed(f"{_cannot(plan)} for {target}", plan, ran.stderr)
+            what = f"cannot install the packages of {plan.wanted_by or charmcraft.FILE}"
+            raise failed(f"{what} for {target}", plan, ran.stderr)
     else:
         raise InvalidCharm(f"more than {_MOST_BUILT} packages have no wheel", file=plan.wanted_by)
     shutil.rmtree(out / VENV / "bin", ignore_errors=True)
     sources.leave(out)
-
-
-def _cannot(plan: BuildPlan) -> str:
-    return f"cannot install the packages of {plan.wanted_by or charmcraft.FILE}"
 
 
 def _files(root: Path, plan: BuildPlan, folder: Path, sources: Sources) -> list[str]:

@@ -14,7 +14,7 @@ from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users as people
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.cloud import clouds, owned_credentials
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import users as user_documents
@@ -35,7 +35,7 @@ def controller_credentials(ctx: Context, owner: str) -> dict[str, CloudCredentia
                 default_region=known.default_region,
                 credentials={**known.credentials, name: item},
             )
-    own = {cloud: owned_credentials.of_owner(known, owner) for cloud, known in found.items()}
+    own = {cloud: clouds.of_owner(known, owner) for cloud, known in found.items()}
     return {cloud: known for cloud, known in own.items() if known.credentials or owner == DEFAULT_USER}
 
 

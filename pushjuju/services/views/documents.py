@@ -6,17 +6,20 @@ Keys and order are those of Juju's JSON; times are aware datetimes, which the co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from pushjuju import JUJU_VERSION
+from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.status import MODEL_SUSPENDED, StatusInfo, StatusKind
 from pushjuju.services.entities.basis import statuses, users
-from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.cloud import owned_credentials
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.entities.secret import secret_backends
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Model
@@ -62,7 +65,7 @@ def model_entry(
 
 def _credential(model: Model, status: StatusInfo | None) -> dict[str, str]:
     word = "invalid" if status and status.status == MODEL_SUSPENDED else "valid"
-    owner, name = owned_credentials.parts_of(model.credential)
+    owner, name = clouds.parts_of(model.credential)
     return {
         "name": name, "owner": owner, "cloud": model.cloud, "validity-check": word,
     }  # fmt: skip
@@ -201,11 +204,56 @@ def _controller(
 
 
 def _sizes(place: Path | str) -> dict[str, int]:
-    store = Store.open(place)
-    try:
-        with store.read() as tx:
-            every = tx.list(Model, "model_list")
-            count = sum(len(tx.rows("machine_list", model=model.uuid)) for model in every)
-            return {"model-count": len(every), "machine-count": count}
-    finally:
-        store.close()
+    with closing(Store.open(place)) as store, store.read() as tx:
+        every = tx.list(Model, "model_list")
+        count = sum(len(tx.rows("machine_list", model=model.uuid)) for model in every)
+        return {"model-count": len(every), "machine-count": count}
+
+
+def show_model(ctx: Context, model: Model) -> dict[str, object]:
+    """Return the document of `show-model`: short name -> model."""
+    with ctx.read(model.uuid) as tx:
+        entry = model_entry(ctx, tx, models.get(tx))
+        every = machines.list_machines(tx)
+        used = secret_backends.used_by(tx)
+    shown = {key: value for key, value in entry.items() if key not in ("access", "last-connection")}
+    shown["users"] = model_users(ctx, model)
+    shown["machines"] = {item.id: {"cores": int(item.hardware.get("cores") or 0)} for item in every}
+    shown["secret-backends"] = used
+    shown["sla"] = "unsupported"
+    shown["agent-version"] = shown.pop("agent-version")
+    if "credential" in shown:
+        shown["credential"] = shown.pop("credential")  # Juju has this key after the others
+    shown["supported-features"] = [
+        {"name": "juju", "description": "the version of Juju used by the model", "version": JUJU_VERSION}
+    ]
+    return {model.name: shown}
+
+
+def show_controller(ctx: Context) -> dict[str, object]:
+    """Return the document of `show-controller` for one controller."""
+    settings = ctx.controller.settings()
+    version = settings.get("agent-version", JUJU_VERSION)
+    return {
+        "details": {
+            "controller-uuid": settings.get("uuid", ""),
+            "api-endpoints": ["local"],
+            "cloud": settings.get("cloud", ""),
+            "region": settings.get("region", DEFAULT_REGION),
+            "agent-version": version,
+            "controller-model-version": version,
+            "ca-cert": "",
+        },
+        "models": {model.qualified: _model(ctx, model.uuid) for model in models.list_models(ctx)},
+        **({"current-model": sessions.current_model(ctx)} if sessions.current_model(ctx) else {}),
+        "account": {"user": DEFAULT_USER, "access": "superuser"},
+    }
+
+
+def _model(ctx: Context, uuid: str) -> dict[str, object]:
+    with ctx.read(uuid) as tx:
+        listed = machines.list_machines(tx)
+        count = sum(len(machines.units_on(tx, machine.id)) for machine in listed)
+    cores = sum(int(machine.hardware.get("cores") or 0) for machine in listed)
+    found = {"machine-count": len(listed), "core-count": cores, "unit-count": count}
+    return {"model-uuid": uuid, **{key: value for key, value in found.items() if value}}

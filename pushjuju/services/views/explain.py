@@ -172,8 +172,8 @@ def _unit_next(tx: ModelTx, seen: Seen, unit: Unit, found: Reason, wanted: Wante
     elif found.doing == UNDECIDED and unit.machine is not None:
         yield f"explain {unit.machine}    tells why its machine is not there yet"
     elif wanted is not None and wanted.waits_for == "storage":
-        for name in _attached(tx, unit):
-            yield f"explain {name}    tells what storage {name} waits for"
+        for row in storage_instances.of_unit(tx, unit.name):
+            yield f"explain {row.storage}    tells what storage {row.storage} waits for"
     elif wanted is not None and wanted.waits_for == "core":
         rows = tx.rows("unit_lives_of_principal", principal=unit.name)
         names = sorted(row["name"] for row in rows)
@@ -182,10 +182,6 @@ def _unit_next(tx: ModelTx, seen: Seen, unit: Unit, found: Reason, wanted: Wante
         yield f"remove-unit {unit.name} --force    ends it without its hooks, when it cannot"
     if found.since is not None and not found.running:
         yield f"explain {unit.machine}    tells what is known of its machine"
-
-
-def _attached(tx: ModelTx, unit: Unit) -> list[str]:
-    return [row.storage for row in storage_instances.of_unit(tx, unit.name)]
 
 
 # --- applications -----------------------------------------------------------------------------------------

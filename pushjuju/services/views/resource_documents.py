@@ -58,9 +58,7 @@ class Shown:
         found: dict[str, object] = {}
         if self.application:
             found = {"resourceid": f"{self.application}/{self.name}", "applicationId": self.application}
-        found |= {"name": self.name, "type": self.type, "path": self.path}
-        if self.description:
-            found["description"] = self.description
+        found |= _named(self.name, self.type, self.path, self.description)
         found |= {
             "revision": str(self.revision) if self.revision >= 0 else "-",
             "fingerprint": self.fingerprint,
@@ -95,34 +93,13 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
-    """A newer revision of a resource that the store has."""
-
-    name: str
-    type: str
-    path: str
-    description: str
-    revision: int
-    fingerprint: str
-    size: int
-
-    def document(self) -> Struct:
-        """Return the update in the form of Juju's JSON."""
-        found: dict[str, object] = {"name": self.name, "type": self.type, "path": self.path}
-        if self.description:
-            found["description"] = self.description
-        found |= {"revision": self.revision, "fingerprint": self.fingerprint, "size": self.size}
-        return Struct((found | {"origin": resources.STORE}).items())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """The resources of an application and of its units; `updates` has newer revisions in the store."""
 
     resources: list[Shown]
     units: list[str]
     fetched: dict[tuple[str, str], Shown]
-    updates: list[Update]
+    updates: list[ResourceLatest]
 
     def unit_resources(self, unit: str) -> list[Shown]:
         """Return the resources of a unit; those that it has not fetched are listed without a revision."""
@@ -188,30 +165,37 @@ def content(ctx: Context, model: str, application: str, name: str) -> tuple[Path
     return ctx.controller.blobs.path(row.sha256), _shown(application, row)
 
 
-def _updates(tx: ModelTx, application: str, known: Iterable[Resource]) -> list[Update]:
+def _updates(tx: ModelTx, application: str, known: Iterable[Resource]) -> list[ResourceLatest]:
     """Return the newer revisions in the store's last answer, which leaves out uploaded resources."""
-    latest = {
-        row.name: row for row in tx.list(ResourceLatest, "resource_latest_list", application=application)
-    }
+    rows = tx.list(ResourceLatest, "resource_latest_list", application=application)
+    latest = {row.name: row for row in rows}
     return [
-        Update(
-            name=new.name, type=new.type, path=new.path, description=new.description, revision=new.revision,
-            fingerprint=new.fingerprint, size=new.size,
-        )
+        new
         for row in known
         if row.origin == resources.STORE
         and (new := latest.get(row.name)) is not None
         and new.revision != row.revision
-    ]  # fmt: skip
+    ]
+
+
+def _named(name: str, kind: str, path: str, description: str) -> dict[str, object]:
+    """Return the fields with which the document of a resource begins."""
+    found: dict[str, object] = {"name": name, "type": kind, "path": path}
+    return found | ({"description": description} if description else {})
+
+
+def update_document(new: ResourceLatest) -> Struct:
+    """Return a newer revision that the store has, in the form of Juju's JSON."""
+    found = _named(new.name, new.type, new.path, new.description)
+    found |= {"revision": new.revision, "fingerprint": new.fingerprint, "size": new.size}
+    return Struct((found | {"origin": resources.STORE}).items())
 
 
 def in_store(found: Iterable[StoreResource]) -> list[Struct]:
     """Return the document of `charm-resources` for a charm of a store."""
     documents = []
     for item in found:
-        entry: dict[str, object] = {"name": item.name, "type": item.type, "path": item.filename}
-        if item.description:
-            entry["description"] = item.description
+        entry = _named(item.name, item.type, item.filename, item.description)
         entry |= {"revision": item.revision, "fingerprint": item.download.sha384}
         entry |= {"size": item.download.size, "origin": resources.STORE}
         documents.append(Struct(entry.items()))
@@ -230,9 +214,7 @@ def declared(metas: Iterable[ResourceMeta]) -> list[Struct]:
     """Return the document of `charm-resources` for a charm that is not in a store."""
     found = []
     for meta in sorted(metas, key=lambda item: item.name):
-        entry: dict[str, object] = {"name": meta.name, "type": meta.type, "path": meta.filename}
-        if meta.description:
-            entry["description"] = meta.description
+        entry = _named(meta.name, meta.type, meta.filename, meta.description)
         entry |= {"fingerprint": "", "size": 0, "origin": resources.UPLOAD}
         found.append(Struct(entry.items()))
     return found

@@ -71,13 +71,9 @@ def task_document(tx: ModelTx, task: Task) -> Document:
     if task.results:
         document["results"] = dict(task.results)
     if lines := actions.log(tx, task.id):
-        document["log"] = _log(lines)
+        document["log"] = [{"time": line.time, "message": line.message} for line in lines]
     document["timing"] = _timing(task.enqueued, task.started, task.completed)
     return document
-
-
-def _log(lines: Iterable[TaskLog]) -> list[Document]:
-    return [{"time": line.time, "message": line.message} for line in lines]
 
 
 def _timing(enqueued: datetime, started: datetime | None, completed: datetime | None) -> Document:

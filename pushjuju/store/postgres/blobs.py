@@ -81,11 +81,7 @@ class DatabaseBlobs(Blobs):
 
     @contextmanager
     def staged(self, stream: BinaryIO) -> Iterator[Staged]:
-        with (
-            super().staged(stream) as copy,
-            self._linked() as link,
-            self._uploading(link, copy.sha256),
-        ):
+        with super().staged(stream) as copy, self._linked() as link, self._uploading(link, copy.sha256):
             self._forget_unfinished(link)
             self._send(link, copy.sha256, copy.path)
             yield copy

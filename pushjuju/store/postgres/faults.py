@@ -68,9 +68,5 @@ def explain_error(error: Failed, place: str, lost: str = _BACK) -> StoreError:
             f"the store {place} cannot be used: the role lacks a right", detail=text, hint=_RIGHTS
         )
     if not state or state[:2] in ("08", "57"):
-        return StoreAway(
-            f"the store {place} does not answer",
-            detail=text,
-            hint=lost,
-        )
+        return StoreAway(f"the store {place} does not answer", detail=text, hint=lost)
     return StoreError(f"the store {place} cannot be used: {text}")

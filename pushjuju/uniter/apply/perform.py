@@ -59,9 +59,9 @@ def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
             _set_retry(tx, view, 0, None)
         case EffectKind.ENTER_SCOPE:
             # An earlier subordinate may still be dying: the next turn tries again.
-            return _enter_scope(ctx, tx, view, effect)
+            return _enter_scope(tx, view, effect)
         case EffectKind.LEAVE_SCOPE if effect.relation_id is not None:
-            _leave_scope(ctx, tx, view, effect.relation_id)
+            _leave_scope(tx, view, effect.relation_id)
         case EffectKind.DESTROY_SUBORDINATES:
             for subordinate in removal.subordinates(tx, unit):
                 removal.destroy_unit(tx, subordinate)
@@ -109,13 +109,13 @@ def _set_retry(tx: Tx, view: View, attempt: int, due: datetime | None) -> None:
     )
 
 
-def _enter_scope(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
+def _enter_scope(tx: ModelTx, view: View, effect: Effect) -> bool:
     """Enter the scope of a relation; return False when the unit cannot enter now.
 
     A principal that enters a container scope gets its subordinate unit; while an earlier subordinate unit is
     dying, the principal cannot enter. Mirrors: juju state/relationunit.go EnterScope (3.6)
     """
-    unit, _now = view.unit, ctx.clock.now()
+    unit = view.unit
     relation = tx.find(Relation, "relation_get", id=effect.relation_id)
     if relation is None or relation.life != Life.ALIVE or unit.life != Life.ALIVE:
         return False
@@ -143,9 +143,9 @@ def _bring_subordinate(tx: ModelTx, view: View, relation: Relation) -> bool:
     return True
 
 
-def _leave_scope(ctx: Context, tx: ModelTx, view: View, relation_id: int) -> None:
+def _leave_scope(tx: ModelTx, view: View, relation_id: int) -> None:
     """Leave the scope of a relation; the leader sets the status of a suspended relation."""
-    unit, _now = view.unit, ctx.clock.now()
+    unit = view.unit
     relations.leave_scope(tx, relation_id, unit.name)
     relation = tx.find(Relation, "relation_get", id=relation_id)
     if relation is not None and relation.suspended and view.remote.leader:

@@ -11,8 +11,7 @@ from typing import Final
 from pushjuju.core.values import changed
 from pushjuju.uniter.decide.decision import Answer, Decision, Effect, EffectKind, Verdict
 from pushjuju.uniter.decide.remote import RemoteState
-from pushjuju.uniter.decide.resolvers.actions import actions
-from pushjuju.uniter.decide.resolvers.commands import commands
+from pushjuju.uniter.decide.resolvers.actions import actions, commands
 from pushjuju.uniter.decide.resolvers.hooks import hooks, retry_timer
 from pushjuju.uniter.decide.resolvers.leadership import leadership
 from pushjuju.uniter.decide.resolvers.mainloop import core, restart, unit_dead

@@ -11,6 +11,7 @@ from typing import Any
 from pushjuju.charms.format.config import merge_settings
 from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core import limits
+from pushjuju.core.firewall import split
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
 from pushjuju.core.values import dataclass
@@ -63,12 +64,12 @@ def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) ->
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
         **storage_context(view.remote, hook),
-        **(_secrets(tx, view) if view.application.secrets else {}),
+        **(
+            {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
+            if view.application.secrets
+            else {}
+        ),
     }
-
-
-def _secrets(tx: ModelTx, view: View) -> dict[str, object]:
-    return {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
 
 
 def application_status(tx: ModelTx, unit: Unit) -> dict[str, object]:
@@ -220,12 +221,12 @@ def _ports(tx: ModelTx, unit: Unit) -> dict[str, object]:
 
 def egress_subnets(tx: ModelTx) -> list[str]:
     """Return the subnets of the model's setting egress-subnets."""
-    return network.split_egress(str(model_config.get(tx, "egress-subnets") or ""))
+    return split(str(model_config.get(tx, "egress-subnets") or ""))
 
 
 def relation_settings(tx: ModelTx, view: View, relation: Relation, endpoint: str) -> dict[str, str]:
     """Return the settings of a relation that hold a unit's addresses."""
-    egress = network.split_egress(relation.egress) or egress_subnets(tx)
+    egress = split(relation.egress) or egress_subnets(tx)
     space = bindings.space_of(view.bindings, endpoint)
     info = network.network_info(view.machine, egress, space)
     if _is_public(relation, space) and info:
@@ -296,7 +297,7 @@ def _egress(
     for relation in view.relations.values():
         if not (relation.egress or relation.far_model):
             continue
-        subnets = network.split_egress(relation.egress) or egress
+        subnets = split(relation.egress) or egress
         space = spaces.get(view.remote.relations[relation.id].endpoint, network.ALPHA_ID)
         if _is_public(relation, space) and infos.get(space):
             told = network.between_models(infos[space], network.public_address(view.machine), subnets)

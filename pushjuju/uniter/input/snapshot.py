@@ -250,10 +250,7 @@ def _actions(tx: ModelTx, unit: Unit) -> tuple[PendingAction, ...]:
     """Return the actions that wait for a unit, oldest first."""
     return tuple(
         PendingAction(
-            id=str(task.id),
-            name=task.action,
-            parallel=task.parallel,
-            execution_group=task.execution_group,
+            id=str(task.id), name=task.action, parallel=task.parallel, execution_group=task.execution_group
         )
         for task in actions.pending(tx, Receiver.UNIT, unit.name)
     )

@@ -91,9 +91,7 @@ def _with_own(tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState) -
         },
         secrets_owned={
             uri(row.id): OwnedSecret(
-                revision=row.latest,
-                label=row.label,
-                application=row.owner_kind == OwnerKind.APPLICATION,
+                revision=row.latest, label=row.label, application=row.owner_kind == OwnerKind.APPLICATION
             )
             for row in owned
         },

@@ -37,9 +37,7 @@ from pushjuju.uniter.decide.state import (
     validate_local,
 )
 from pushjuju.uniter.state import hook_records
-from pushjuju.uniter.state.effects import (
-    SERIES_AFTER,
-)
+from pushjuju.uniter.state.effects import SERIES_AFTER
 
 
 class Outcome(StrEnum):
@@ -320,10 +318,7 @@ def _accept_leadership(local: LocalState, operation: Operation) -> LocalState:  
         raise NotValid(f"cannot accept leadership with kind {local.kind}")
     if local.leader:
         return local
-    return changed(
-        _current_hook(local, HookInfo(kind=HookKind.LEADER_ELECTED), Step.QUEUED),
-        leader=True,
-    )
+    return changed(_current_hook(local, HookInfo(kind=HookKind.LEADER_ELECTED), Step.QUEUED), leader=True)
 
 
 def _resign_leadership(local: LocalState, operation: Operation) -> LocalState:  # noqa: ARG001

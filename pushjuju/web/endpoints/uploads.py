@@ -10,7 +10,7 @@ from aiohttp import web
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.values import regex
 from pushjuju.services.requests.application import upload_charm
-from pushjuju.services.views.listings import charm_files
+from pushjuju.services.views.listings import charms
 from pushjuju.web import errors
 from pushjuju.web.endpoints.transfers import CONTROLLER_CHARMS, Transfers, refusal
 
@@ -87,17 +87,15 @@ class Uploads:
             raise errors.ApiError("expected url=CharmURL query argument", errors.BAD_REQUEST)
         if file == "*":
             return web.FileResponse(
-                await self._transfers.run(entered, lambda ctx: charm_files.archive(ctx, model, url)),
+                await self._transfers.run(entered, lambda ctx: charms.archive(ctx, model, url)),
                 headers={"Content-Type": _ZIP},
             )
         if request.query.get("icon") == "1":
-            return _picture(await self._transfers.run(entered, lambda ctx: charm_files.icon(ctx, model, url)))
+            return _picture(await self._transfers.run(entered, lambda ctx: charms.icon(ctx, model, url)))
         if file:
-            content = await self._transfers.run(
-                entered, lambda ctx: charm_files.content(ctx, model, url, file)
-            )
+            content = await self._transfers.run(entered, lambda ctx: charms.content(ctx, model, url, file))
             return web.Response(body=content, content_type="application/octet-stream")
-        names = await self._transfers.run(entered, lambda ctx: charm_files.names(ctx, model, url))
+        names = await self._transfers.run(entered, lambda ctx: charms.names(ctx, model, url))
         return web.json_response({"files": names})
 
     async def _get_object(self, request: web.Request) -> web.StreamResponse:
@@ -108,7 +106,7 @@ class Uploads:
         if found is None:
             raise errors.ApiError("charm not found", errors.NOT_FOUND)
         path = await self._transfers.run(
-            entered, lambda ctx: charm_files.archive_of(ctx, model, found[1], found[2])
+            entered, lambda ctx: charms.archive_of(ctx, model, found[1], found[2])
         )
         return web.FileResponse(path, headers={"Content-Type": _ZIP})
 
@@ -117,9 +115,7 @@ class Uploads:
         entered = await self._transfers.enter(request)
         model = await self._transfers.permit(entered, "read")
         name = request.match_info["name"]
-        return _picture(
-            await self._transfers.run(entered, lambda ctx: charm_files.remote_icon(ctx, model, name))
-        )
+        return _picture(await self._transfers.run(entered, lambda ctx: charms.remote_icon(ctx, model, name)))
 
 
 def _picture(icon: bytes) -> web.Response:

@@ -12,8 +12,8 @@ from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotFound, PushjujuError, not_found
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.supply import store_charms
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.services.supply.store_charms import CharmRequest
-from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.services.views.listings import charms as listing
 from pushjuju.web import errors
 from pushjuju.web.facades.store_names import store_name

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pushjuju.core.clouds import StoredCredential
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import PluginHost
-from pushjuju.services.entities.cloud import owned_credentials
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud.credentials import Trial
 from pushjuju.store.rows.model import Model
@@ -30,7 +30,7 @@ def credential_key(ctx: Context, tag: str) -> tuple[str, str]:
     """
     cloud, owner, name = tags.credential(tag)
     require_self(ctx, owner)
-    return cloud, owned_credentials.key_of(owner, name)
+    return cloud, clouds.key_of(owner, name)
 
 
 def trial_of(ctx: Context) -> Trial:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pushjuju.core.errors import NotValid, not_found
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.model import key_import, ssh_keys
-from pushjuju.services.views.listings import ssh_keys as listing
+from pushjuju.services.views.listings import settings as listing
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
@@ -41,7 +41,7 @@ class KeyManager(Facade):
         return {"results": [self._listed(whole=params.mode) for _ in params.entities.entities]}
 
     def _listed(self, *, whole: bool) -> StringsResult:
-        every = [key for key in listing.listed(self.ctx, self.model) if not ssh_keys.is_internal(key)]
+        every = [key for key in listing.public_keys(self.ctx, self.model) if not ssh_keys.is_internal(key)]
         shown = [
             key.line if whole else f"{key.fingerprint} ({key.comment})" if key.comment else key.fingerprint
             for key in every
@@ -58,11 +58,11 @@ class KeyManager(Facade):
         """Delete keys, which the client names by key, fingerprint or comment."""
         hidden = {
             word
-            for key in listing.listed(self.ctx, self.model)
+            for key in listing.public_keys(self.ctx, self.model)
             if ssh_keys.is_internal(key)
             for word in (key.fingerprint, key.comment)
         }
-        named = {key.line: key.fingerprint for key in listing.listed(self.ctx, self.model)}
+        named = {key.line: key.fingerprint for key in listing.public_keys(self.ctx, self.model)}
         ids = [named.get(" ".join(text.split(None, 2)).strip(), text) for text in params.ssh_keys]
         return self._change(
             ssh_keys.remove, [text if text not in hidden else f"internal {text}" for text in ids]

@@ -9,7 +9,7 @@ from pushjuju import JUJU_VERSION
 from pushjuju.core.constraints import of_hardware
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.cloud.owned_credentials import parts_of
+from pushjuju.services.entities.cloud.clouds import parts_of
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints, model_access, models
 from pushjuju.services.requests.model import destroy_model

@@ -49,7 +49,9 @@ def test_copy_brings_everything_back(runtime: TestController, tmp_path: Path) ->
     for name in runtime.blobs():
         runtime.ctx.controller.blobs.delete(name)
     changed = plain(runtime)
-    kept = backups.restore(runtime.ctx, made.path)
+    kept = backups.restore_anywhere(
+        runtime.ctx.datadir, made.path, clock=runtime.ctx.clock, name=runtime.ctx.controller.name
+    ).before
     assert plain(runtime) == before
     assert {name: len(rows) for name, rows in before.items()} != {  # type: ignore[arg-type]
         name: len(rows)
@@ -71,7 +73,9 @@ def test_who_worked_before_a_restore_does_not_commit_after_it(
     queue = SqliteWorkQueue(runtime.ctx.store, "somebody", lives=lambda owner: True)
     claim = queue.claim(runtime.model, runtime.clock.now())
     assert claim is not None
-    backups.restore(runtime.ctx, made.path)
+    backups.restore_anywhere(
+        runtime.ctx.datadir, made.path, clock=runtime.ctx.clock, name=runtime.ctx.controller.name
+    )
     with pytest.raises(LeaseLost), LeasedStore(runtime.ctx.store, claim).write():
         pass
     again = queue.claim(runtime.model, runtime.clock.now())
@@ -120,7 +124,9 @@ def test_copy_and_restore_under_load_lose_no_committed_change(
         held = _numbers(tmp_path / f"{round_}.db")
         assert all(held[name] > known[name] for name in known), (held, known)
     made = backups.create(runtime.ctx, tmp_path / "copy.tar")
-    before = backups.restore(runtime.ctx, made.path)
+    before = backups.restore_anywhere(
+        runtime.ctx.datadir, made.path, clock=runtime.ctx.clock, name=runtime.ctx.controller.name
+    ).before
     with tarfile.open(made.path) as archive:
         (tmp_path / "state.db").write_bytes(archive.extractfile("state.db").read())  # type: ignore[union-attr]
     restored, left = _numbers(tmp_path / "state.db"), _numbers(before)
@@ -149,7 +155,9 @@ def test_damaged_copy_is_refused_and_changes_nothing(runtime: TestController, tm
     data[at + 4096 * 5 : at + 4096 * 8] = b"\xff" * 4096 * 3
     made.path.write_bytes(data)
     with pytest.raises(StoreDamaged, match="is damaged"):
-        backups.restore(runtime.ctx, made.path)
+        backups.restore_anywhere(
+            runtime.ctx.datadir, made.path, clock=runtime.ctx.clock, name=runtime.ctx.controller.name
+        )
     assert runtime.dump() == before
 
 
@@ -165,7 +173,9 @@ def test_file_that_is_no_copy_is_refused(runtime: TestController, tmp_path: Path
             archive.add(tmp_path / "x", name)
     before = runtime.dump()
     with pytest.raises((NotValid, StoreError)):
-        backups.restore(runtime.ctx, source)
+        backups.restore_anywhere(
+            runtime.ctx.datadir, source, clock=runtime.ctx.clock, name=runtime.ctx.controller.name
+        )
     assert {name: rows for name, rows in runtime.dump().items() if name != "blobs"} == {
         name: rows for name, rows in before.items() if name != "blobs"
     }

@@ -22,7 +22,6 @@ from pushjuju.store.processes import lives_here, process_owner
 from pushjuju.store.queue import (
     LEASE_S,
     SqliteWorkQueue,
-    WorkQueue,
     failed_since,
     machine_key,
     model_key,
@@ -50,7 +49,12 @@ def other(beside: Store) -> SqliteWorkQueue:
 
 
 def due(
-    store: Store, queue: WorkQueue, clock: FakeClock, key: str = KEY, seconds: float = 0, reason: str = ""
+    store: Store,
+    queue: SqliteWorkQueue,
+    clock: FakeClock,
+    key: str = KEY,
+    seconds: float = 0,
+    reason: str = "",
 ) -> None:
     with store.write() as tx:
         queue.touch(tx, key, clock.now() + timedelta(seconds=seconds), reason)

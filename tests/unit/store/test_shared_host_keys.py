@@ -149,7 +149,7 @@ def test_they_move_with_the_store_and_are_in_its_backups(hosts: list[TestControl
     backups.create(world.ctx, copy)
     keys.remove("10.0.0.7")
     keys.add("10.0.0.8", OTHER)
-    backups.restore(world.ctx, copy)
+    backups.restore_anywhere(world.ctx.datadir, copy, clock=world.ctx.clock, name=world.ctx.controller.name)
     assert (keys.find("10.0.0.7"), keys.find("10.0.0.8")) == ([ONE], [OTHER])
     datadir, url, now = world.ctx.datadir, str(world.ctx.store.place), datetime(2025, 1, 1, tzinfo=UTC)
     moving.move(datadir, "home", "file", now=now)

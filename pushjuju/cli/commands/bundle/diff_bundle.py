@@ -11,7 +11,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.output import format_yaml
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles import requests
-from pushjuju.services.bundles.document import document
+from pushjuju.services.bundles.plan.as_bundle import document
 
 _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
 

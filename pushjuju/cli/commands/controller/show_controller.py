@@ -8,7 +8,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.services.entities.basis import context
 from pushjuju.services.requests.controller import controllers as service
-from pushjuju.services.views import controller_document
+from pushjuju.services.views import documents
 
 
 @command(
@@ -28,7 +28,5 @@ def show_controller(cli: Cli, args: tuple[str, ...], *, show_password: bool) -> 
         )
     folder = session.data_dir(cli)
     names = args or (service.current(folder, None, cli.env),)
-    document = {
-        name: controller_document.show_controller(session.open_controller(cli, name)) for name in names
-    }
+    document = {name: documents.show_controller(session.open_controller(cli, name)) for name in names}
     cli.output.text(formatters.show_controller(cli.output.form, document))

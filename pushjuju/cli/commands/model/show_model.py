@@ -7,7 +7,7 @@ from pushjuju.cli.commands.model.model_times import with_times
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.views import model_document
+from pushjuju.services.views import documents
 
 
 @command(
@@ -23,5 +23,5 @@ from pushjuju.services.views import model_document
 def show_model(cli: Cli, args: tuple[str, ...]) -> None:
     """Show a model."""
     opened = session.open_model(cli, args[0] if args else "")
-    document = with_times(cli, model_document.show_model(opened.ctx, opened.model))
+    document = with_times(cli, documents.show_model(opened.ctx, opened.model))
     cli.output.text(formatters.show_model(cli.output.form, document))

@@ -20,7 +20,7 @@ from pushjuju.cli.work import metrics_file, session
 from pushjuju.cli.work.serving_flags import ServingFlags
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import changed, dataclass
-from pushjuju.services.requests.controller import controllers, drain, moving, sharing
+from pushjuju.services.requests.controller import controllers, moving, sharing
 from pushjuju.services.requests.secret import keys
 from pushjuju.services.views.listings import processes
 from pushjuju.workers import counts, serving
@@ -232,7 +232,7 @@ def processes_table(listed: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _drain(cli: Cli, controller: str, name: str) -> None:
-    for process in drain.drain(session.open_controller(cli, controller), name):
+    for process in controllers.drain(session.open_controller(cli, controller), name):
         cli.console.info(f"Process {process} gives back its work and ends")
 
 

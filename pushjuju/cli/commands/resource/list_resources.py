@@ -49,6 +49,6 @@ def resources(cli: Cli, args: tuple[str, ...], *, model: str, details: bool) -> 
         documents, table = [item.document() for item in found], formatters.table(found, of_unit=bool(unit))
     whole: dict[str, object] = {"resources": documents}
     if every.updates and not unit:
-        whole["updates"] = [item.document() for item in every.updates]
-        table += formatters.updates(every.updates)
+        whole["updates"] = updates = [resource_documents.update_document(item) for item in every.updates]
+        table += f"\n[Updates Available]\n{formatters.charm_table(updates)}"
     cli.output.write(documents if unit else whole, {"tabular": lambda _: table})

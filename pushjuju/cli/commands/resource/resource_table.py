@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.cli.terminal.tabwriter import TabWriter
 
 if TYPE_CHECKING:
-    from pushjuju.services.views.resource_documents import Detail, Shown, Update
+    from pushjuju.services.views.resource_documents import Detail, Shown
 
 
 def table(found: Sequence[Shown], *, of_unit: bool) -> str:
@@ -28,15 +28,6 @@ def details(found: Sequence[Detail], *, of_unit: bool) -> str:
         unit = () if of_unit else (item.unit,)
         writer.row(*unit, item.expected.name, item.has.revision_text, item.expected.revision_text)
     return writer.text()
-
-
-def updates(found: Sequence[Update]) -> str:
-    """Return the resources that have a newer revision in the store, as a second table."""
-    writer = TabWriter()
-    writer.row("Resource", "Revision")
-    for item in found:
-        writer.row(item.name, str(item.revision))
-    return f"\n[Updates Available]\n{writer.text()}"
 
 
 def charm_table(found: Sequence[Mapping[str, Any]]) -> str:

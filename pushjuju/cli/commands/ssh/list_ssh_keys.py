@@ -6,7 +6,7 @@ from pushjuju.cli.commands.ssh.key_flags import SHARED
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.views.listings import ssh_keys as view
+from pushjuju.services.views.listings import settings as view
 
 
 @command(
@@ -21,7 +21,7 @@ from pushjuju.services.views.listings import ssh_keys as view
 def ssh_keys(cli: Cli, _args: tuple[str, ...], *, model: str, full: bool) -> None:
     """List the keys of a model."""
     opened = session.open_model(cli, model)
-    found = view.listed(opened.ctx, opened.uuid)
+    found = view.public_keys(opened.ctx, opened.uuid)
     if not found:
         return cli.console.info("No keys to display.")
     lines = [key.line if full else f"{key.fingerprint} ({key.comment})" for key in found]

@@ -25,6 +25,7 @@ from pushjuju.services.entities.application import applications, bindings, resou
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.storage.storage_instances import judge as judge_store
 from pushjuju.services.entities.storage.storage_pools import open_pools
+from pushjuju.services.supply.origins import StoreOrigin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.core.storage import Directive
     from pushjuju.services.bundles.read.load import Loaded
-    from pushjuju.services.supply.store_origin import StoreOrigin
     from pushjuju.store.tx import ModelTx
 
 

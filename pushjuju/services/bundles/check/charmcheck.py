@@ -177,15 +177,4 @@ def _check_inference(checker: _Checker, number: int, first: str, second: str) ->
 
 def _side(checker: _Checker, name: str) -> Side | None:
     charm = checker.charms.get(name)
-    if charm is None:
-        return None
-    return Side(
-        application=name,
-        provides=charm.meta.provides,
-        requires=charm.meta.requires,
-        peers=charm.meta.peers,
-        subordinate=charm.meta.subordinate,
-        alive=True,
-        bases=charm.bases(),
-        base=None,
-    )
+    return Side.of(name, charm.meta, bases=charm.bases(), base=None) if charm else None

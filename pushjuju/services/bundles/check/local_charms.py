@@ -20,8 +20,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.facts import ModelFacts
 from pushjuju.services.bundles.plan.plan import ResolvedCharm
-from pushjuju.services.bundles.read.bases import application_base
-from pushjuju.services.bundles.read.values import Application, Bundle, Fault
+from pushjuju.services.bundles.read.values import Application, Bundle, Fault, application_base
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import bases, charms
@@ -122,7 +121,7 @@ def find(
     for name in sorted(loaded.bundle.applications):
         app, there = loaded.bundle.applications[name], facts.applications.get(name)
         if there is not None and (app.is_local or app.charm_name == there.charm):
-            found.charms[name] = charms.get(tx, url_of(tx, name))
+            found.charms[name] = applications.current_charm(tx, applications.get(tx, name))
             continue
         if not app.is_local or name in without:  # `stored_charms` finds the charms of a store
             continue
@@ -163,11 +162,6 @@ def _take(
         found.refused.append(refusal(loaded.composed, app.name, key, error, text))
     else:
         found.resolved[app.name] = ResolvedCharm(name=charm.name, base=str(base), known=known)
-
-
-def url_of(tx: ModelTx, name: str) -> str:
-    """Return the URL of the charm that an application has."""
-    return applications.get(tx, name).charm_url
 
 
 def _known(tx: ModelTx, app: Application) -> Charm | PushjujuError:

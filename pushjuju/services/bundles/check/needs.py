@@ -16,8 +16,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.facts import ModelFacts
-from pushjuju.services.bundles.read.bases import application_base
-from pushjuju.services.bundles.read.values import Application, Fault
+from pushjuju.services.bundles.read.values import Application, Fault, application_base
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.storage import storage_pools

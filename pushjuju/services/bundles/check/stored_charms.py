@@ -21,11 +21,10 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.changes import Change, Method
 from pushjuju.services.bundles.plan.facts import ModelFacts
-from pushjuju.services.bundles.read.bases import application_base
-from pushjuju.services.bundles.read.values import Application, Bundle
+from pushjuju.services.bundles.read.values import Application, Bundle, application_base
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.supply import store_charms
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +56,7 @@ class Fetched:
 
 
 def resolve(
-    ctx: Context,
-    model: str,
-    bundle: Bundle,
-    facts: ModelFacts,
-    *,
-    force: bool,
-    without: Collection[str] = (),
+    ctx: Context, model: str, bundle: Bundle, facts: ModelFacts, *, force: bool, without: Collection[str] = ()
 ) -> Resolved:
     """Ask the store for the revisions that a bundle names, unless the model has all of them.
 
@@ -72,7 +65,7 @@ def resolve(
     """
     wanted = [
         app
-        for app in _sorted(bundle)
+        for _, app in sorted(bundle.applications.items())
         if not app.is_local and app.name not in without and not _has(facts, app)
     ]
     if not wanted:
@@ -100,10 +93,6 @@ def resolve(
             origins[app.name] = found
     lines = [_line(app) for app in wanted if not _same_charm(facts, app)]
     return Resolved(origins=origins, lines=tuple(lines), failed=failed)
-
-
-def _sorted(bundle: Bundle) -> list[Application]:
-    return [bundle.applications[name] for name in sorted(bundle.applications)]
 
 
 def _same_charm(facts: ModelFacts, app: Application) -> bool:
@@ -145,7 +134,7 @@ def bring_bundle(
     )
     store = store_charms.open_store(ctx, model)
     found = store_charms.resolve_one(ctx, model, request, store=store).charm
-    path = store_charms.fetch_file(ctx, store, found.download, f'bundle "{found.name}"')
+    path = store_charms.cached(ctx.environ, store, found.download, f'bundle "{found.name}"')
     return path, found.name, found.revision
 
 

@@ -6,12 +6,13 @@ Mirrors: juju apiserver/facades/client/bundle/bundle.go, juju/charm v12 bundleda
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
+from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts, container_type, top_machine
 from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
@@ -85,13 +86,11 @@ def export(model: ModelFacts, options: Options) -> tuple[Fields, Fields | None]:
             for name, item in machines.items()
         }
     if model.relations:
-        bundle["relations"] = [list(pair) for pair in _ordered(model.relations)]
+        # By endpoints, not by number, so that equal models have equal exports.
+        bundle["relations"] = sorted(
+            map(list, model.relations), key=lambda pair: list(map(natural_key, pair))
+        )
     return bundle, _overlay(model)
-
-
-def _ordered(relations: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return relations sorted by endpoints, not by number, so that equal models have equal exports."""
-    return sorted(relations, key=lambda pair: (natural_key(pair[0]), natural_key(pair[1])))
 
 
 def _default_base(bases: list[str], standard: str) -> str:
@@ -137,7 +136,7 @@ def _application(app: ApplicationFacts, default: str, options: Options, with_bin
         annotations=dict(app.annotations),
         constraints=constraints_text(app.constraints),
         storage={name: directive_text(*item) for name, item in app.storage.items() if item[2]},
-        bindings=_bindings(app) if with_bindings else {},
+        bindings=(dict(app.endpoints_bound) or {ALL: "alpha"}) if with_bindings else {},
         trust=app.trust,
     )
 
@@ -180,10 +179,6 @@ def _uses_spaces(model: ModelFacts) -> bool:
     return len(used) > 1 or bool(used - {"alpha"})
 
 
-def _bindings(app: ApplicationFacts) -> dict[str, str]:
-    return dict(app.endpoints_bound) or {ALL: "alpha"}
-
-
 # --- the overlay ------------------------------------------------------------------------------------------
 
 
@@ -207,3 +202,14 @@ def _overlay(model: ModelFacts) -> Fields | None:
         if entry:
             applications[name] = entry
     return Fields(applications=applications) if applications else None
+
+
+def document(value: Any) -> Any:
+    """Return the data of a bundle with `Fields` as `Struct`, so that the writers keep the order of keys."""
+    if isinstance(value, Fields):
+        return Struct({key: document(item) for key, item in value.items()})
+    if isinstance(value, dict):
+        return {key: document(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [document(item) for item in value]
+    return value

@@ -14,8 +14,7 @@ from pushjuju.services.bundles.plan.as_bundle import Fields, directive_text
 from pushjuju.services.bundles.plan.equal import same_constraints, same_exposures, same_value
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts, top_machine
 from pushjuju.services.bundles.plan.machines import MachineMap
-from pushjuju.services.bundles.read.bases import application_base, machine_base
-from pushjuju.services.bundles.read.values import Application, Bundle, Exposed
+from pushjuju.services.bundles.read.values import Application, Bundle, Exposed, application_base, machine_base
 
 
 def diff(
@@ -72,7 +71,7 @@ def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, a
     if base and base != there.base:
         made["base"] = _sides(base, there.base)
     # The store chooses channel and revision for a bundle that names neither, so nothing is compared then.
-    if not app.is_local and app.channel and _channel(app.channel) != there.channel:
+    if not app.is_local and app.channel and str(Channel.parse(app.channel).full()) != there.channel:
         made["channel"] = _sides(app.channel, there.channel)
     if not app.is_local and app.revision is not None and app.revision != there.revision:
         made["revision"] = _sides(app.revision, there.revision)
@@ -113,11 +112,6 @@ def _resource(there: ApplicationFacts, name: str) -> int | str:
     """Return the revision of a resource, "uploaded" for an uploaded file, or "" for a missing resource."""
     revision = there.resources.get(name)
     return "uploaded" if revision == -1 else "" if revision is None else revision
-
-
-def _channel(text: str) -> str:
-    """Return a channel with track and risk, as the model keeps it."""
-    return str(Channel.parse(text).full())
 
 
 def _exposures(bundle: Mapping[str, Exposed], model: Mapping[str, Exposed]) -> dict[str, Fields]:

@@ -5,7 +5,7 @@ Storage, resources and endpoints that the bundle does not name count as equal: `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.core import constraints as rules
@@ -15,8 +15,16 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan import machines
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, MachineFacts, ModelFacts
 from pushjuju.services.bundles.plan.machines import MachineMap
-from pushjuju.services.bundles.read.bases import application_base, machine_base
-from pushjuju.services.bundles.read.values import ALL, Application, Bundle, Exposed, Machine, endpoint
+from pushjuju.services.bundles.read.values import (
+    ALL,
+    Application,
+    Bundle,
+    Exposed,
+    Machine,
+    application_base,
+    endpoint,
+    machine_base,
+)
 
 _ORDER = ("", "read", "consume", "admin")  # access levels of offers, the lowest first
 _OWNER = "admin"
@@ -145,11 +153,13 @@ def has_relation(model: ModelFacts, first: str, second: str) -> bool:
     """
     if ":" in first and ":" in second:
         return False
-    return any(
-        _means(first, one) and _means(second, two)
-        for sides in model.relations
-        for one, two in (sides, sides[::-1])
-    )
+    return any(names_relation((first, second), sides) for sides in model.relations)
+
+
+def names_relation(pair: Sequence[str], sides: tuple[str, str]) -> bool:
+    """Return True when a pair of a bundle names a relation of a model, in any order."""
+    first, second = pair
+    return any(_means(first, one) and _means(second, two) for one, two in (sides, sides[::-1]))
 
 
 def _means(text: str, known: str) -> bool:

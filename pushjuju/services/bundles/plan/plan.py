@@ -20,8 +20,7 @@ from pushjuju.services.bundles.plan.changes import Change, Draft, Method
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts
 from pushjuju.services.bundles.plan.machines import MachineMap
 from pushjuju.services.bundles.plan.placing import place_units
-from pushjuju.services.bundles.read.bases import machine_base
-from pushjuju.services.bundles.read.values import Application, Bundle, endpoint
+from pushjuju.services.bundles.read.values import Application, Bundle, endpoint, machine_base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +141,7 @@ def _new_application(planner: _Planner, app: Application) -> None:
 
 def _upload(planner: _Planner, app: Application, charm: ResolvedCharm) -> str:
     """Return the step that uploads an application's charm; empty when the model already has the charm."""
-    arch = _arch(planner, app)
+    arch = str(rules.parse(app.constraints).get("arch") or planner.model.arch)
     channel = "" if app.is_local else charm.channel
     revision = charm.revision
     key = (app.charm_name, arch, charm.base, channel, revision)
@@ -168,10 +167,6 @@ def _upload(planner: _Planner, app: Application, charm: ResolvedCharm) -> str:
     made = planner.draft.add(Method.ADD_CHARM, {name: text for name, text in args.items() if text}, line)
     planner.uploads[key] = made
     return made
-
-
-def _arch(planner: _Planner, app: Application) -> str:
-    return str(rules.parse(app.constraints).get("arch") or planner.model.arch)
 
 
 def _has(there: ApplicationFacts, key: tuple[Any, ...]) -> bool:

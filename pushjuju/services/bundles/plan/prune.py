@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from pushjuju.portable.natural import natural_key, natural_order
 from pushjuju.services.bundles.plan import changes, equal
@@ -123,18 +122,11 @@ def _relations(draft: Draft, bundle: Bundle, model: ModelFacts) -> None:
     stays = {*bundle.applications, *bundle.saas}
     for first, second in model.relations:
         sides = {endpoint(first)[0], endpoint(second)[0]}
-        if sides <= stays and not any(_means(pair, (first, second)) for pair in bundle.relations):
+        if sides <= stays and not any(
+            equal.names_relation(pair, (first, second)) for pair in bundle.relations
+        ):
             args = {"endpoint1": first, "endpoint2": second}
             draft.add(Method.REMOVE_RELATION, args, f"remove relation {first} - {second}")
-
-
-def _means(pair: Any, known: tuple[str, str]) -> bool:
-    one, two = pair
-    return any(_fits(one, left) and _fits(two, right) for left, right in (known, known[::-1]))
-
-
-def _fits(text: str, known: str) -> bool:
-    return text == known or (":" not in text and endpoint(known)[0] == text)
 
 
 def _machines(

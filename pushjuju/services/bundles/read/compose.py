@@ -6,7 +6,7 @@ Mirrors: juju/charm v12 overlay.go, juju cmd/juju/application/bundle (3.6)
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path as FilePath
 from typing import Any
@@ -17,8 +17,7 @@ from pushjuju.core.ids import is_uuid
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.read.source import Source
-from pushjuju.services.bundles.read.tree import Places
-from pushjuju.services.bundles.read.values import Fault, Place
+from pushjuju.services.bundles.read.values import Fault, Path, Place
 
 _TEXT_KEYS = 6  # levels of maps whose keys stay text, such as an application named 1.0
 _LIMITS = YamlLimits()
@@ -303,3 +302,66 @@ def _merged_map(old: dict[Any, Any], extra: dict[Any, Any], places: Places) -> d
         made[key] = value
         places.move(extra, made, key)
     return made
+
+
+class Places:
+    """The places of values in lists and maps; it grows while documents are merged."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, dict[Any, Place]] = {}
+        self._kept: list[Any] = []  # keeps containers alive, because the keys of `_of` are their `id()`
+
+    def take(self, document: Document, file: str) -> None:
+        """Add the places of a document."""
+        self._kept.append(document.root)
+        for container in _containers(document.root):
+            marks = document.marks.get(id(container), {})
+            self._of[id(container)] = {
+                key: Place(file=file, line=mark.line, text=mark.text) for key, mark in marks.items()
+            }
+
+    def of(self, container: Any, key: Any) -> Place | None:
+        """Return the place of an item of a list or map, or None for an item without a place."""
+        return self._of.get(id(container), {}).get(key)
+
+    def copy(self, container: Mapping[Any, Any]) -> dict[Any, Any]:
+        """Return a shallow copy of a map, for changes; the copy has the same places."""
+        made = dict(container)
+        self._kept.append(made)
+        self._of[id(made)] = dict(self._of.get(id(container), {}))
+        return made
+
+    def move(self, source: Any, target: Any, key: Any, *, new: Any = None) -> None:
+        """Give an item of `target` the place of an item of `source`; `new` is another key in `target`."""
+        place = self.of(source, key)
+        if id(target) not in self._of:
+            self._kept.append(target)
+        own = self._of.setdefault(id(target), {})
+        if place is None:
+            own.pop(key if new is None else new, None)
+        else:
+            own[key if new is None else new] = place
+
+    def at(self, root: Any, path: Path) -> Place | None:
+        """Return the place of the innermost value on a path that has a place, or None."""
+        found: Place | None = None
+        here = root
+        for part in path:
+            found = self.of(here, part) or found
+            try:
+                here = here[part]
+            except (KeyError, IndexError, TypeError):
+                break
+        return found
+
+
+def _containers(root: Any) -> Iterator[Any]:
+    """Yield every list and map inside a document once."""
+    waiting, seen = [root], set[int]()
+    while waiting:
+        here = waiting.pop()
+        if not isinstance(here, list | dict) or id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        waiting.extend(here.values() if isinstance(here, dict) else here)

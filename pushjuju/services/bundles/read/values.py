@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from pushjuju.core.base import Base
 from pushjuju.core.values import dataclass
 
 Path = tuple[str | int, ...]
@@ -155,3 +156,22 @@ def endpoint(text: str) -> tuple[str, str]:
     """Split `app[:endpoint]`; the endpoint may be empty."""
     application, _, name = text.partition(":")
     return application, name
+
+
+def machine_base(bundle: Bundle, machine: Machine) -> str:
+    """Return the base that a bundle gives a machine, `os@track/risk`, or an empty text."""
+    return _first_base(machine.base, machine.series, bundle.default_base, bundle.series)
+
+
+def application_base(bundle: Bundle, app: Application) -> str:
+    """Return the base that a bundle gives an application, `os@track/risk`, or an empty text."""
+    return _first_base(app.base, app.series, bundle.default_base, bundle.series)
+
+
+def _first_base(base: str, series: str, default_base: str, default_series: str) -> str:
+    for text, old in ((base, series), (default_base, default_series)):
+        if text:
+            return str(Base.parse(text))
+        if old:
+            return str(Base.from_series(old))
+    return ""

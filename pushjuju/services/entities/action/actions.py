@@ -17,6 +17,7 @@ from pushjuju.charms.values.model import ActionSpec
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.problems import Subject
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import notices, tally
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import Application, Task, TaskLog, Unit
@@ -42,10 +43,7 @@ def spec_of(tx: ModelTx, unit: Unit, action: str) -> ActionSpec:
     """
     if action == EXEC:
         return juju_exec()
-    application = tx.get(
-        Application, "application_get", Subject("application", unit.application),
-        name=unit.application
-    )  # fmt: skip
+    application = applications.get(tx, unit.application)
     spec = specs(tx, application, unit.charm_url).get(action)
     if spec is None:
         raise NotFound(f'action "{action}" not defined on unit "{unit.name}"')

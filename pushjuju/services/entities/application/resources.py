@@ -12,8 +12,9 @@ import errno
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from pushjuju.charms.values.model import Charm, ResourceMeta
 from pushjuju.core.clock import to_iso
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 FILE = "file"
 UPLOAD, STORE = "upload", "store"
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def uploads(
             raise NotValid(f"resource {quote(name)} revision not found, provide via --resource")
         with about(name):
             check_file(declared[name], path)
-        _require_readable(name, path)
+        _opened(name, path).close()
     with contextlib.ExitStack() as stack:
         found = []
         for name, path in sorted(given.items()):
@@ -110,21 +110,13 @@ def about(name: str) -> Iterator[None]:
         raise type(error)(f"resource {quote(name)}: {error.message}", hint=error.hint) from None
 
 
-def _require_readable(name: str, path: str) -> None:
-    with _opened(name, path):
-        pass
-
-
 def fingerprint(name: str, path: str) -> str:
     """Return the SHA-384 of a file, in hex, which is comparable with an uploaded resource's fingerprint."""
     with _opened(name, path) as stream:
-        digest = hashlib.sha384()
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-        return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha384").hexdigest()
 
 
-def _opened(name: str, path: str) -> BinaryIO:
+def _opened(name: str, path: str) -> BufferedReader:
     """Open the file of a resource, with Juju's messages when it cannot be opened."""
     try:
         return Path(path).expanduser().open("rb")
@@ -147,7 +139,7 @@ def put(ctx: Context, tx: ModelTx, application: Application, files: Sequence[Upl
             origin=UPLOAD, fingerprint=upload.copy.sha384, size=upload.copy.size,
             sha256=ctx.controller.blobs.settle(upload.copy), username=ctx.user, time=to_iso(ctx.clock.now()),
         )  # fmt: skip
-        tx.run("resource_put", **_columns(record))
+        tx.run("resource_put", **asdict(record))
         wake.cleaner(tx, ctx.clock.now(), "a resource was given")
 
 
@@ -159,7 +151,7 @@ def put_store(tx: Tx, application: Application, found: Sequence[StoreResource]) 
             path=item.filename, description=item.description, origin=STORE, revision=item.revision,
             fingerprint=item.download.sha384, size=item.download.size,
         )  # fmt: skip
-        tx.run("resource_put", **_columns(record))
+        tx.run("resource_put", **asdict(record))
 
 
 def taken_from_store(
@@ -203,10 +195,6 @@ def have_content(ctx: Context, resource: Resource, copy: Staged) -> Resource:
             fingerprint=resource.fingerprint, time=time, sha256=blob
         )  # fmt: skip
     return replace(resource, sha256=blob, time=time)
-
-
-def _columns(record: Resource | UnitResource) -> dict[str, object]:
-    return asdict(record)
 
 
 def refresh(
@@ -274,8 +262,8 @@ def wanted(tx: ModelTx, unit: Unit, name: str) -> Resource:
     """Return the resource that a unit's hook asks for with `resource-get`, or raise NotFound or NotValid."""
     found = tx.find(Resource, "resource_get", application=unit.application, name=name)
     if found is None:
-        application = applications.get(tx, unit.application)
-        meta = charms.get(tx, application.charm_url).meta.resources.get(name)
+        charm = applications.current_charm(tx, applications.get(tx, unit.application))
+        meta = charm.meta.resources.get(name)
         if meta is not None and meta.type != FILE:
             raise NotValid(f"resource {quote(name)} has type {meta.type}: machines accept only files")
         text = f"resource {quote(name)} not found"
@@ -292,4 +280,4 @@ def fetched(tx: Tx, unit: Unit, resource: Resource) -> None:
         description=resource.description, origin=resource.origin, revision=resource.revision,
         fingerprint=resource.fingerprint, size=resource.size, username=resource.username, time=resource.time,
     )  # fmt: skip
-    tx.run("unit_resource_put", **_columns(record))
+    tx.run("unit_resource_put", **asdict(record))

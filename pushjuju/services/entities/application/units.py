@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid, not_found
+from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.problems import Subject
 from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
@@ -57,35 +58,35 @@ def add(
 
 def _add_one(tx: ModelTx, application: Application, target: Placement | None, attach: Sequence[str]) -> Unit:
     machine = _machine_for(tx, application, target)
-    number = tx.next(application.model, f"unit-{application.name}")
-    unit = Unit(
-        model=application.model, name=f"{application.name}/{number}", application=application.name,
-        number=number, machine=machine.id, life=Life.ALIVE, created=tx.now,
-    )  # fmt: skip
-    tx.insert("unit", unit)
-    set_first_statuses(tx, unit)
-    _equip(tx, application, unit, attach)
+    unit = _insert(tx, application, machine.id, attach=attach)
     wake.unit(tx, unit, "new unit")
     return unit
 
 
-def _equip(tx: ModelTx, application: Application, unit: Unit, attach: Sequence[str] = ()) -> None:
-    """Create or attach the storage of a new unit, when its charm has storage."""
+def _insert(
+    tx: ModelTx,
+    application: Application,
+    machine: str | None,
+    *,
+    principal: str | None = None,
+    attach: Sequence[str] = (),
+) -> Unit:
+    """Record a unit with its first statuses; create or attach its storage, when its charm has storage."""
+    number = tx.next(application.model, f"unit-{application.name}")
+    unit = Unit(
+        model=application.model, name=f"{application.name}/{number}", application=application.name,
+        number=number, machine=machine, principal=principal, life=Life.ALIVE, created=tx.now,
+    )  # fmt: skip
+    tx.insert("unit", unit)
+    set_first_statuses(tx, unit)
     if attach or storage_instances.directives(tx, unit.application):
         storage_instances.equip(tx, unit, charms.get(tx, application.charm_url), attach)
+    return unit
 
 
 def add_subordinate(tx: ModelTx, application: Application, principal: Unit) -> Unit:
     """Add a unit of a subordinate application beside a principal unit, on the principal's machine."""
-    number = tx.next(application.model, f"unit-{application.name}")
-    unit = Unit(
-        model=application.model, name=f"{application.name}/{number}", application=application.name,
-        number=number, machine=principal.machine, principal=principal.name, life=Life.ALIVE,
-        created=tx.now,
-    )  # fmt: skip
-    tx.insert("unit", unit)
-    set_first_statuses(tx, unit)
-    _equip(tx, application, unit)
+    unit = _insert(tx, application, principal.machine, principal=principal.name)
     wake.unit(tx, unit, "new subordinate")
     return unit
 
@@ -142,9 +143,7 @@ def add_units(
     """Add units to an application that is alive, as `add-unit` does."""
     with ctx.change(model) as tx:
         models.require_alive(tx)
-        found = tx.find(Application, "application_get", name=application)
-        if found is None:
-            raise not_found("application", application)
+        found = applications.get(tx, application)
         if found.life != Life.ALIVE:
             raise NotValid(
                 f'cannot add unit to application "{application}": application is not found or not alive'

@@ -74,10 +74,4 @@ def _secrets(writes: Mapping[str, Any]) -> dict[str, int]:
     return {verb: len(listed) for verb, listed in writes.items() if listed}
 
 
-_TOLD = {
-    "relations": _relations,
-    "ports": _ports,
-    "state": _names,
-    "storage": _storage,
-    "secrets": _secrets,
-}
+_TOLD = {"relations": _relations, "ports": _ports, "state": _names, "storage": _storage, "secrets": _secrets}

@@ -61,7 +61,8 @@ def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") ->
 
 
 def _entry(nic: Mapping[str, Any], address: Mapping[str, Any], scope: str, gateway: str) -> dict[str, object]:
-    cidr = _subnet(address["cidr"])
+    cidr = address["cidr"]
+    cidr = str(ipaddress.ip_network(cidr, strict=False)) if "/" in cidr else cidr
     entry = {"value": address["value"], "cidr": cidr, "nic": nic["name"], "mac": nic.get("mac", "")}
     entry["scope"] = scope
     if nic.get("mtu"):
@@ -117,10 +118,6 @@ def is_subnet(cidr: str) -> bool:
     """Return True when a CIDR is a network and not a single address."""
     network = ipaddress.ip_network(cidr)
     return network.prefixlen < network.max_prefixlen
-
-
-def _subnet(cidr: str) -> str:
-    return str(ipaddress.ip_network(cidr, strict=False)) if "/" in cidr else cidr
 
 
 def _order(address: Mapping[str, Any]) -> tuple[int, bool, str, str]:
@@ -250,8 +247,3 @@ def check_egress(text: str) -> None:
                 raise ValueError
         except ValueError:
             raise NotValid(f"invalid egress subnet: {cidr}: invalid CIDR address: {cidr}") from None
-
-
-def split_egress(text: str) -> list[str]:
-    """Return the subnets of a text with commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]

@@ -101,7 +101,9 @@ def event_of(ctx: Context, row: NoticeRow, model: str) -> Event:
     parts = (_uuid(ctx), row.model, str(row.number), to_iso(row.time), row.target)
     where = f"{controller}:{model}" if model else controller
     times = f" ({row.count} times since {to_iso(row.time)})" if row.count > 1 else ""
-    text = f"{row.kind} {row.entity} changes again and again; last: {row.text}" if _flaps(row) else row.text
+    text = row.text
+    if row.event.endswith(".flapping"):
+        text = f"{row.kind} {row.entity} changes again and again; last: {text}"
     data = {
         "controller": controller, "model": model, row.kind: row.entity, **row.data, "count": row.count,
         "latest": to_iso(row.latest),
@@ -110,10 +112,6 @@ def event_of(ctx: Context, row: NoticeRow, model: str) -> Event:
         id=sha256(" ".join(parts).encode()).hexdigest()[:32], name=row.event, source=source(ctx, row.model),
         time=to_iso(row.time), subject=f"{row.kind} {row.entity}", text=f"{where}: {text}{times}", data=data,
     )  # fmt: skip
-
-
-def _flaps(row: NoticeRow) -> bool:
-    return row.event.endswith(".flapping")
 
 
 def again_at(now: datetime, attempts: int) -> datetime:

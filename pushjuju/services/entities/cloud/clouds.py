@@ -2,7 +2,11 @@
 
 `local` and `manual` always exist. Other clouds are defined in a clouds.toml, of the client or of a
 controller, or come with a plugin (public clouds). A controller's definition overrides the client's, and the
-client's overrides a plugin's. Mirrors: juju cloud/clouds.go, cmd/juju/common/cloud.go (3.6)
+client's overrides a plugin's.
+
+A credential of the controller's owner is stored under its name, a credential of another user under
+`OWNER/NAME`. This key stands in `credentials.toml` and in a model's row.
+Mirrors: juju cloud/clouds.go, cmd/juju/common/cloud.go, names CloudCredentialTag (3.6)
 """
 
 from __future__ import annotations
@@ -10,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, StoredCredential
+from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, CloudCredentials, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis.context import DEFAULT_USER
-from pushjuju.services.entities.cloud.owned_credentials import parts_of
 from pushjuju.store.cloudfiles import CloudFiles as CloudFiles  # noqa: PLC0414 - commands hand it on
 from pushjuju.store.datadir import ControllerDir, DataDir
 
@@ -150,3 +153,32 @@ def secret_attributes(kind: ProviderType | None, auth_type: str, names: Collecti
         return frozenset(names)
     open_ones = {attr.name for attr in schema if not attr.secret}
     return frozenset(name for name in names if name not in open_ones)
+
+
+def key_of(owner: str, name: str) -> str:
+    """Return the key under which a user's credential is stored."""
+    return name if owner == DEFAULT_USER or not name else f"{owner}/{name}"
+
+
+def parts_of(key: str) -> tuple[str, str]:
+    """Return the owner and the name of a stored credential."""
+    owner, _, name = key.rpartition("/")
+    return owner or DEFAULT_USER, name
+
+
+def of_owner(stored: CloudCredentials, owner: str) -> CloudCredentials:
+    """Return the credentials of one user, by their names without the owner."""
+    own = {parts_of(key)[1]: item for key, item in stored.credentials.items() if parts_of(key)[0] == owner}
+    return CloudCredentials(
+        default_credential=stored.default_credential if owner == DEFAULT_USER else "",
+        default_region=stored.default_region,
+        credentials=own,
+    )
+
+
+def keep_credential(
+    files: CloudFiles, cloud: str, key: str, item: StoredCredential, kind: ProviderType | None = None
+) -> None:
+    """Write a credential to files; attributes that the schema calls secret are encrypted."""
+    secret = secret_attributes(kind, item.auth_type, list(item.attributes))
+    files.put_credential(cloud, key, item, secret)

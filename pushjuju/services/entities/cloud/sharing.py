@@ -23,5 +23,4 @@ def take_in(ctx: Context) -> None:
             own.put_cloud(cloud, defined)
         found = client.credentials(cloud).credentials.get(name)
         if found is not None and name not in own.credentials(cloud).credentials:
-            secret = clouds.secret_attributes(None, found.auth_type, list(found.attributes))
-            own.put_credential(cloud, name, found, secret)
+            clouds.keep_credential(own, cloud, name, found)

@@ -10,7 +10,7 @@ from pushjuju.core.errors import CredentialInvalid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import MODEL_SUSPENDED, StatusKind
 from pushjuju.services.entities.basis import statuses, wake
-from pushjuju.services.entities.cloud.owned_credentials import parts_of
+from pushjuju.services.entities.cloud.clouds import parts_of
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_work

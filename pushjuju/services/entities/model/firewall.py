@@ -210,16 +210,15 @@ def ingress_problem(tx: ModelTx, sources: Iterable[str]) -> str:
 
     Mirrors: juju apiserver/common/crossmodel CheckIngressNetworks (3.6)
     """
-    allowed = [ipaddress.ip_network(text, strict=False) for text in split(_saas_allow(tx))]
+    allowed = [
+        ipaddress.ip_network(text, strict=False)
+        for text in split(str(model_config.get(tx, SAAS_ALLOW) or ""))
+    ]
     for text in sources:
         wanted = ipaddress.ip_network(text)
         if not any(item.version == wanted.version and _holds(item, wanted) for item in allowed):
             return f"subnet {text} not in firewall whitelist"
     return ""
-
-
-def _saas_allow(tx: ModelTx) -> str:
-    return str(model_config.get(tx, SAAS_ALLOW) or "")
 
 
 def _holds(outer: Any, inner: Any) -> bool:

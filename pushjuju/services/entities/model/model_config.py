@@ -157,18 +157,6 @@ def parse_value(key: str, value: Any) -> Any:
     if attribute.type == "tags" and isinstance(value, Mapping):  # as `shown_value` gives it
         value = " ".join(f"{name}={tag}" for name, tag in value.items())
     text = str(value)
-    if attribute.type == "duration":
-        _check_duration(key, text)
-    if attribute.type == "size":
-        _check_size(key, text)
-    if attribute.type == "levels":
-        _check_levels(text)
-    if attribute.type == "modes":
-        _check_modes(text)
-    if attribute.type == "url":
-        _check_url(key, text)
-    if attribute.type == "cidrs":
-        _check_cidrs(key, text)
     if attribute.type in _CHECKS:
         _CHECKS[attribute.type](key, text)
     if attribute.choices and text not in attribute.choices:
@@ -222,15 +210,7 @@ def _check_jumps(key: str, text: str) -> None:
         raise NotValid(f"{key}: {error.message}", hint=error.hint) from None
 
 
-_CHECKS: Mapping[str, Callable[[str, str], None]] = {
-    "inherited": _check_inherited,
-    "jumps": _check_jumps,
-    "tags": _check_tags,
-    "userdata": _check_userdata,
-}
-
-
-def _check_levels(text: str) -> None:
+def _check_levels(_key: str, text: str) -> None:
     """Refuse unknown log levels; the message is Juju's."""
     try:
         parse_levels(text)
@@ -278,11 +258,25 @@ def _check_url(key: str, text: str) -> None:
         raise NotValid(f'{key} url "{text}" not valid')
 
 
-def _check_modes(text: str) -> None:
+def _check_modes(_key: str, text: str) -> None:
     """Refuse modes that Juju does not know: with a misspelt mode, commands would remove unasked."""
     unknown = sorted({word.strip() for word in text.split(",")} - {"", *_MODES})
     if unknown:
         raise NotValid(f'mode(s) "{", ".join(unknown)}" not valid')
+
+
+_CHECKS: Mapping[str, Callable[[str, str], None]] = {
+    "cidrs": _check_cidrs,
+    "duration": _check_duration,
+    "inherited": _check_inherited,
+    "jumps": _check_jumps,
+    "levels": _check_levels,
+    "modes": _check_modes,
+    "size": _check_size,
+    "tags": _check_tags,
+    "url": _check_url,
+    "userdata": _check_userdata,
+}
 
 
 def _bool(key: str, value: Any) -> bool:

@@ -25,16 +25,12 @@ REGIONS = "region-defaults"
 
 def of_controller(settings: Mapping[str, Any]) -> dict[str, object]:
     """Return the defaults for all models of a controller; `settings` is the content of controller.toml."""
-    return _typed(settings.get("config", {}).get(CONTROLLER, {}))
+    return model_config.parse_values(settings.get("config", {}).get(CONTROLLER, {}))
 
 
 def _placed(settings: Mapping[str, Any]) -> dict[str, dict[str, object]]:
-    return {name: _typed(table) for name, table in settings.get("config", {}).get(REGIONS, {}).items()}
-
-
-def _typed(table: Mapping[str, Any]) -> dict[str, object]:
-    """Return values in the types of their keys, as users and `bootstrap` may have written texts."""
-    return model_config.parse_values(table)
+    tables = settings.get("config", {}).get(REGIONS, {})
+    return {name: model_config.parse_values(table) for name, table in tables.items()}
 
 
 def of_cloud(settings: Mapping[str, Any], cloud: str) -> dict[str, object]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pushjuju.charms.values.endpoints import Bound, Pair, RelationFacts, Side, check_relation, relation_key
-from pushjuju.charms.values.model import Endpoint
 from pushjuju.core.base import Base
 from pushjuju.core.model.life import Life
-from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.relation import relations
-from pushjuju.store.rows.records import Application, Relation, RelationEndpoint
+from pushjuju.store.rows.records import Application, Relation
 from pushjuju.store.tx import ModelTx
 
 
@@ -25,16 +23,8 @@ def side_of(tx: ModelTx, name: str) -> Side | None:
     if found is None:
         return None
     charm = charms.get(tx, found.charm_url)
-    return Side(
-        application=name,
-        provides=charm.meta.provides,
-        requires=charm.meta.requires,
-        peers=charm.meta.peers,
-        subordinate=charm.meta.subordinate,
-        alive=found.life == Life.ALIVE,
-        bases=charm.bases(),
-        base=None if found.subordinate else Base.parse(found.base),
-    )
+    base = None if found.subordinate else Base.parse(found.base)
+    return Side.of(name, charm.meta, bases=charm.bases(), base=base, alive=found.life == Life.ALIVE)
 
 
 def checked(tx: ModelTx, pair: Pair) -> Pair:
@@ -66,31 +56,8 @@ def add(tx: ModelTx, pair: Pair, egress: str) -> Relation:
     Args:
         egress: Subnets from which the requirer's traffic comes, separated by commas; empty by default.
     """
-    relation = Relation(
-        model=tx.model,
-        id=tx.next(tx.model, "relation"),
-        key=relation_key(pair),
-        life=Life.ALIVE,
-        scope=pair[0].endpoint.scope,
-        egress=egress,
-        created=tx.now,
-    )
-    tx.insert("relation", relation)
-    for item in pair:
-        tx.insert("relation_endpoint", _endpoint_row(tx.model, relation.id, item.side, item.endpoint))
-        relations.put_bag(tx, relation.id, item.side.application, {})
-        wake.application(tx, item.side.application, f"relation {relation.id}")
-    statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining")
+    sides = [(item.side.application, item.endpoint) for item in pair]
+    relation = relations.add(tx, relation_key(pair), sides, egress)
+    for application, _ in sides:
+        wake.application(tx, application, f"relation {relation.id}")
     return relation
-
-
-def _endpoint_row(model: str, relation: int, side: Side, endpoint: Endpoint) -> RelationEndpoint:
-    return RelationEndpoint(
-        model=model,
-        relation=relation,
-        application=side.application,
-        endpoint=endpoint.name,
-        role=endpoint.role,
-        interface=endpoint.interface,
-        capacity=endpoint.limit,
-    )

@@ -7,9 +7,9 @@ other too, under the names that the other model uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from pushjuju.charms.values.model import Charm, Role
+from pushjuju.charms.values.model import Charm, Endpoint, Role
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusKind
 from pushjuju.core.values import dataclass
@@ -29,23 +29,32 @@ from pushjuju.store.tx import ModelTx, Tx
 
 def add_peers(tx: ModelTx, application: str, charm: Charm) -> None:
     """Add the peer relations that an application lacks, in the order of the endpoints' names."""
-    for name in sorted(charm.meta.peers):
+    for name, peer in sorted(charm.meta.peers.items()):
         key = f"{application}:{name}"
-        if tx.find(Relation, "relation_by_key", key=key):
-            continue
-        peer = charm.meta.peers[name]
-        relation = Relation(
-            model=tx.model, id=tx.next(tx.model, "relation"), key=key, life=Life.ALIVE, scope=peer.scope,
-            created=tx.now,
+        if tx.find(Relation, "relation_by_key", key=key) is None:
+            add(tx, key, [(application, peer)])
+
+
+def add(tx: ModelTx, key: str, sides: Sequence[tuple[str, Endpoint]], egress: str = "") -> Relation:
+    """Record a relation with empty bags for its applications.
+
+    Args:
+        sides: The application and the endpoint of each side; one side for a peer relation.
+    """
+    relation = Relation(
+        model=tx.model, id=tx.next(tx.model, "relation"), key=key, life=Life.ALIVE, scope=sides[0][1].scope,
+        egress=egress, created=tx.now,
+    )  # fmt: skip
+    tx.insert("relation", relation)
+    for application, endpoint in sides:
+        row = RelationEndpoint(
+            model=tx.model, relation=relation.id, application=application, endpoint=endpoint.name,
+            role=endpoint.role, interface=endpoint.interface, capacity=endpoint.limit,
         )  # fmt: skip
-        tx.insert("relation", relation)
-        endpoint = RelationEndpoint(
-            model=tx.model, relation=relation.id, application=application, endpoint=name, role=peer.role,
-            interface=peer.interface, capacity=peer.limit,
-        )  # fmt: skip
-        tx.insert("relation_endpoint", endpoint)
+        tx.insert("relation_endpoint", row)
         put_bag(tx, relation.id, application, {})
-        statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining")
+    statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining")
+    return relation
 
 
 def of_application(tx: ModelTx, application: str) -> list[Relation]:

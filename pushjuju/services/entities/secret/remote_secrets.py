@@ -111,9 +111,4 @@ def may_read(tx: ModelTx, alias: Unit, secret: str) -> bool:
 def forget_unit(tx: ModelTx, unit: Unit) -> None:
     """Delete the records of a removed unit as a reader in other models."""
     for alias in aliases(tx, unit):
-        read = [row["secret"] for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name)]
-        tx.run("secret_consumer_forget", model=alias.model, unit=alias.name)
-        tx.run("secret_grant_forget", model=alias.model, target=alias.name)
-        for secret in read:
-            if (found := secrets.find(tx.beside(alias.model), secret)) is not None:
-                secrets.wake_for_obsolete(tx, found)
+        secrets.forget_reader(tx, alias)

@@ -120,6 +120,3 @@ def _fetch(backend: SecretBackend, name: str, item: RevisionRow) -> Content:
     except NotFound as error:
         text = f"secret backend {quote(name)} does not have secret revision"
         raise BackendError(f"{text} {quote(f'{item.secret}/{item.revision}')}") from error
-
-
-# --- showing ----------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.store.keys import Sealed
 from pushjuju.store.queue import model_key
 from pushjuju.store.queue import touch as touch_key
-from pushjuju.store.rows.records import RelationEndpoint, Unit
+from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.secret_records import BackendRow, ConsumerRow, GrantRow, RevisionRow, SecretRow
 from pushjuju.store.tx import ModelTx, Tx
 
@@ -154,12 +154,8 @@ def scope(tx: ModelTx, item: GrantRow) -> str:
     if item.relation is None:
         return f"model-{item.model}"
     sides = relations.endpoints(tx.beside(item.model), item.relation)
-    names = " ".join(f"{side.application}:{side.endpoint}" for side in sorted(sides, key=_requirer_first))
-    return "relation-" + names.replace(":", ".").replace(" ", "#")
-
-
-def _requirer_first(side: RelationEndpoint) -> tuple[bool, str]:
-    return side.role != Role.REQUIRER, side.application
+    requirer_first = sorted(sides, key=lambda side: (side.role != Role.REQUIRER, side.application))
+    return "relation-" + "#".join(f"{side.application}.{side.endpoint}" for side in requirer_first)
 
 
 def place(row: RevisionRow | SecretRow, number: int) -> str:
@@ -424,6 +420,11 @@ def forget_unit(tx: ModelTx, unit: Unit) -> None:
     for row in managed(tx, unit):
         if row.owner == unit.name:
             remove(tx, row, None)
+    forget_reader(tx, unit)
+
+
+def forget_reader(tx: ModelTx, unit: Unit) -> None:
+    """Delete the records of a removed unit as a reader and a target of grants, in the unit's model."""
     read = [row["secret"] for row in tx.rows("secret_consumed", model=unit.model, unit=unit.name)]
     tx.run("secret_consumer_forget", model=unit.model, unit=unit.name)
     tx.run("secret_grant_forget", model=unit.model, target=unit.name)

@@ -17,11 +17,12 @@ from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import leadership, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
-from pushjuju.store.rows.records import ActionOperation, Application, Machine, Task, Unit
+from pushjuju.store.rows.records import ActionOperation, Machine, Task, Unit
 from pushjuju.store.tx import ModelTx
 
 LEADER = "/leader"
@@ -229,8 +230,7 @@ def _unit(tx: ModelTx, name: str) -> Unit:
 def _units_asked(tx: ModelTx, request: CommandRequest) -> list[str]:
     found = list(request.units)
     for name in request.applications:
-        if tx.find(Application, "application_get", name=name) is None:
-            raise not_found("application", name)
+        applications.get(tx, name)
         every = tx.list(Unit, "unit_of_application", application=name)
         found += [unit.name for unit in every]
     return list(dict.fromkeys(found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.placement import Placement
@@ -12,7 +13,6 @@ from pushjuju.portable.names import is_application
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.requests.application import unit_rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class AddUnitsOptions:
     attach_storage: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        unit_rules.check_number(self.num_units, self.attach_storage)
+        check_number(self.num_units, self.attach_storage)
         if not is_application(self.application):
             raise UsageError(f'invalid application name "{self.application}"')
 
@@ -59,3 +59,17 @@ def add_units(
     precheck(ctx, model, base=base, constraints=wanted, count=count, placements=placements, warn=notices.warn)
     added = units.add_units(ctx, model, name, count, placements, options.attach_storage)
     return [unit.name for unit in added]
+
+
+def check_number(units: int, attach_storage: Sequence[str], least: int = 1) -> None:
+    """Refuse a number of units that one command cannot add.
+
+    Raises:
+        UsageError: The number is too small or too large, or is not 1 and storage is to be attached.
+    """
+    if units < least:
+        raise UsageError("--num-units must be a positive integer")
+    if units > limits.UNITS:
+        raise UsageError(f"--num-units must be at most {limits.UNITS}")
+    if attach_storage and units != 1:
+        raise UsageError("--attach-storage cannot be used with -n")

@@ -32,7 +32,7 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.storage import storage_instances as storage
 from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.supply import charm_updates, origins
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.rows.records import Application, CharmRecord
 from pushjuju.store.tx import ModelTx
 

@@ -32,7 +32,7 @@ from pushjuju.services.entities.storage import storage_instances as storage
 from pushjuju.services.entities.storage.storage_pools import open_pools
 from pushjuju.services.requests.application import new_application
 from pushjuju.services.supply import charm_updates, origins
-from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.rows.records import Application
 from pushjuju.store.rows.storage_records import StorageInstance
 from pushjuju.store.tx import ModelTx
@@ -238,8 +238,7 @@ def _used(tx: ModelTx, application: Application) -> Iterator[UsedRelation]:
 
 
 def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCharm, url: str) -> None:
-    _now, charm = ctx.clock.now(), request.packed.charm
-    name = application.name
+    name, charm = application.name, request.packed.charm
     old = charms.stored_settings(tx, name, application.charm_url)
     settings: Settings = {**filter_settings(charm.config, old), **_asked(tx, request)[0]}
     charms.put_settings(tx, name, url, settings)

@@ -10,13 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from pushjuju.charms.format.config import (
-    TRUST,
-    Settings,
-    parse_settings,
-    parse_settings_yaml,
-    with_trust,
-)
+from pushjuju.charms.format.config import TRUST, Settings, parse_settings, parse_settings_yaml, with_trust
 from pushjuju.charms.values.model import ConfigOption
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid

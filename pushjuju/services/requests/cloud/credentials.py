@@ -15,13 +15,12 @@ from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds, opened, sharing
-from pushjuju.services.entities.cloud.owned_credentials import key_of, parts_of
+from pushjuju.services.entities.cloud.clouds import key_of, parts_of
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud import definitions
 from pushjuju.services.requests.cloud.definitions import ClientRemoval, Open, Removed
-from pushjuju.store.cloudfiles import CloudFiles
 from pushjuju.store.rows.records import Model
 
 MAX_FILE = 5 << 20
@@ -97,7 +96,7 @@ def add_to_client(
     """Write new credentials to the client; return the names that existed, whose credentials are unchanged."""
     present = {} if replace else where.files.credentials(cloud.name).credentials
     for name in (name for name in found if name not in present):
-        keep(where.files, cloud.name, name, found[name], kind)
+        clouds.keep_credential(where.files, cloud.name, name, found[name], kind)
     return [name for name in found if name in present]
 
 
@@ -123,7 +122,7 @@ def save_detected(
     if not where.client:
         return stored
     before = where.files.credentials(cloud.name)
-    keep(where.files, cloud.name, item.name, stored, kind)
+    clouds.keep_credential(where.files, cloud.name, item.name, stored, kind)
     if item.region and item.region in {region.name for region in cloud.regions}:
         where.files.set_default(cloud.name, "default-region", item.region)
     if item.default and not before.default_credential:
@@ -161,7 +160,7 @@ def remove_from_client(where: Sides, cloud: str, name: str, open_controller: Ope
     )
     for own in (where.folder.controller(keeper).cloud_files for keeper in keepers):
         if name not in own.credentials(cloud).credentials:
-            keep(own, cloud, name, stored.credentials[name], kind)
+            clouds.keep_credential(own, cloud, name, stored.credentials[name], kind)
     where.files.remove_credential(cloud, name)
     return ClientRemoval(outcome=Removed.GONE, unread=unread)
 
@@ -252,19 +251,12 @@ def _file_text(path: str) -> str:
         raise NotValid(f"invalid file path: {path}") from None
 
 
-def keep(files: CloudFiles, cloud: str, name: str, item: StoredCredential, kind: ProviderType | None) -> None:
-    """Write a credential to files; attributes that the schema calls secret are encrypted."""
-    files.put_credential(
-        cloud, name, item, clouds.secret_attributes(kind, item.auth_type, list(item.attributes))
-    )
-
-
 def keep_on_controller(
     ctx: Context, cloud: str, key: str, item: StoredCredential, kind: ProviderType | None
 ) -> None:
-    """Write the credential with a key to a controller, as `keep` does."""
+    """Write the credential with a key to a controller, as `clouds.keep_credential` does."""
     with ctx.change_controller(f"credential {cloud}/{key}"):
-        keep(ctx.controller.cloud_files, cloud, key, item, kind)
+        clouds.keep_credential(ctx.controller.cloud_files, cloud, key, item, kind)
 
 
 def exchanged(where: Sides, cloud: Cloud, item: StoredCredential) -> StoredCredential:

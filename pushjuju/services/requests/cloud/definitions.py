@@ -168,12 +168,9 @@ def hand_over(where: Sides, cloud: Cloud, credential: str = "") -> HandedOver:
     if not name:
         return HandedOver(missing=_needs_credential(where, cloud))
     found = where.files.credentials(cloud.name).credentials[name]
-    secret = clouds.secret_attributes(
-        clouds.kind_of(where.host, cloud.type), found.auth_type, list(found.attributes)
-    )
-    ctx = where.controller
+    ctx, kind = where.controller, clouds.kind_of(where.host, cloud.type)
     with ctx.change_controller(f"credential {cloud.name}/{name}"):
-        ctx.controller.cloud_files.put_credential(cloud.name, name, found, secret)
+        clouds.keep_credential(ctx.controller.cloud_files, cloud.name, name, found, kind)
     return HandedOver(name=name)
 
 

@@ -96,7 +96,9 @@ def _credential(where: Sides, cloud: str, name: str, item: StoredCredential) -> 
         found, kind = credentials.known_cloud(where, cloud)
         if item.auth_type not in service.auth_types(kind):
             return f"{said} is left out: auth-type {quote(item.auth_type)} is not supported"
-        credentials.keep(where.files, found.name, name, credentials.finished(cloud, name, item, kind), kind)
+        service.keep_credential(
+            where.files, found.name, name, credentials.finished(cloud, name, item, kind), kind
+        )
     except PushjujuError as error:
         return f"{said} is left out: {error.message}"
     return f"{said} is copied"

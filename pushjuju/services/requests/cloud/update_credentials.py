@@ -14,7 +14,8 @@ from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.cloud.owned_credentials import key_of
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.cloud.clouds import key_of
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.requests.cloud.credentials import Trial
@@ -135,7 +136,7 @@ def update(
     accepted = [each for each, result in zip(ready, results, strict=True) if not result.refused]
     for each in accepted:
         if where.client and options.new:
-            credentials.keep(where.files, each.cloud, each.name, each.item, each.kind)
+            clouds.keep_credential(where.files, each.cloud, each.name, each.item, each.kind)
         if where.ctx:
             key = key_of(options.owner, each.name)
             credentials.keep_on_controller(where.ctx, each.cloud, key, each.item, each.kind)

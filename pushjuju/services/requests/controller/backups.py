@@ -25,7 +25,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pushjuju.core.clock import Clock, to_iso
-from pushjuju.core.errors import Conflict, NotFound, NotValid, StoreDamaged, StoreError
+from pushjuju.core.errors import Conflict, NotFound, NotValid, StoreDamaged
 from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
@@ -173,12 +173,8 @@ def _files(controller: ControllerDir) -> dict[str, Path]:
 
 
 def _archives(copy: Path) -> list[str]:
-    store = Store.open(copy)
-    try:
-        with store.read() as tx:
-            return backup.blob_names(tx)
-    finally:
-        store.close()
+    with contextlib.closing(Store.open(copy)) as store, store.read() as tx:
+        return backup.blob_names(tx)
 
 
 def _write(target: Path, meta: Mapping[str, Any], files: Mapping[str, Path], blobs: list[Path]) -> None:
@@ -206,28 +202,6 @@ class _Unpacked:
     blobs: list[Path]
     files: Mapping[str, Path]
     meta: Mapping[str, Any]
-
-
-def restore(ctx: Context, source: Path) -> Path:
-    """Replace the content of a controller's store with a backup; processes that use the store continue.
-
-    Returns:
-        The path of a copy of the store before the restore.
-
-    Raises:
-        NotValid: The file is not a backup, or is of another controller.
-        StoreDamaged: The backup is damaged. Nothing has changed.
-        StoreTooNew: A newer pushjuju has made the backup.
-    """
-    with _unpacked(source, ctx.controller.root) as found:
-        _check_owner(found, ctx.controller, source)
-        backup.check_copy(found.store)
-        backup.bring_up_to_date(found.store, partial(lost_results.mark_restored, now=ctx.clock.now()))
-        _put_blobs(found, ctx.controller, source)
-        before = _before(ctx.controller, ctx.clock)
-        backup.take_back(ctx.store, found.store, before)
-        _put_files(found, ctx.controller)
-    return before
 
 
 def check_archive(source: Path) -> None:
@@ -315,13 +289,10 @@ def _state_of(controller: ControllerDir) -> str:
 
 def _into_store(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> Path:
     """Replace the rows of a sound store; processes that use the store continue with the new rows."""
-    store = Store.open(controller.store_place)
-    try:
+    with contextlib.closing(Store.open(controller.store_place)) as store:
         _put_blobs(found, controller, source)
         before = _before(controller, clock)
         backup.take_back(store, found.store, before)
-    finally:
-        store.close()
     _put_files(found, controller)
     return before
 
@@ -505,6 +476,3 @@ def _meta(source: Path, path: Path | None) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise NotValid(f"{source} is not a backup of a controller: {META} is not a map")
     return found
-
-
-__all__ = ["Backup", "Restored", "StoreError", "create", "restore", "restore_anywhere"]

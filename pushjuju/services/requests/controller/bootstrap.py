@@ -15,12 +15,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import bases
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import (
-    controller_config,
-    model_config,
-    new_models,
-    sessions,
-)
+from pushjuju.services.entities.model import controller_config, model_config, new_models, sessions
 from pushjuju.services.requests.model import add_model as new_model
 from pushjuju.services.requests.model import model_config as request
 from pushjuju.services.requests.storage import pools

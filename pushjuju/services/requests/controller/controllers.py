@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import NotFound, PushjujuError, StoreDamaged, StoreError, StoreGone
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
-from pushjuju.store import backup
+from pushjuju.store import backup, processes
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.files.unfinished import Unfinished as Unfinished  # noqa: PLC0414 - what `marked` returns
 from pushjuju.store.files.unfinished import left_behind, taken_over
+from pushjuju.store.processes import place_of
 
 if TYPE_CHECKING:
     from pushjuju.store.statement_names import StatementName
@@ -42,14 +44,10 @@ def sweep(datadir: DataDir) -> list[str]:
 
 def used(controller: ControllerDir) -> bool:
     """Return True when a controller has more than one model, or a model that is not empty."""
-    store = Store.open(controller.store_place)
-    try:
-        with store.read() as tx:
-            found = [row["uuid"] for row in tx.rows("model_list") if row["name"] != models.CONTROLLER]
-            names: Sequence[StatementName] = ("application_list", "remote_application_list", "machine_list")
-            return len(found) > 1 or any(tx.rows(name, model=model) for model in found for name in names)
-    finally:
-        store.close()
+    with closing(Store.open(controller.store_place)) as store, store.read() as tx:
+        found = [row["uuid"] for row in tx.rows("model_list") if row["name"] != models.CONTROLLER]
+        names: Sequence[StatementName] = ("application_list", "remote_application_list", "machine_list")
+        return len(found) > 1 or any(tx.rows(name, model=model) for model in found for name in names)
 
 
 def require_lost(controller: ControllerDir, error: StoreError) -> None:
@@ -111,3 +109,24 @@ def no_controller(datadir: DataDir) -> NotFound:
         detail='Please either create a new controller using "pushjuju bootstrap" or deploy a charm: '
         "the first deploy makes a controller by itself.",
     )
+
+
+def drain(ctx: Context, name: str) -> list[str]:
+    """Ask controller processes to give back their keys and to end; return the names of the processes.
+
+    Hooks that run go on, on their machines; another process, or the next command, commits their results.
+
+    Args:
+        name: A host, for all controller processes there, or the name of one process.
+
+    Raises:
+        NotFound: No controller process has this name or runs on this host.
+    """
+    with ctx.change_controller() as tx:
+        living = [item.owner for item in processes.living(tx, ctx.store.lives)]
+        found = [owner for owner in living if name in (owner, place_of(owner)[0])]
+        for owner in found:
+            tx.run("process_drain", owner=owner)
+    if not found:
+        raise NotFound(f'no controller process runs on a host "{name}"', hint="pushjuju controller processes")
+    return found

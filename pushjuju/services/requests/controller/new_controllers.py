@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -110,27 +111,19 @@ def _taken(made: ControllerDir, place: Path | str) -> StoreError:
 
 
 def _prepare(
-    made: ControllerDir,
-    place: Path | str,
-    places: clouds.Folders,
-    cloud: Cloud,
-    model: Model,
-    caller: Caller,
+    made: ControllerDir, place: Path | str, places: clouds.Folders, cloud: Cloud, model: Model, caller: Caller
 ) -> None:
     """Create the store with the controller's own model, or complete the store of an interrupted bootstrap."""
     if isinstance(place, str):  # known again after an interruption: the directory keeps its key
         model = replace(model, uuid=str(UUID(digest(made.public_key.read_text())[:32])))
-    store, now = Store.open(place, create=True), model.created
-    try:
-        by = Noting(user=model.owner, caller=caller, now=now)
-        with store.write() as plain, noted(plain, by) as tx:
-            found = tx.list(Model, "model_list")
-            ours = {model.uuid} if isinstance(place, str) else {item.uuid for item in found}
-            if not all(models.is_controller(item) and item.uuid in ours for item in found):
-                raise _taken(made, place)
-            for item in found:
-                models.delete(ModelTx(tx, item.uuid, now))
-            new_models.insert(ModelTx(tx, model.uuid, now), model, now=now)
-    finally:
-        store.close()
+    now = model.created
+    by = Noting(user=model.owner, caller=caller, now=now)
+    with closing(Store.open(place, create=True)) as store, store.write() as plain, noted(plain, by) as tx:
+        found = tx.list(Model, "model_list")
+        ours = {model.uuid} if isinstance(place, str) else {item.uuid for item in found}
+        if not all(models.is_controller(item) and item.uuid in ours for item in found):
+            raise _taken(made, place)
+        for item in found:
+            models.delete(ModelTx(tx, item.uuid, now))
+        new_models.insert(ModelTx(tx, model.uuid, now), model, now=now)
     clouds.keep_public(made, places, cloud)

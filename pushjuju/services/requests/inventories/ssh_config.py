@@ -169,9 +169,6 @@ def _like(alias: str, pattern: str) -> bool:
 
 
 def _worked_out(text: str, alias: str, address: str) -> str:
-    tokens = {"%h": address, "%n": alias, "%%": "%", "%d": "~", "%u": _user(text)}
+    user = getpass.getuser() if "%u" in text else ""
+    tokens = {"%h": address, "%n": alias, "%%": "%", "%d": "~", "%u": user}
     return re.sub("%[hnud%]", lambda match: tokens[match[0]], text)
-
-
-def _user(text: str) -> str:
-    return getpass.getuser() if "%u" in text else ""

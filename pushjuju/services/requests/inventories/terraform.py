@@ -27,10 +27,7 @@ MACHINES: Mapping[str, Sequence[str]] = {
     "digitalocean_droplet": ("ipv4_address", "ipv6_address", "ipv4_address_private"),
     "equinix_metal_device": ("access_public_ipv4", "access_private_ipv4", "access_public_ipv6"),
     "exoscale_compute_instance": ("public_ip_address", "ipv6_address"),
-    "google_compute_instance": (
-        "network_interface.access_config.nat_ip",
-        "network_interface.network_ip",
-    ),
+    "google_compute_instance": ("network_interface.access_config.nat_ip", "network_interface.network_ip"),
     "hcloud_server": ("ipv4_address", "ipv6_address", "network.ip"),
     "ibm_is_instance": ("primary_network_interface.primary_ipv4_address",),
     "incus_instance": ("ipv4_address", "ipv6_address"),

@@ -159,7 +159,7 @@ def set_suspended(
         NotFound: A relation does not exist.
         NotValid: A relation is a peer relation, or is being removed.
     """
-    _now, touched = ctx.clock.now(), set()
+    touched: set[str] = set()
     with ctx.change(model) as tx:
         for text in ids:
             relation = by_id(tx, text)

@@ -6,7 +6,7 @@ Mirrors: juju apiserver/facades/client/secrets/secrets.go (3.6)
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
@@ -74,25 +74,28 @@ def grant(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
         NotFound: The secret or an application does not exist.
         NotPermitted: The secret belongs to a charm.
     """
+    _for_each(
+        ctx, model, which, names, lambda tx, row, name: secrets.grant(tx, row, OwnerKind.APPLICATION, name)
+    )
+
+
+def _for_each(
+    ctx: Context,
+    model: str,
+    which: str,
+    names: Iterable[str],
+    do: Callable[[ModelTx, SecretRow, str], object],
+) -> None:
     with ctx.change(model) as tx:
         row = own(tx, which)
         for name in names:
             applications.get(tx, name)
-            secrets.grant(tx, row, OwnerKind.APPLICATION, name)
+            do(tx, row, name)
 
 
 def revoke(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
-    """Revoke the access of applications to a secret that the model owns.
-
-    Raises:
-        NotFound: The secret or an application does not exist.
-        NotPermitted: The secret belongs to a charm.
-    """
-    with ctx.change(model) as tx:
-        row = own(tx, which)
-        for name in names:
-            applications.get(tx, name)
-            secrets.revoke(tx, row, name)
+    """Revoke the access of applications to a secret that the model owns, with the errors of `grant`."""
+    _for_each(ctx, model, which, names, secrets.revoke)
 
 
 def lookup(tx: ModelTx, which: str) -> SecretRow:

@@ -23,7 +23,10 @@ def set_password(ctx: Context, name: str, password: str) -> None:
         NotValid: The password is empty or too long.
     """
     check(password)
-    kept = hashed(password)
+    _keep(ctx, name, hashed(password))
+
+
+def _keep(ctx: Context, name: str, kept: str) -> None:
     with ctx.change_controller() as tx:
         users.require(tx, name)
         tx.run("user_login_set_password", name=name, password=kept)
@@ -64,9 +67,7 @@ def new_key(ctx: Context, name: str) -> bytes:
         NotFound: The user does not exist.
     """
     kept, key = first("")
-    with ctx.change_controller() as tx:
-        users.require(tx, name)
-        tx.run("user_login_set_password", name=name, password=kept)
+    _keep(ctx, name, kept)
     return key
 
 

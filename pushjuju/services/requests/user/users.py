@@ -9,7 +9,7 @@ from pushjuju.core.errors import AlreadyExists, NotPermitted, NotValid
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.cloud.owned_credentials import parts_of
+from pushjuju.services.entities.cloud.clouds import parts_of
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.requests.user import passwords
 from pushjuju.store.rows.user_records import Person
@@ -41,12 +41,7 @@ def add(ctx: Context, name: str, display_name: str, password: str = "") -> bytes
             raise AlreadyExists("failed to create user: username unavailable")
         tx.insert(
             "person",
-            Person(
-                name=name,
-                display_name=display_name,
-                created=ctx.clock.now(),
-                created_by=ctx.user,
-            ),
+            Person(name=name, display_name=display_name, created=ctx.clock.now(), created_by=ctx.user),
         )
         tx.run("access_set", kind=Kind.CONTROLLER, target="", person=name, level="login")
         tx.run("user_login_set_password", name=name, password=kept)

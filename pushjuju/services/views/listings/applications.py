@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.charms.format.config import (
-    config_document,
-)
+from pushjuju.charms.format.config import config_document
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms

@@ -24,37 +24,30 @@ class Record(Protocol):
     @property
     def time(self) -> str:
         """Time of the record."""
-        ...
 
     @property
     def entity(self) -> str:
         """Tag of the entity that logged the line."""
-        ...
 
     @property
     def level(self) -> str:
         """TRACE ... CRITICAL."""
-        ...
 
     @property
     def module(self) -> str:
         """Dotted logger name."""
-        ...
 
     @property
     def location(self) -> str:
         """`file:line`, may be empty."""
-        ...
 
     @property
     def labels(self) -> str:
         """Comma list, may be empty."""
-        ...
 
     @property
     def message(self) -> str:
         """The text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

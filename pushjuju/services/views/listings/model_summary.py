@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.cloud.owned_credentials import parts_of
+from pushjuju.services.entities.cloud.clouds import parts_of
 
 if TYPE_CHECKING:
     from pushjuju.store.rows.model import Model

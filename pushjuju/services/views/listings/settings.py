@@ -1,4 +1,7 @@
-"""Documents of the configuration of a controller, and of the constraints of a model."""
+"""Documents of the configuration of a controller, and of the constraints and public keys of a model.
+
+Mirrors: juju apiserver/facades/client/keymanager ListKeys (3.6)
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ from typing import Any
 
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import constraints, controller_config
+from pushjuju.services.entities.model import constraints, controller_config, ssh_keys
 from pushjuju.services.entities.model.controller_config import SETTINGS
+from pushjuju.services.entities.model.ssh_keys import PublicKey
 
 
 def of_controller(ctx: Context) -> dict[str, Any]:
@@ -31,3 +35,9 @@ def sequences(ctx: Context, model: str) -> dict[str, int]:
     """Return the next numbers: of machines as `machine`, of the units of NAME as `application-NAME`."""
     with ctx.read(model) as tx:
         return machines.sequences(tx)
+
+
+def public_keys(ctx: Context, model: str) -> list[PublicKey]:
+    """Return the keys of a model."""
+    with ctx.read(model) as tx:
+        return [ssh_keys.parse(line) for line in ssh_keys.lines(tx)]

@@ -26,13 +26,7 @@ KINDS: Mapping[str, tuple[StatusKind, ...]] = {
 
 
 def history_of(
-    ctx: Context,
-    model: str,
-    kinds: Sequence[StatusKind],
-    entity: str,
-    *,
-    limit: int,
-    since: datetime | None,
+    ctx: Context, model: str, kinds: Sequence[StatusKind], entity: str, *, limit: int, since: datetime | None
 ) -> list[HistoryEntry]:
     """Return the newest entries of one or two kinds of status of an entity, oldest first."""
     with ctx.read(model) as tx:

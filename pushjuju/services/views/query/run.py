@@ -12,17 +12,7 @@ from typing import Any
 from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.views.query import faults
-from pushjuju.services.views.query.parser import (
-    Call,
-    Index,
-    Infix,
-    Lambda,
-    Member,
-    Name,
-    Node,
-    Value,
-    parse,
-)
+from pushjuju.services.views.query.parser import Call, Index, Infix, Lambda, Member, Name, Node, Value, parse
 
 Print = Callable[[str], None]
 

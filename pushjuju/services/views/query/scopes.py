@@ -89,7 +89,7 @@ def model(tx: ModelTx, found: Model) -> Scope:
             "life": _is(found.life),
             "is-controller": _is(models.is_controller(found)),
             "status": lambda: _status(tx, StatusKind.MODEL, found.name, "available"),
-            "config": lambda: _config(tx),
+            "config": lambda: {key: entry["value"] for key, entry in model_config.effective(tx).items()},
             "applications": lambda: Scopes(
                 (each.name, application(tx, each)) for each in tx.list(Application, "application_list")
             ),
@@ -97,10 +97,6 @@ def model(tx: ModelTx, found: Model) -> Scope:
             "units": lambda: Scopes((each.name, unit(tx, each)) for each in tx.list(Unit, "unit_list")),
         },
     )
-
-
-def _config(tx: ModelTx) -> dict[str, object]:
-    return {key: entry["value"] for key, entry in model_config.effective(tx).items()}
 
 
 def _status(tx: ModelTx, kind: StatusKind, entity: str, default: str) -> str:

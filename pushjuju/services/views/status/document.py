@@ -332,11 +332,7 @@ def _relations(rows: Rows, app: ApplicationRow) -> dict[str, object]:
     for sides in rows.sides_of.get(app.name, ()):
         own = next(side for side in sides if side.application == app.name)
         other = next((side for side in sides if side.application != app.name), sides[0])
-        entry = {
-            "related-application": other.application,
-            "interface": own.interface,
-            "scope": own.scope,
-        }
+        entry = {"related-application": other.application, "interface": own.interface, "scope": own.scope}
         found.setdefault(own.endpoint, []).append(entry)
     for entries in found.values():
         entries.sort(key=lambda entry: entry["related-application"])

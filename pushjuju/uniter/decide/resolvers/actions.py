@@ -1,6 +1,6 @@
-"""Actions: run the next action, or settle an action that was interrupted. Pure.
+"""Actions: run the next action, or settle an action that was interrupted; and commands of `juju-exec`. Pure.
 
-Mirrors: juju worker/uniter/actions/resolver.go (3.6)
+Mirrors: juju worker/uniter/actions/resolver.go, runcommands/resolver.go (3.6)
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pushjuju.uniter.decide.decision import (
     OperationName,
     Seen,
     Verdict,
+    new_operation,
     run,
 )
 from pushjuju.uniter.decide.remote import PendingAction, RemoteState
@@ -62,3 +63,12 @@ def _lock(action: PendingAction) -> str:
     if action.execution_group:
         return f"{MACHINE_LOCK}-{action.execution_group}"
     return "" if action.parallel else MACHINE_LOCK
+
+
+def commands(local: LocalState, remote: RemoteState) -> Verdict:  # noqa: ARG001  # one signature for all
+    """Run the oldest command that `juju-exec` requests on the machine, in any state of the unit."""
+    for command in remote.commands:
+        return run(
+            new_operation(remote, OperationName.RUN_COMMANDS, command=command), "juju-exec requested commands"
+        )
+    return GO_ON

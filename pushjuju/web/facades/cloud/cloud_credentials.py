@@ -12,7 +12,7 @@ from pushjuju.core.clouds import CloudCredentials, StoredCredential, is_credenti
 from pushjuju.core.errors import NotValid, PushjujuError, not_found
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.cloud.owned_credentials import key_of
+from pushjuju.services.entities.cloud.clouds import key_of
 from pushjuju.services.requests.cloud import credentials, update_credentials
 from pushjuju.services.requests.cloud.update_credentials import UpdateCredentialsOptions, Updated
 from pushjuju.services.views import cloud_documents

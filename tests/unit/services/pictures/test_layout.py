@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pushjuju.services.pictures import chosen, folding, graph, layout, placing, svg
+from pushjuju.services.pictures import folding, graph, layout, placing, svg
 from pushjuju.services.pictures.layout import NAME_SIZE, Box, Layout, Point, name_room
 from pushjuju.services.pictures.lettering import cut_middle
 from tests.world import known_models
@@ -223,7 +223,7 @@ def test_cards_stand_as_people_placed_them() -> None:
 
 
 def test_cards_at_one_place_stand_below_each_other() -> None:
-    assert chosen.cells({"a": (0, 0), "b": (30, 10), "c": (400, 0)}) == {
+    assert placing.cells({"a": (0, 0), "b": (30, 10), "c": (400, 0)}) == {
         "a": (0, 0),
         "b": (0, 1),
         "c": (1, 0),

@@ -157,7 +157,9 @@ def test_a_copy_of_the_controller_holds_resources(runtime: TestController, tmp_p
     runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
     backups.create(runtime.ctx, tmp_path / "copy")
     runtime.ctx.controller.blobs.delete(digest("one"))
-    backups.restore(runtime.ctx, tmp_path / "copy")
+    backups.restore_anywhere(
+        runtime.ctx.datadir, tmp_path / "copy", clock=runtime.ctx.clock, name=runtime.ctx.controller.name
+    )
     assert digest("one") in blobs(runtime)
 
 

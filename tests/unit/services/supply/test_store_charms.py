@@ -12,8 +12,8 @@ from pushjuju.core.charmstore import HubError
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import store_charms
+from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.services.supply.store_charms import CharmRequest
-from pushjuju.services.supply.store_origin import StoreOrigin
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.world.controller import TestController
 

@@ -11,7 +11,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import add_units, expose
 from pushjuju.services.requests.application.expose import ExposeOptions
-from pushjuju.services.views import application_documents, documents, model_document, unit_documents
+from pushjuju.services.views import application_documents, documents, unit_documents
 from tests.world.controller import TestController
 from tests.world.machine import ok
 
@@ -59,7 +59,7 @@ def test_counts(runtime: TestController) -> None:
 
 def test_show_model_has_what_jubilant_needs(runtime: TestController) -> None:
     runtime.active()
-    found = model_document.show_model(runtime.ctx, runtime.resolve_model())
+    found = documents.show_model(runtime.ctx, runtime.resolve_model())
     assert list(found) == ["shop"]
     shown = found["shop"]
     needed = {
