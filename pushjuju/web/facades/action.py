@@ -36,13 +36,6 @@ class ActionParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Actions:
-    """Actions of one operation."""
-
-    actions: list[ActionParams] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunParams:
     """Commands; the timeout is in nanoseconds."""
 
@@ -98,11 +91,11 @@ class Action(Facade):
             return {"error": errors.told(error)}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def enqueue_operation(self, params: Actions) -> dict[str, object]:
+    def enqueue_operation(self, actions: list[ActionParams]) -> dict[str, object]:
         """Enqueue actions on units as one operation."""
-        if not params.actions:
+        if not actions:
             return {"operation": "operation-0", "actions": []}
-        made = operations.enqueue(self.ctx, self.model, *map(_request, params.actions))
+        made = operations.enqueue(self.ctx, self.model, *map(_request, actions))
         found = [
             {"error": {"message": item, "code": ""}} if isinstance(item, str) else _result(item)
             for item in made.outcomes

@@ -32,9 +32,9 @@ class ApplicationOffers(Facade):
     """The offers of the controller."""
 
     @method(Needs.LOGIN, changes=True)
-    def offer(self, params: shapes.AddApplicationOffers) -> ErrorResults:
+    def offer(self, offers: list[shapes.AddApplicationOffer]) -> ErrorResults:
         """Offer endpoints of applications of models that the caller administers."""
-        return {"results": [each(self._offer, item) for item in params.offers]}
+        return {"results": [each(self._offer, item) for item in offers]}
 
     def _offer(self, item: shapes.AddApplicationOffer) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
@@ -121,11 +121,13 @@ class ApplicationOffers(Facade):
         }
 
     @method(Needs.LOGIN)
-    def get_consume_details(self, params: shapes.ConsumeOfferDetailsArg) -> shapes.ConsumeOfferDetailsResults:
+    def get_consume_details(
+        self, offer_urls: shapes.OfferURLs, user_tag: str
+    ) -> shapes.ConsumeOfferDetailsResults:
         """Return the offer details that a client passes to Consume."""
-        user = tags.user(params.user_tag) if params.user_tag else self.user
+        user = tags.user(user_tag) if user_tag else self.user
         require_self(self.ctx, user)
-        return {"results": [self._consumable(user, url) for url in params.offer_urls.offer_urls]}
+        return {"results": [self._consumable(user, url) for url in offer_urls.offer_urls]}
 
     def _consumable(self, user: str, text: str) -> shapes.ConsumeOfferDetails:
         ctx = replace(self.ctx, user=user)
@@ -151,10 +153,10 @@ class ApplicationOffers(Facade):
         }
 
     @method(Needs.LOGIN, changes=True)
-    def destroy_offers(self, params: shapes.DestroyApplicationOffers) -> ErrorResults:
+    def destroy_offers(self, offer_urls: list[str], *, force: bool) -> ErrorResults:
         """Remove offers of models that the caller administers."""
-        force = Force() if params.force else None
-        return {"results": [each(self._destroy, url, force) for url in params.offer_urls]}
+        how = Force() if force else None
+        return {"results": [each(self._destroy, url, how) for url in offer_urls]}
 
     def _destroy(self, text: str, force: Force | None) -> None:
         url = parse(text)
@@ -163,9 +165,9 @@ class ApplicationOffers(Facade):
         offers.remove_offers(self.ctx, [url], force)
 
     @method(Needs.LOGIN, changes=True)
-    def modify_offer_access(self, params: shapes.ModifyOfferAccessRequest) -> ErrorResults:
+    def modify_offer_access(self, changes: list[shapes.ModifyOfferAccess]) -> ErrorResults:
         """Grant or revoke access to offers that the caller administers."""
-        return {"results": [each(self._modify, item) for item in params.changes]}
+        return {"results": [each(self._modify, item) for item in changes]}
 
     def _modify(self, item: shapes.ModifyOfferAccess) -> None:
         reach_offer(self.ctx, parse(item.offer_url), "admin")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 from pushjuju import JUJU_VERSION
@@ -39,13 +39,6 @@ _NOT_HERE = "pushjuju destroy-controller on the host of the controller destroys 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerConfigSet:
-    """New settings of the controller."""
-
-    config: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveBlocks:
     """Params of RemoveBlocks; `all` must be True."""
 
@@ -72,9 +65,9 @@ class Controller(Facade):
         return {"config": {**found, **own, "ca-cert": self.call.server.ca}}
 
     @method(Needs.SUPERUSER, changes=True)
-    def config_set(self, params: ControllerConfigSet) -> None:
+    def config_set(self, config: dict[str, Any]) -> None:
         """Change settings of the controller."""
-        change_config.change(self.ctx, checked(params.config))
+        change_config.change(self.ctx, checked(config))
 
     @method(Needs.LOGIN)
     def controller_version(self) -> ControllerVersion:
@@ -110,12 +103,12 @@ class Controller(Facade):
             return {"error": errors.told(error)}
 
     @method(Needs.SUPERUSER, changes=True)
-    def modify_controller_access(self, params: shapes.ModifyControllerAccessRequest) -> ErrorResults:
+    def modify_controller_access(self, changes: list[shapes.ModifyControllerAccess]) -> ErrorResults:
         """Grant or revoke access to the controller."""
         return {
             "results": [
                 each(change, self, Kind.CONTROLLER, item.action, item.access, item.user_tag)
-                for item in params.changes
+                for item in changes
             ]
         }
 

@@ -50,21 +50,6 @@ class AddMachineParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddMachines:
-    """Machines to add."""
-
-    params: list[AddMachineParams] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptOf:
-    """A machine that is there already, and the nonce with which it was added."""
-
-    machine_id: str = ""
-    nonce: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyMachines:
     """Machines to remove; the wait is in nanoseconds."""
 
@@ -98,13 +83,6 @@ class UpdateChannel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateChannels:
-    """Machines and their new bases."""
-
-    args: list[UpdateChannel] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeMessagesOf:
     """A machine whose upgrade messages to return."""
 
@@ -112,21 +90,14 @@ class UpgradeMessagesOf:
     watcher_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpgradeMessages:
-    """The machines whose upgrade messages to return."""
-
-    params: list[UpgradeMessagesOf] = field(default_factory=list)
-
-
 @facade("MachineManager")
 class MachineManager(Facade):
     """The machines of the model."""
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_machines(self, params: AddMachines) -> dict[str, object]:
+    def add_machines(self, params: list[AddMachineParams]) -> dict[str, object]:
         """Add machines."""
-        return {"machines": [self._add(item) for item in params.params]}
+        return {"machines": [self._add(item) for item in params]}
 
     def _add(self, item: AddMachineParams) -> dict[str, object]:
         try:
@@ -200,11 +171,11 @@ class MachineManager(Facade):
             return {"NotifyWatcherId": "", "error": errors.told(error)}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def provisioning_script(self, params: ScriptOf) -> dict[str, str]:
+    def provisioning_script(self, machine_id: str, nonce: str) -> dict[str, str]:
         """Return the script with which a client offers a machine of its own to the controller."""
-        if not is_machine(params.machine_id):
-            raise NotValid(f'"{params.machine_id}" is not a valid machine id')
-        made = manual_machines.provisioning_script(self.ctx, self.model, params.machine_id, params.nonce)
+        if not is_machine(machine_id):
+            raise NotValid(f'"{machine_id}" is not a valid machine id')
+        made = manual_machines.provisioning_script(self.ctx, self.model, machine_id, nonce)
         return {"script": made}
 
     @method(Needs.READ)
@@ -215,9 +186,9 @@ class MachineManager(Facade):
     # --- upgrades of a machine's base ---------------------------------------------------------------------
 
     @method(Needs.WRITE, until=10)
-    def upgrade_series_validate(self, params: UpdateChannels) -> dict[str, object]:
+    def upgrade_series_validate(self, args: list[UpdateChannel]) -> dict[str, object]:
         """Return the units on machines that are to be upgraded."""
-        return {"Results": [self._concerned(item) for item in params.args]}
+        return {"Results": [self._concerned(item) for item in args]}
 
     def _concerned(self, item: UpdateChannel) -> dict[str, object]:
         try:
@@ -247,9 +218,9 @@ class MachineManager(Facade):
         upgrade_machine.complete(self.ctx, self.model, tags.machine(item.tag.tag))
 
     @method(Needs.READ, until=10)
-    def get_upgrade_series_messages(self, params: UpgradeMessages) -> Results:
+    def get_upgrade_series_messages(self, params: list[UpgradeMessagesOf]) -> Results:
         """Return the messages of the upgrades of machines."""
-        return {"results": [self._messages(item.entity.tag) for item in params.params]}
+        return {"results": [self._messages(item.entity.tag) for item in params]}
 
     def _messages(self, tag: str) -> StringsResult:
         try:

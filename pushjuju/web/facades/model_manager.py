@@ -62,9 +62,9 @@ class ModelManager(Defaults):
         return model_shapes.info(self.ctx, made, self.call.version)
 
     @method(Needs.LOGIN, changes=True)
-    def destroy_models(self, params: shapes.DestroyModels) -> ErrorResults:
+    def destroy_models(self, models: list[shapes.DestroyModel]) -> ErrorResults:
         """Destroy models that the caller administers."""
-        return {"results": [each(self._destroy, item) for item in params.models]}
+        return {"results": [each(self._destroy, item) for item in models]}
 
     def _destroy(self, item: shapes.DestroyModel) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
@@ -107,9 +107,9 @@ class ModelManager(Defaults):
         return {"models": [model_shapes.status_of(self.ctx, item.tag) for item in params.entities]}
 
     @method(Needs.LOGIN, changes=True)
-    def modify_model_access(self, params: shapes.ModifyModelAccessRequest) -> ErrorResults:
+    def modify_model_access(self, changes: list[shapes.ModifyModelAccess]) -> ErrorResults:
         """Grant or revoke access to models that the caller administers."""
-        return {"results": [each(self._modify, item) for item in params.changes]}
+        return {"results": [each(self._modify, item) for item in changes]}
 
     def _modify(self, item: shapes.ModifyModelAccess) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")

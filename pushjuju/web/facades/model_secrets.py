@@ -38,13 +38,6 @@ class CreateSecret:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateSecrets:
-    """Secrets to add."""
-
-    args: list[CreateSecret] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateSecret:
     """Changes of a secret, which the client names by URI or label."""
 
@@ -57,26 +50,12 @@ class UpdateSecret:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateSecrets:
-    """Secrets to change."""
-
-    args: list[UpdateSecret] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSecret:
     """A secret to remove, or some of its revisions."""
 
     uri: str = ""
     label: str = ""
     revisions: list[int] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteSecrets:
-    """Secrets to remove."""
-
-    args: list[DeleteSecret] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +123,9 @@ class Secrets(Facade):
         return _document(self.model, name, shown[name])
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
-    def create_secrets(self, params: CreateSecrets) -> Results:
+    def create_secrets(self, args: list[CreateSecret]) -> Results:
         """Add secrets."""
-        return {"results": [self._create(item) for item in params.args]}
+        return {"results": [self._create(item) for item in args]}
 
     def _create(self, item: CreateSecret) -> dict[str, object]:
         try:
@@ -158,9 +137,9 @@ class Secrets(Facade):
             return {"error": errors.told(error)}
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
-    def update_secrets(self, params: UpdateSecrets) -> ErrorResults:
+    def update_secrets(self, args: list[UpdateSecret]) -> ErrorResults:
         """Change secrets."""
-        return {"results": [each(self._update, item) for item in params.args]}
+        return {"results": [each(self._update, item) for item in args]}
 
     def _update(self, item: UpdateSecret) -> None:
         change = Change(
@@ -172,9 +151,9 @@ class Secrets(Facade):
         user_secrets.update(self.ctx, self.model, item.uri or item.existing_label, change)
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.REMOVE)
-    def remove_secrets(self, params: DeleteSecrets) -> ErrorResults:
+    def remove_secrets(self, args: list[DeleteSecret]) -> ErrorResults:
         """Remove secrets, or revisions of them."""
-        return {"results": [each(self._remove, item) for item in params.args]}
+        return {"results": [each(self._remove, item) for item in args]}
 
     def _remove(self, item: DeleteSecret) -> None:
         for number in item.revisions or (None,):

@@ -30,10 +30,10 @@ class Storage(Facade):
     """The storage of the model."""
 
     @method(Needs.READ)
-    def list_storage_details(self, params: shapes.StorageFilters) -> Results:
+    def list_storage_details(self, filters: list[Any]) -> Results:
         """Return the storage of units."""
         found = shapes.instances(self._document())
-        return {"results": [{"result": found} for _ in params.filters]}
+        return {"results": [{"result": found} for _ in filters]}
 
     @method(Needs.READ)
     def storage_details(self, params: Entities) -> Results:
@@ -49,24 +49,24 @@ class Storage(Facade):
         return {"result": shapes.instance(name, found[name])}
 
     @method(Needs.READ)
-    def list_filesystems(self, params: shapes.MachineFilters) -> Results:
+    def list_filesystems(self, filters: list[shapes.MachineFilter]) -> Results:
         """Return all filesystems, or those of some machines."""
         found = shapes.filesystems(self._document())
-        return {"results": [{"result": _at(found, item)} for item in params.filters]}
+        return {"results": [{"result": _at(found, item)} for item in filters]}
 
     @method(Needs.READ)
-    def list_volumes(self, params: shapes.MachineFilters) -> Results:
+    def list_volumes(self, filters: list[shapes.MachineFilter]) -> Results:
         """Return all volumes, or those of some machines."""
         found = shapes.volumes(self._document())
-        return {"results": [{"result": _at(found, item)} for item in params.filters]}
+        return {"results": [{"result": _at(found, item)} for item in filters]}
 
     def _document(self) -> dict[str, Any]:
         return storage_document.document(self.ctx, self.model, str)
 
     @method(Needs.READ)
-    def list_pools(self, params: shapes.StoragePoolFilters) -> Results:
+    def list_pools(self, filters: list[shapes.StoragePoolFilter]) -> Results:
         """Return the pools of the model, with the built-in pools."""
-        return {"results": [self._pools(item) for item in params.filters]}
+        return {"results": [self._pools(item) for item in filters]}
 
     def _pools(self, item: shapes.StoragePoolFilter) -> dict[str, object]:
         try:
@@ -76,17 +76,17 @@ class Storage(Facade):
         return {"storage-pools": [{"name": name, "attrs": {}, **known} for name, known in found.items()]}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def create_pool(self, params: shapes.StoragePoolArgs) -> ErrorResults:
+    def create_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
         """Make pools."""
-        return {"results": [each(self._create, item) for item in params.pools]}
+        return {"results": [each(self._create, item) for item in pools]}
 
     def _create(self, item: shapes.StoragePool) -> None:
         pools.create(self.ctx, self.model, item.name, item.provider, _texts(item.attrs))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def update_pool(self, params: shapes.StoragePoolArgs) -> ErrorResults:
+    def update_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
         """Replace the attributes of pools."""
-        return {"results": [each(self._update, item) for item in params.pools]}
+        return {"results": [each(self._update, item) for item in pools]}
 
     def _update(self, item: shapes.StoragePool) -> None:
         pools.update(self.ctx, self.model, item.name, _texts(item.attrs), item.provider)
@@ -97,9 +97,9 @@ class Storage(Facade):
         return {"results": [each(pools.remove, self.ctx, self.model, item.name) for item in params.pools]}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_to_unit(self, params: shapes.StoragesAddParams) -> Results:
+    def add_to_unit(self, storages: list[shapes.StorageAddParams]) -> Results:
         """Add storage to units."""
-        return {"results": [self._add(item) for item in params.storages]}
+        return {"results": [self._add(item) for item in storages]}
 
     def _add(self, item: shapes.StorageAddParams) -> dict[str, object]:
         wanted = {item.name: directive(item.storage)}
@@ -129,9 +129,9 @@ class Storage(Facade):
         _require_done(storage_requests.detach(self.ctx, self.model, [name], owner=unit, force=params.force))
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def remove(self, params: shapes.RemoveStorage) -> ErrorResults:
+    def remove(self, storage: list[shapes.RemoveStorageInstance]) -> ErrorResults:
         """Remove storage from the model, with its data or without."""
-        return {"results": [each(self._remove, item) for item in params.storage]}
+        return {"results": [each(self._remove, item) for item in storage]}
 
     def _remove(self, item: shapes.RemoveStorageInstance) -> None:
         names, force = [tags.storage(item.tag)], item.force or item.destroy_attachments
@@ -140,9 +140,9 @@ class Storage(Facade):
         )
 
     @method(Needs.WRITE, name="Import", blocked_by=blocks.CHANGE)
-    def take_in(self, params: shapes.BulkImportStorageParams) -> Results:
+    def take_in(self, storage: list[shapes.ImportStorageParams]) -> Results:
         """Import filesystems that exist in the cloud."""
-        return {"results": [self._import(item) for item in params.storage]}
+        return {"results": [self._import(item) for item in storage]}
 
     def _import(self, item: shapes.ImportStorageParams) -> dict[str, object]:
         try:

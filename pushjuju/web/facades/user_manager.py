@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
@@ -47,21 +47,6 @@ class AddUserParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddUsers:
-    """Users to add."""
-
-    users: list[AddUserParams] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserInfoRequest:
-    """The users to show; without names, all users."""
-
-    entities: list[Entity] = field(default_factory=list)
-    include_disabled: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EntityPassword:
     """A new password."""
 
@@ -69,29 +54,22 @@ class EntityPassword:
     password: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityPasswords:
-    """New passwords."""
-
-    changes: list[EntityPassword] = field(default_factory=list)
-
-
 @facade("UserManager")
 class UserManager(Facade):
     """The users of the controller."""
 
     @method(Needs.LOGIN)
-    def user_info(self, params: UserInfoRequest) -> UserInfoResults:
+    def user_info(self, entities: list[Entity], *, include_disabled: bool) -> UserInfoResults:
         """Return users: the named ones, or all; a caller who is not a superuser sees only itself."""
-        if not params.entities:
+        if not entities:
             mine = is_superuser(self.ctx)
-            listed = listing.documents(self.ctx, disabled=params.include_disabled)
+            listed = listing.documents(self.ctx, disabled=include_disabled)
             return {
                 "results": [
                     {"result": _info(item)} for item in listed if mine or item["user-name"] == self.user
                 ]
             }
-        return {"results": [self._info(item.tag) for item in params.entities]}
+        return {"results": [self._info(item.tag) for item in entities]}
 
     def _info(self, tag: str) -> UserInfoResult:
         try:
@@ -104,9 +82,9 @@ class UserManager(Facade):
             return {"error": errors.told(error)}
 
     @method(Needs.SUPERUSER, changes=True)
-    def add_user(self, params: AddUsers) -> AddUserResults:
+    def add_user(self, users: list[AddUserParams]) -> AddUserResults:
         """Add users; those without a password register with the secret key."""
-        return {"results": [self._add(item) for item in params.users]}
+        return {"results": [self._add(item) for item in users]}
 
     def _add(self, item: AddUserParams) -> AddUserResult:
         try:
@@ -141,10 +119,10 @@ class UserManager(Facade):
         users.set_enabled(self.ctx, tags.user(tag), enabled=False)
 
     @method(Needs.LOGIN, changes=True)
-    def set_password(self, params: EntityPasswords) -> ErrorResults:
+    def set_password(self, changes: list[EntityPassword]) -> ErrorResults:
         """Set passwords: the caller's own, or those of all users for a superuser."""
         done: set[str] = set()
-        return {"results": [each(self._set_password, item, done) for item in params.changes]}
+        return {"results": [each(self._set_password, item, done) for item in changes]}
 
     def _set_password(self, item: EntityPassword, done: set[str]) -> None:
         """Set a password; once for a user, as each hash takes a thread of the server for a while."""

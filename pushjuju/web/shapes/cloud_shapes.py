@@ -76,13 +76,6 @@ class AddCloud:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateClouds:
-    """Clouds whose definitions are replaced."""
-
-    clouds: list[AddCloud] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListClouds:
     """The user whose clouds to list; only superusers may list `all`."""
 
@@ -98,13 +91,6 @@ class ModifyCloudAccess:
     cloud_tag: str = ""
     action: str = ""
     access: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyCloudAccessRequest:
-    """Access to clouds to grant or revoke."""
-
-    changes: list[ModifyCloudAccess] = field(default_factory=list)
 
 
 def definition_of(name: str, given: CloudParams) -> Definition:

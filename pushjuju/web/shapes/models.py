@@ -32,13 +32,6 @@ class DestroyModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DestroyModels:
-    """Models to destroy."""
-
-    models: list[DestroyModel] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummariesRequest:
     """The user whose models to list, or all models."""
 
@@ -57,26 +50,12 @@ class ModifyModelAccess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyModelAccessRequest:
-    """Changes of access to models."""
-
-    changes: list[ModifyModelAccess] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyControllerAccess:
     """A change of one user's access to the controller."""
 
     user_tag: str = ""
     action: str = ""
     access: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyControllerAccessRequest:
-    """Changes of access to the controller."""
-
-    changes: list[ModifyControllerAccess] = field(default_factory=list)
 
 
 Model = TypedDict("Model", {"name": str, "uuid": str, "type": str, "owner-tag": str})

@@ -23,13 +23,6 @@ class AddApplicationOffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddApplicationOffers:
-    """Offers to make."""
-
-    offers: list[AddApplicationOffer] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointFilter:
     """An endpoint that a matching offer has."""
 
@@ -66,22 +59,6 @@ class OfferURLs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumeOfferDetailsArg:
-    """Offers to consume, and the user; a superuser may name another user."""
-
-    offer_urls: OfferURLs = field(default_factory=OfferURLs)
-    user_tag: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DestroyApplicationOffers:
-    """Offers to remove."""
-
-    offer_urls: list[str] = field(default_factory=list)
-    force: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyOfferAccess:
     """Access to an offer to grant or revoke."""
 
@@ -89,13 +66,6 @@ class ModifyOfferAccess:
     action: str = ""
     access: str = ""
     offer_url: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyOfferAccessRequest:
-    """Changes of access to offers."""
-
-    changes: list[ModifyOfferAccess] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,26 +77,12 @@ class ConsumeApplicationArg:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumeApplicationArgs:
-    """Offers to consume."""
-
-    args: list[ConsumeApplicationArg] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyConsumedApplication:
     """A consumed offer to remove; the wait is in nanoseconds."""
 
     application_tag: str = ""
     force: bool = False
     max_wait: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DestroyConsumedApplications:
-    """Consumed offers to remove."""
-
-    applications: list[DestroyConsumedApplication] = field(default_factory=list)
 
 
 RemoteEndpoint = TypedDict("RemoteEndpoint", {"name": str, "role": str, "interface": str, "limit": int})

@@ -51,9 +51,9 @@ class Showing(Facade):
         return {"Results": [self._settings(tags.application, item.tag) for item in params.entities]}
 
     @method(Needs.READ)
-    def charm_config(self, params: shapes.ApplicationGetArgs) -> shapes.ConfigResults:
+    def charm_config(self, args: list[shapes.ApplicationGet]) -> shapes.ConfigResults:
         """Return the settings of applications; the params have names instead of tags."""
-        return {"Results": [self._settings(str, item.application) for item in params.args]}
+        return {"Results": [self._settings(str, item.application) for item in args]}
 
     def _settings(self, read: Callable[[str], str], text: str) -> shapes.ConfigResult:
         try:

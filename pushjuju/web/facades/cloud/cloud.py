@@ -136,9 +136,9 @@ class Cloud(Credentials):
         definitions.add_to_controller(sides_of(self.ctx), made, force=params.force)
 
     @method(Needs.SUPERUSER, changes=True)
-    def update_cloud(self, params: shapes.UpdateClouds) -> ErrorResults:
+    def update_cloud(self, clouds: list[shapes.AddCloud]) -> ErrorResults:
         """Replace the definitions of clouds."""
-        return {"results": [each(self._update_cloud, item) for item in params.clouds]}
+        return {"results": [each(self._update_cloud, item) for item in clouds]}
 
     def _update_cloud(self, item: shapes.AddCloud) -> None:
         where, made = sides_of(self.ctx), definition_of(item.name, item.cloud)
@@ -157,9 +157,9 @@ class Cloud(Credentials):
             raise not_found("cloud", name)
 
     @method(Needs.LOGIN, changes=True)
-    def modify_cloud_access(self, params: shapes.ModifyCloudAccessRequest) -> ErrorResults:
+    def modify_cloud_access(self, changes: list[shapes.ModifyCloudAccess]) -> ErrorResults:
         """Grant or revoke access to clouds that the caller administers."""
-        return {"results": [each(self._modify, item) for item in params.changes]}
+        return {"results": [each(self._modify, item) for item in changes]}
 
     def _modify(self, item: shapes.ModifyCloudAccess) -> None:
         name = tags.cloud(item.cloud_tag)

@@ -29,9 +29,9 @@ class Credentials(Facade):
     """Shows, stores and removes credentials."""
 
     @method(Needs.LOGIN)
-    def user_credentials(self, params: shapes.UserClouds) -> Results:
+    def user_credentials(self, user_clouds: list[shapes.UserCloud]) -> Results:
         """Return the tags of a user's credentials."""
-        return {"results": [self._tags(item) for item in params.user_clouds]}
+        return {"results": [self._tags(item) for item in user_clouds]}
 
     def _tags(self, item: shapes.UserCloud) -> StringsResult:
         try:
@@ -75,14 +75,16 @@ class Credentials(Facade):
         return shown, sorted(set(item.attributes) - set(shown))
 
     @method(Needs.LOGIN)
-    def credential_contents(self, params: shapes.CredentialNames) -> Results:
+    def credential_contents(
+        self, credentials: list[shapes.CredentialName], *, include_secrets: bool
+    ) -> Results:
         """Return credentials of the caller, with the models that use them; nobody sees those of others."""
-        names = [(item.cloud_name, item.credential_name) for item in params.credentials] or [
+        names = [(item.cloud_name, item.credential_name) for item in credentials] or [
             (cloud, name)
             for cloud, known in sorted(self._known(self.user).items())
             for name in known.credentials
         ]
-        return {"results": [self._contents(*item, secrets=params.include_secrets) for item in names]}
+        return {"results": [self._contents(*item, secrets=include_secrets) for item in names]}
 
     def _contents(self, cloud: str, name: str, *, secrets: bool) -> dict[str, object]:
         try:
@@ -104,9 +106,9 @@ class Credentials(Facade):
     # --- changes ------------------------------------------------------------------------------------------
 
     @method(Needs.LOGIN, changes=True)
-    def add_credentials(self, params: shapes.TaggedCredentials) -> ErrorResults:
+    def add_credentials(self, credentials: list[shapes.TaggedCredential]) -> ErrorResults:
         """Store credentials without a check by the models that use them."""
-        return {"results": [each(self._update, item) for item in params.credentials]}
+        return {"results": [each(self._update, item) for item in credentials]}
 
     def _update(self, item: shapes.TaggedCredential, *, force: bool = True, dry_run: bool = False) -> Updated:
         cloud, owner, name = tags.credential(item.tag)
@@ -128,16 +130,18 @@ class Credentials(Facade):
         return self.ctx
 
     @method(Needs.LOGIN, changes=True)
-    def update_credentials_check_models(self, params: shapes.UpdateCredentials) -> Results:
+    def update_credentials_check_models(
+        self, credentials: list[shapes.TaggedCredential], *, force: bool
+    ) -> Results:
         """Store the credentials that work for all models that use them; `force` is for superusers."""
-        if params.force and not is_superuser(self.ctx):
+        if force and not is_superuser(self.ctx):
             raise errors.ApiError("unexpected force specified", code="bad request")
-        return {"results": [self._checked(item, force=params.force) for item in params.credentials]}
+        return {"results": [self._checked(item, force=force) for item in credentials]}
 
     @method(Needs.LOGIN)
-    def check_credentials_models(self, params: shapes.TaggedCredentials) -> Results:
+    def check_credentials_models(self, credentials: list[shapes.TaggedCredential]) -> Results:
         """Check credentials against the clouds of the models that use them."""
-        return {"results": [self._checked(item, dry_run=True) for item in params.credentials]}
+        return {"results": [self._checked(item, dry_run=True) for item in credentials]}
 
     def _checked(
         self, item: shapes.TaggedCredential, *, force: bool = False, dry_run: bool = False
@@ -164,9 +168,9 @@ class Credentials(Facade):
         ]
 
     @method(Needs.LOGIN, changes=True)
-    def revoke_credentials_check_models(self, params: shapes.RevokeCredentials) -> ErrorResults:
+    def revoke_credentials_check_models(self, credentials: list[shapes.RevokeCredential]) -> ErrorResults:
         """Remove credentials that no model uses."""
-        return {"results": [each(self._revoke, item) for item in params.credentials]}
+        return {"results": [each(self._revoke, item) for item in credentials]}
 
     def _revoke(self, item: shapes.RevokeCredential) -> None:
         cloud, owner, name = tags.credential(item.tag)
