@@ -17,7 +17,7 @@ from pushjuju.services.requests.relation import offers
 from pushjuju.services.views import offer_details
 from pushjuju.services.views.offer_details import OfferDetails, WantedEnd
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, reach, reach_offer, require_self
+from pushjuju.web.call import each, reach, reach_offer, require_self, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, facade, method
@@ -90,24 +90,18 @@ class ApplicationOffers(Facade):
     @method(Needs.LOGIN)
     def application_offers(self, params: shapes.OfferURLs) -> shapes.ApplicationOffersResults:
         """Return offers by their URLs."""
-        return {"results": [self._named(url) for url in params.offer_urls]}
+        return {"results": [result_of(self._named, url) for url in params.offer_urls]}
 
     def _named(self, url: str) -> shapes.ApplicationOfferResult:
-        try:
-            return {"result": shapes.admin_offer(offer_details.named(self.ctx, parse(url)))}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return {"result": shapes.admin_offer(offer_details.named(self.ctx, parse(url)))}
 
     @method(Needs.LOGIN)
     def remote_application_info(self, params: shapes.OfferURLs) -> shapes.RemoteApplicationInfoResults:
         """Return the details of offered applications."""
-        return {"results": [self._remote(url) for url in params.offer_urls]}
+        return {"results": [result_of(self._remote, url) for url in params.offer_urls]}
 
     def _remote(self, url: str) -> shapes.RemoteApplicationInfoResult:
-        try:
-            found = offer_details.named(self.ctx, parse(url))
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = offer_details.named(self.ctx, parse(url))
         return {
             "result": {
                 "model-tag": f"model-{found.model.uuid}",

@@ -15,7 +15,7 @@ from pushjuju.services.requests.model import blocks as model_blocks
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views.listings import blocks, settings
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, reach, require_self
+from pushjuju.web.call import each, reach, require_self, result_of
 from pushjuju.web.errors import Error, ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.block import block_name
@@ -90,17 +90,14 @@ class Controller(Facade):
     @method(Needs.LOGIN)
     def get_controller_access(self, params: Entities) -> UserAccessResults:
         """Return the access of users to the controller."""
-        return {"results": [self._access(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._access, item.tag) for item in params.entities]}
 
     def _access(self, tag: str) -> UserAccessResult:
-        try:
-            user = tags.user(tag)
-            require_self(self.ctx, user)
-            with self.ctx.store.read() as tx:
-                level = users.level_of(tx, user, Kind.CONTROLLER, "")
-            return {"result": {"user-tag": tag, "access": level}}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        user = tags.user(tag)
+        require_self(self.ctx, user)
+        with self.ctx.store.read() as tx:
+            level = users.level_of(tx, user, Kind.CONTROLLER, "")
+        return {"result": {"user-tag": tag, "access": level}}
 
     @method(Needs.SUPERUSER, changes=True)
     def modify_controller_access(self, changes: list[shapes.ModifyControllerAccess]) -> ErrorResults:

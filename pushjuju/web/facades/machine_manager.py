@@ -16,7 +16,7 @@ from pushjuju.services.requests.machine import manual_machines, provisioning, up
 from pushjuju.services.requests.machine.add_machines import AddMachinesOptions, add_machines
 from pushjuju.services.views import removal_plan
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
+from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResult
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, facade, method
@@ -135,16 +135,13 @@ class MachineManager(Facade):
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_machine_with_params(self, params: DestroyMachines) -> Results:
         """Remove machines."""
-        return {"results": [self._destroy(tag, params) for tag in params.machine_tags]}
+        return {"results": [result_of(self._destroy, tag, params) for tag in params.machine_tags]}
 
     def _destroy(self, tag: str, params: DestroyMachines) -> dict[str, object]:
-        try:
-            name, force = tags.machine(tag), force_of(params.max_wait, force=params.force)
-            units = removal_plan.unit_names(self.ctx, self.model, [name])
-            if not params.dry_run:
-                removals.remove_machines(self.ctx, self.model, [name], force=force, keep_instance=params.keep)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name, force = tags.machine(tag), force_of(params.max_wait, force=params.force)
+        units = removal_plan.unit_names(self.ctx, self.model, [name])
+        if not params.dry_run:
+            removals.remove_machines(self.ctx, self.model, [name], force=force, keep_instance=params.keep)
         gone = [{"tag": tags.of_unit(unit)} for unit in units]
         return {"info": {"machine-id": name, "destroyed-units": gone}}
 
@@ -220,11 +217,8 @@ class MachineManager(Facade):
     @method(Needs.READ, until=10)
     def get_upgrade_series_messages(self, params: list[UpgradeMessagesOf]) -> Results:
         """Return the messages of the upgrades of machines."""
-        return {"results": [self._messages(item.entity.tag) for item in params]}
+        return {"results": [result_of(self._messages, item.entity.tag) for item in params]}
 
     def _messages(self, tag: str) -> StringsResult:
-        try:
-            found = upgrade_machine.progress(self.ctx, self.model, tags.machine(tag), (), 0)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = upgrade_machine.progress(self.ctx, self.model, tags.machine(tag), (), 0)
         return {"result": [line.message for line in found.new]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind, NoAccess
 from pushjuju.services.entities.model import sessions
@@ -20,6 +19,7 @@ from pushjuju.web.call import (
     require_self,
     require_superuser,
     require_way,
+    result_of,
 )
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
@@ -92,14 +92,11 @@ class ModelManager(Defaults):
     @method(Needs.LOGIN)
     def model_info(self, params: Entities) -> shapes.ModelInfoResults:
         """Return the details of models."""
-        return {"results": [self._info(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> shapes.ModelInfoResult:
-        try:
-            found = reach(self.ctx, tags.model_to_reach(tag))
-            return {"result": model_shapes.info(self.ctx, found, self.call.version)}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = reach(self.ctx, tags.model_to_reach(tag))
+        return {"result": model_shapes.info(self.ctx, found, self.call.version)}
 
     @method(Needs.LOGIN)
     def model_status(self, params: Entities) -> dict[str, object]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.secrets import Content
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views.listings import user_secrets as listing
-from pushjuju.web import errors, times
-from pushjuju.web.call import each, reach
+from pushjuju.web import times
+from pushjuju.web.call import each, reach, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
@@ -125,16 +125,13 @@ class Secrets(Facade):
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
     def create_secrets(self, args: list[CreateSecret]) -> Results:
         """Add secrets."""
-        return {"results": [self._create(item) for item in args]}
+        return {"results": [result_of(self._create, item) for item in args]}
 
     def _create(self, item: CreateSecret) -> dict[str, object]:
-        try:
-            content = _content(item.content)
-            if content is None:
-                raise NotValid("empty secret value")
-            return {"result": user_secrets.add(self.ctx, self.model, item.label, content, item.description)}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        content = _content(item.content)
+        if content is None:
+            raise NotValid("empty secret value")
+        return {"result": user_secrets.add(self.ctx, self.model, item.label, content, item.description)}
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
     def update_secrets(self, args: list[UpdateSecret]) -> ErrorResults:
@@ -209,11 +206,7 @@ def _document(model: str, name: str, shown: dict[str, Any]) -> dict[str, object]
     if "rotates" in shown:
         found["next-rotate-time"] = _time(shown["rotates"])
     if "content" in shown:
-        plain = shown["content"].items()
-        data = {
-            key: base64.b64encode(text.encode("utf-8", "surrogateescape")).decode() for key, text in plain
-        }
-        found["value"] = {"data": data}
+        found["value"] = {"data": {key: _encoded(text) for key, text in shown["content"].items()}}
     return found
 
 

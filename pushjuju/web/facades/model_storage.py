@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.storage import pools, storage_requests
@@ -16,7 +15,7 @@ from pushjuju.services.requests.storage.storage_requests import Answer
 from pushjuju.services.views.listings import storage_pools
 from pushjuju.services.views.status import storage_document
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
+from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import storage_details as shapes
@@ -38,14 +37,11 @@ class Storage(Facade):
     @method(Needs.READ)
     def storage_details(self, params: Entities) -> Results:
         """Return storage by its tags."""
-        return {"results": [self._details(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._details, item.tag) for item in params.entities]}
 
     def _details(self, tag: str) -> dict[str, object]:
-        try:
-            name = tags.storage(tag)
-            found = storage_document.show(self.ctx, self.model, [name], str)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name = tags.storage(tag)
+        found = storage_document.show(self.ctx, self.model, [name], str)
         return {"result": shapes.instance(name, found[name])}
 
     @method(Needs.READ)
@@ -66,13 +62,10 @@ class Storage(Facade):
     @method(Needs.READ)
     def list_pools(self, filters: list[shapes.StoragePoolFilter]) -> Results:
         """Return the pools of the model, with the built-in pools."""
-        return {"results": [self._pools(item) for item in filters]}
+        return {"results": [result_of(self._pools, item) for item in filters]}
 
     def _pools(self, item: shapes.StoragePoolFilter) -> dict[str, object]:
-        try:
-            found = storage_pools.document(self.ctx, self.model, item.names, item.providers)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = storage_pools.document(self.ctx, self.model, item.names, item.providers)
         return {"storage-pools": [{"name": name, "attrs": {}, **known} for name, known in found.items()]}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
@@ -99,15 +92,12 @@ class Storage(Facade):
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_to_unit(self, storages: list[shapes.StorageAddParams]) -> Results:
         """Add storage to units."""
-        return {"results": [self._add(item) for item in storages]}
+        return {"results": [result_of(self._add, item) for item in storages]}
 
     def _add(self, item: shapes.StorageAddParams) -> dict[str, object]:
         wanted = {item.name: directive(item.storage)}
-        try:
-            (found,) = storage_requests.add(self.ctx, self.model, tags.unit(item.unit), wanted)
-            _require_done([found])
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        (found,) = storage_requests.add(self.ctx, self.model, tags.unit(item.unit), wanted)
+        _require_done([found])
         return {"result": {"storage-tags": [tags.of_storage(name) for name in found.made]}}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
@@ -142,17 +132,14 @@ class Storage(Facade):
     @method(Needs.WRITE, name="Import", blocked_by=blocks.CHANGE)
     def take_in(self, storage: list[shapes.ImportStorageParams]) -> Results:
         """Import filesystems that exist in the cloud."""
-        return {"results": [self._import(item) for item in storage]}
+        return {"results": [result_of(self._import, item) for item in storage]}
 
     def _import(self, item: shapes.ImportStorageParams) -> dict[str, object]:
-        try:
-            if item.kind != shapes.FILESYSTEM_NUMBER:
-                raise errors.not_supported(f"storage kind {quote(str(item.kind))} not supported")
-            name = storage_import.import_found(
-                self.ctx, self.model, item.pool, item.provider_id, item.storage_name, warn=_silent
-            )
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        if item.kind != shapes.FILESYSTEM_NUMBER:
+            raise errors.not_supported(f"storage kind {quote(str(item.kind))} not supported")
+        name = storage_import.import_found(
+            self.ctx, self.model, item.pool, item.provider_id, item.storage_name, warn=_silent
+        )
         return {"result": {"storage-tag": tags.of_storage(name)}}
 
 

@@ -11,7 +11,7 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views.listings import users as listing
 from pushjuju.web import errors, tags, times
-from pushjuju.web.call import each, is_superuser, reach, require_self
+from pushjuju.web.call import each, is_superuser, reach, require_self, result_of
 from pushjuju.web.errors import Error, ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.registry import Facade, Needs, facade, method
@@ -69,7 +69,7 @@ class UserManager(Facade):
                     {"result": _info(item)} for item in listed if mine or item["user-name"] == self.user
                 ]
             }
-        return {"results": [self._info(item.tag) for item in entities]}
+        return {"results": [result_of(self._info, item.tag) for item in entities]}
 
     def _info(self, tag: str) -> UserInfoResult:
         try:
@@ -77,22 +77,17 @@ class UserManager(Facade):
             require_self(self.ctx, name)
             return {"result": _info(listing.document(self.ctx, name))}
         except NotFound:  # libjuju takes this error for "no such user"
-            return {"error": errors.told(errors.denied())}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+            raise errors.denied() from None
 
     @method(Needs.SUPERUSER, changes=True)
     def add_user(self, users: list[AddUserParams]) -> AddUserResults:
         """Add users; those without a password register with the secret key."""
-        return {"results": [self._add(item) for item in users]}
+        return {"results": [result_of(self._add, item) for item in users]}
 
     def _add(self, item: AddUserParams) -> AddUserResult:
-        try:
-            key = users.add(self.ctx, item.username, item.display_name, item.password)
-            found: AddUserResult = {"tag": f"user-{item.username}"}
-            return {**found, "secret-key": _text(key)} if key else found
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        key = users.add(self.ctx, item.username, item.display_name, item.password)
+        found: AddUserResult = {"tag": f"user-{item.username}"}
+        return {**found, "secret-key": _text(key)} if key else found
 
     @method(Needs.SUPERUSER, changes=True)
     def remove_user(self, params: Entities) -> ErrorResults:
@@ -136,13 +131,10 @@ class UserManager(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def reset_password(self, params: Entities) -> AddUserResults:
         """Remove passwords; users choose new passwords with the returned secret keys."""
-        return {"results": [self._reset(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._reset, item.tag) for item in params.entities]}
 
     def _reset(self, tag: str) -> AddUserResult:
-        try:
-            return {"tag": tag, "secret-key": _text(passwords.new_key(self.ctx, tags.user(tag)))}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return {"tag": tag, "secret-key": _text(passwords.new_key(self.ctx, tags.user(tag)))}
 
     @method(Needs.LOGIN)
     def model_user_info(self, params: Entities) -> dict[str, object]:

@@ -18,7 +18,7 @@ from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.requests.application.refresh import RefreshOptions
 from pushjuju.services.views import application_documents, removal_plan, resource_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
+from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.facades.store_names import store_name
@@ -170,19 +170,14 @@ class Deploying(Facade):
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_unit(self, units: list[shapes.DestroyUnit]) -> Results:
         """Remove units."""
-        return {"results": [self._unit(item) for item in units]}
+        return {"results": [result_of(self._unit, item) for item in units]}
 
     def _unit(self, item: shapes.DestroyUnit) -> dict[str, object]:
-        try:
-            name, force = tags.unit(item.unit_tag), force_of(item.max_wait, force=item.force)
-            units = removals.doomed_units(self.ctx, self.model, [name])
-            info = self._storage_of(units, destroy=item.destroy_storage)
-            if not item.dry_run:
-                removals.remove_units(
-                    self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
-                )
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name, force = tags.unit(item.unit_tag), force_of(item.max_wait, force=item.force)
+        units = removals.doomed_units(self.ctx, self.model, [name])
+        info = self._storage_of(units, destroy=item.destroy_storage)
+        if not item.dry_run:
+            removals.remove_units(self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage)
         return {"info": info}
 
     def _storage_of(self, units: list[str], *, destroy: bool) -> dict[str, object]:
@@ -196,19 +191,16 @@ class Deploying(Facade):
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_application(self, applications: list[shapes.DestroyApplication]) -> Results:
         """Remove applications with their units."""
-        return {"results": [self._application(item) for item in applications]}
+        return {"results": [result_of(self._application, item) for item in applications]}
 
     def _application(self, item: shapes.DestroyApplication) -> dict[str, object]:
-        try:
-            name, force = tags.application(item.application_tag), force_of(item.max_wait, force=item.force)
-            units = removals.units_of(self.ctx, self.model, name)
-            info = self._storage_of(units, destroy=item.destroy_storage)
-            if not item.dry_run:
-                removals.remove_applications(
-                    self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
-                )
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name, force = tags.application(item.application_tag), force_of(item.max_wait, force=item.force)
+        units = removals.units_of(self.ctx, self.model, name)
+        info = self._storage_of(units, destroy=item.destroy_storage)
+        if not item.dry_run:
+            removals.remove_applications(
+                self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
+            )
         return {"info": {"destroyed-units": [{"tag": tags.of_unit(unit)} for unit in units], **info}}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import AlreadyExists, PushjujuError
+from pushjuju.core.errors import AlreadyExists
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.application import expose, resolved, settings
 from pushjuju.services.requests.application.expose import ExposeOptions
@@ -12,7 +12,7 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import relation_rows
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
-from pushjuju.web.errors import ErrorResult, ErrorResults
+from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
@@ -122,11 +122,9 @@ class Settings(Facade):
         if params.all:
             resolved.resolve_all(self.ctx, self.model, retry=params.retry)
             return {"results": []}
-        return {"results": [self._resolve(item.tag, retry=params.retry) for item in params.tags.entities]}
+        return {
+            "results": [each(self._resolve, item.tag, retry=params.retry) for item in params.tags.entities]
+        }
 
-    def _resolve(self, tag: str, *, retry: bool) -> ErrorResult:
-        try:
-            resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
-        return {}
+    def _resolve(self, tag: str, *, retry: bool) -> None:
+        resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)

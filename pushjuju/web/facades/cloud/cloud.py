@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pushjuju.core.clouds import Cloud as Definition
-from pushjuju.core.errors import PushjujuError, not_found
+from pushjuju.core.errors import not_found
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.plugin_host import PluginHost
 from pushjuju.services.entities.basis.users import Kind
@@ -13,7 +13,7 @@ from pushjuju.services.requests.cloud import definitions
 from pushjuju.services.views import cloud_documents
 from pushjuju.store.tx import Tx
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, require_cloud_admin, require_self, require_superuser
+from pushjuju.web.call import each, require_cloud_admin, require_self, require_superuser, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud.cloud_credentials import Credentials
 from pushjuju.web.facades.cloud_sides import sides_of
@@ -44,13 +44,10 @@ class Cloud(Credentials):
     @method(Needs.LOGIN)
     def cloud(self, params: Entities) -> CloudResults:
         """Return some clouds."""
-        return {"results": [self._cloud(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._cloud, item.tag) for item in params.entities]}
 
     def _cloud(self, tag: str) -> CloudResult:
-        try:
-            return {"cloud": self._shape(self._visible_cloud(tag))}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return {"cloud": self._shape(self._visible_cloud(tag))}
 
     def _visible_cloud(self, tag: str) -> Definition:
         name = tags.cloud(tag)
@@ -73,14 +70,11 @@ class Cloud(Credentials):
     @method(Needs.LOGIN)
     def cloud_info(self, params: Entities) -> Results:
         """Return clouds that the caller administers, with their users."""
-        return {"results": [self._info(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> dict[str, object]:
-        try:
-            require_cloud_admin(self.ctx, tags.cloud(tag))
-            found = self._visible_cloud(tag)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        require_cloud_admin(self.ctx, tags.cloud(tag))
+        found = self._visible_cloud(tag)
         host = PluginHost(environ=self.ctx.environ)
         known: Any = cloud_documents.controller_cloud_document(self.ctx, found, host)
         listed = [

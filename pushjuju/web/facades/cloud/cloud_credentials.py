@@ -17,7 +17,7 @@ from pushjuju.services.requests.cloud import credentials, update_credentials
 from pushjuju.services.requests.cloud.update_credentials import UpdateCredentialsOptions, Updated
 from pushjuju.services.views import cloud_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, is_superuser, require_self
+from pushjuju.web.call import each, is_superuser, require_self, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud_sides import credential_key, sides_of, trial_of
 from pushjuju.web.registry import Facade, Needs, method
@@ -31,14 +31,11 @@ class Credentials(Facade):
     @method(Needs.LOGIN)
     def user_credentials(self, user_clouds: list[shapes.UserCloud]) -> Results:
         """Return the tags of a user's credentials."""
-        return {"results": [self._tags(item) for item in user_clouds]}
+        return {"results": [result_of(self._tags, item) for item in user_clouds]}
 
     def _tags(self, item: shapes.UserCloud) -> StringsResult:
-        try:
-            user, cloud = tags.user(item.user_tag), tags.cloud(item.cloud_tag)
-            require_self(self.ctx, user)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        user, cloud = tags.user(item.user_tag), tags.cloud(item.cloud_tag)
+        require_self(self.ctx, user)
         known = self._known(user).get(cloud, CloudCredentials())
         return {"result": [tags.of_credential(cloud, user, name) for name in sorted(known.credentials)]}
 
@@ -48,16 +45,13 @@ class Credentials(Facade):
     @method(Needs.LOGIN)
     def credential(self, params: Entities) -> Results:
         """Return credentials without their secrets."""
-        return {"results": [self._shown(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._shown, item.tag) for item in params.entities]}
 
     def _shown(self, tag: str) -> dict[str, object]:
-        try:
-            cloud, owner, name = tags.credential(tag)
-            require_self(self.ctx, owner)
-            found = self._find(cloud, owner, name)
-            attributes, hidden = self._attributes(cloud, found, secrets=False)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        cloud, owner, name = tags.credential(tag)
+        require_self(self.ctx, owner)
+        found = self._find(cloud, owner, name)
+        attributes, hidden = self._attributes(cloud, found, secrets=False)
         return {"result": {"auth-type": found.auth_type, "attrs": attributes, "redacted": hidden}}
 
     def _find(self, cloud: str, owner: str, name: str) -> StoredCredential:
@@ -84,14 +78,11 @@ class Credentials(Facade):
             for cloud, known in sorted(self._known(self.user).items())
             for name in known.credentials
         ]
-        return {"results": [self._contents(*item, secrets=include_secrets) for item in names]}
+        return {"results": [result_of(self._contents, *item, secrets=include_secrets) for item in names]}
 
     def _contents(self, cloud: str, name: str, *, secrets: bool) -> dict[str, object]:
-        try:
-            found = self._find(cloud, self.user, name)
-            attributes, _ = self._attributes(cloud, found, secrets=secrets)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = self._find(cloud, self.user, name)
+        attributes, _ = self._attributes(cloud, found, secrets=secrets)
         key = key_of(self.user, name)
         valid = cloud_documents.validity_of(self.ctx, cloud, key) == "valid"
         content: dict[str, object] = {

@@ -11,7 +11,7 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.machine import spaces
 from pushjuju.services.views import space_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
+from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, Results
@@ -108,17 +108,14 @@ class Spaces(Facade):
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def remove_space(self, space_param: list[RemoveSpaceParam]) -> Results:
         """Remove spaces; return the applications whose constraints or bindings name such a space."""
-        return {"results": [self._removed(item) for item in space_param]}
+        return {"results": [result_of(self._removed, item) for item in space_param]}
 
     def _removed(self, item: RemoveSpaceParam) -> dict[str, object]:
-        try:
-            name = tags.space(item.space.tag)
-            if item.dry_run:
-                uses = spaces.plan_removal(self.ctx, self.model, name)
-            else:
-                uses = spaces.remove(self.ctx, self.model, name, force=item.force)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name = tags.space(item.space.tag)
+        if item.dry_run:
+            uses = spaces.plan_removal(self.ctx, self.model, name)
+        else:
+            uses = spaces.remove(self.ctx, self.model, name, force=item.force)
         found = {"constraints": _applications(uses.constraints), "bindings": _applications(uses.bindings)}
         return {key: listed for key, listed in found.items() if listed}
 
