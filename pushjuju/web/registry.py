@@ -24,6 +24,7 @@ from pushjuju.web.errors import NOT_IMPLEMENTED, NOT_SUPPORTED, ApiError
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound="type[Facade]")
 _NEWEST = 10_000
+_NO_PARAMS = ("self", "return")
 
 
 class On(StrEnum):
@@ -217,7 +218,7 @@ def facade(name: str) -> Callable[[C], C]:
 
 
 def _method(kind: type[Facade], function: Any) -> Method:
-    hints = {name: hint for name, hint in get_type_hints(function).items() if name != "return"}
+    hints = {name: hint for name, hint in get_type_hints(function).items() if name not in _NO_PARAMS}
     whole = hints.get("params")
     spread = bool(hints) and not is_dataclass(whole)
     return Method(
