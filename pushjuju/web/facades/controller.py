@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import PushjujuError
@@ -16,23 +16,21 @@ from pushjuju.services.requests.model import model_config
 from pushjuju.services.views.listings import blocks, settings
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, reach, require_self, result_of
-from pushjuju.web.errors import Error, ErrorResults
+from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.block import block_name
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
-from pushjuju.web.shapes.common import Entities, StringResult
+from pushjuju.web.shapes.common import Entities, ResultOf, ResultsOf, StringResult
 from pushjuju.web.shapes.models import AllWatcherId
 from pushjuju.web.shapes.remote_settings import checked
 from pushjuju.web.subscriptions import Wanted
 from pushjuju.web.watch import readings
 
 UserAccess = TypedDict("UserAccess", {"user-tag": str, "access": str})
-UserAccessResult = TypedDict(
-    "UserAccessResult", {"result": NotRequired[UserAccess], "error": NotRequired[Error]}
-)
-UserAccessResults = TypedDict("UserAccessResults", {"results": list[UserAccessResult]})
+UserAccessResult = ResultOf[UserAccess]
+UserAccessResults = ResultsOf[UserAccessResult]
 ControllerConfigResult = TypedDict("ControllerConfigResult", {"config": dict[str, object]})
 ControllerVersion = TypedDict("ControllerVersion", {"version": str, "git-commit": str})
 _NOT_HERE = "pushjuju destroy-controller on the host of the controller destroys it"

@@ -15,7 +15,7 @@ from pushjuju.web.call import each, is_superuser, reach, require_self, result_of
 from pushjuju.web.errors import Error, ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.registry import Facade, Needs, facade, method
-from pushjuju.web.shapes.common import Entities, Entity
+from pushjuju.web.shapes.common import Entities, Entity, ResultOf, ResultsOf
 
 UserInfo = TypedDict(
     "UserInfo",
@@ -29,12 +29,12 @@ UserInfo = TypedDict(
         "disabled": bool,
     },
 )
-UserInfoResult = TypedDict("UserInfoResult", {"result": NotRequired[UserInfo], "error": NotRequired[Error]})
-UserInfoResults = TypedDict("UserInfoResults", {"results": list[UserInfoResult]})
+UserInfoResult = ResultOf[UserInfo]
+UserInfoResults = ResultsOf[UserInfoResult]
 AddUserResult = TypedDict(
     "AddUserResult", {"tag": NotRequired[str], "secret-key": NotRequired[str], "error": NotRequired[Error]}
 )
-AddUserResults = TypedDict("AddUserResults", {"results": list[AddUserResult]})
+AddUserResults = ResultsOf[AddUserResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,18 +100,15 @@ class UserManager(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def enable_user(self, params: Entities) -> ErrorResults:
         """Enable users, who may log in again."""
-        return {"results": [each(self._enable, item.tag) for item in params.entities]}
-
-    def _enable(self, tag: str) -> None:
-        users.set_enabled(self.ctx, tags.user(tag), enabled=True)
+        return {"results": [each(self._set_enabled, item.tag, enabled=True) for item in params.entities]}
 
     @method(Needs.SUPERUSER, changes=True)
     def disable_user(self, params: Entities) -> ErrorResults:
         """Disable users, who can no longer log in."""
-        return {"results": [each(self._disable, item.tag) for item in params.entities]}
+        return {"results": [each(self._set_enabled, item.tag, enabled=False) for item in params.entities]}
 
-    def _disable(self, tag: str) -> None:
-        users.set_enabled(self.ctx, tags.user(tag), enabled=False)
+    def _set_enabled(self, tag: str, *, enabled: bool) -> None:
+        users.set_enabled(self.ctx, tags.user(tag), enabled=enabled)
 
     @method(Needs.LOGIN, changes=True)
     def set_password(self, changes: list[EntityPassword]) -> ErrorResults:

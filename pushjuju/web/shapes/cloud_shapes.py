@@ -10,6 +10,7 @@ from pushjuju.core.clouds import Cloud as Definition
 from pushjuju.core.clouds import Region as DefinedRegion
 from pushjuju.core.errors import NotValid
 from pushjuju.web.errors import Error
+from pushjuju.web.shapes.common import ResultsOf
 from pushjuju.web.shapes.remote_settings import checked
 
 Region = TypedDict(
@@ -37,7 +38,7 @@ CloudShape = TypedDict(
 )
 CloudsResult = TypedDict("CloudsResult", {"clouds": dict[str, CloudShape]})
 CloudResult = TypedDict("CloudResult", {"cloud": NotRequired[CloudShape], "error": NotRequired[Error]})
-CloudResults = TypedDict("CloudResults", {"results": list[CloudResult]})
+CloudResults = ResultsOf[CloudResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

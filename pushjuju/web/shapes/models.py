@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
 
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import EntityStatus
+from pushjuju.web.shapes.common import EntityStatus, ResultOf, ResultsOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +86,8 @@ ModelSummary = TypedDict(
         "agent-version": str,
     },
 )
-ModelSummaryResult = TypedDict(
-    "ModelSummaryResult", {"result": NotRequired[ModelSummary], "error": NotRequired[Error]}
-)
-ModelSummaryResults = TypedDict("ModelSummaryResults", {"results": list[ModelSummaryResult]})
+ModelSummaryResult = ResultOf[ModelSummary]
+ModelSummaryResults = ResultsOf[ModelSummaryResult]
 ModelUser = TypedDict(
     "ModelUser",
     {"model-tag": str, "user": str, "display-name": str, "access": str, "last-connection": str | None},
@@ -134,12 +132,10 @@ ModelInfo = TypedDict(
         "supported-features": list[Feature],
     },
 )
-ModelInfoResult = TypedDict(
-    "ModelInfoResult", {"result": NotRequired[ModelInfo], "error": NotRequired[Error]}
-)
-ModelInfoResults = TypedDict("ModelInfoResults", {"results": list[ModelInfoResult]})
+ModelInfoResult = ResultOf[ModelInfo]
+ModelInfoResults = ResultsOf[ModelInfoResult]
 ControllerAPIInfo = TypedDict(
     "ControllerAPIInfo", {"addresses": list[str], "cacert": str, "error": NotRequired[Error]}
 )
-ControllerAPIInfoResults = TypedDict("ControllerAPIInfoResults", {"results": list[ControllerAPIInfo]})
+ControllerAPIInfoResults = ResultsOf[ControllerAPIInfo]
 AllWatcherId = TypedDict("AllWatcherId", {"watcher-id": str})

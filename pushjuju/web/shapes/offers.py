@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 from pushjuju.charms.values.model import Endpoint
 from pushjuju.services.views.offer_details import Connection, OfferDetails
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import EntityStatus
+from pushjuju.web.shapes.common import EntityStatus, ResultOf, ResultsOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,11 +125,9 @@ ApplicationOfferAdmin = TypedDict(
         "connections": list[OfferConnection],
     },
 )
-OffersFound = TypedDict("OffersFound", {"results": list[ApplicationOfferAdmin]})
-ApplicationOfferResult = TypedDict(
-    "ApplicationOfferResult", {"result": NotRequired[ApplicationOfferAdmin], "error": NotRequired[Error]}
-)
-ApplicationOffersResults = TypedDict("ApplicationOffersResults", {"results": list[ApplicationOfferResult]})
+OffersFound = ResultsOf[ApplicationOfferAdmin]
+ApplicationOfferResult = ResultOf[ApplicationOfferAdmin]
+ApplicationOffersResults = ResultsOf[ApplicationOfferResult]
 ExternalController = TypedDict(
     "ExternalController",
     {"controller-tag": str, "controller-alias": str, "addrs": list[str], "ca-cert": str},
@@ -146,7 +144,7 @@ ConsumeOfferDetails = TypedDict(
         "error": NotRequired[Error],
     },
 )
-ConsumeOfferDetailsResults = TypedDict("ConsumeOfferDetailsResults", {"results": list[ConsumeOfferDetails]})
+ConsumeOfferDetailsResults = ResultsOf[ConsumeOfferDetails]
 RemoteApplicationInfo = TypedDict(
     "RemoteApplicationInfo",
     {
@@ -159,12 +157,8 @@ RemoteApplicationInfo = TypedDict(
         "icon-url-path": str,
     },
 )
-RemoteApplicationInfoResult = TypedDict(
-    "RemoteApplicationInfoResult", {"result": NotRequired[RemoteApplicationInfo], "error": NotRequired[Error]}
-)
-RemoteApplicationInfoResults = TypedDict(
-    "RemoteApplicationInfoResults", {"results": list[RemoteApplicationInfoResult]}
-)
+RemoteApplicationInfoResult = ResultOf[RemoteApplicationInfo]
+RemoteApplicationInfoResults = ResultsOf[RemoteApplicationInfoResult]
 
 
 def ends(endpoints: Iterable[tuple[str, Endpoint]]) -> list[RemoteEndpoint]:
