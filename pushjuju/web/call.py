@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar, cast
 
 from pushjuju.core.errors import NotPermitted, PushjujuError
 from pushjuju.core.model.offerurl import OfferUrl
@@ -16,6 +17,8 @@ from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
 from pushjuju.web.peers import OwnWatchers, ServerFacts
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _OFFER = users.LEVELS[Kind.OFFER]
 SUPERUSER = users.LEVELS[Kind.CONTROLLER][-1]
 
@@ -148,10 +151,18 @@ def reach_offer(ctx: Context, url: OfferUrl, level: str) -> Model:
     return model
 
 
-def each(act: Callable[..., object], *arguments: object) -> errors.ErrorResult:
+def each(act: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> errors.ErrorResult:
     """Carry out one item of a bulk call, and return the item's result: empty, or with an error."""
     try:
-        act(*arguments)
+        act(*arguments, **named)
     except PushjujuError as error:
         return {"error": errors.told(error)}
     return {}
+
+
+def result_of(act: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """Return what one item of a bulk call gives; a failed item has nothing but the field `error`."""
+    try:
+        return act(*arguments, **named)
+    except PushjujuError as error:
+        return cast("T", {"error": errors.told(error)})

@@ -7,7 +7,7 @@ watcher reports a change before the answer to the request that made the change h
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from aiohttp import WSCloseCode, WSMsgType
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.audit import Caller
-from pushjuju.web import access, admin, call, decoding, errors, limits, messages, registry
+from pushjuju.web import access, admin, call, errors, limits, messages, registry
 from pushjuju.web.audit import Conversation, Speaker, answered, answering
 from pushjuju.web.registry import On
 
@@ -146,10 +146,10 @@ class Connection:
         if self.entered is None:
             raise errors.ApiError("not logged in", errors.UNAUTHORIZED)
         method = registry.find(request.facade, request.version, request.method, self.on)
-        params = () if method.params is None else (decoding.decode(method.params, request.params),)
+        params = method.arguments(request.params)
         if method.waits:
             made = await self.api.pool.run(lambda ctx: self._facade(ctx, method, request))
-            answer = await getattr(made, method.attribute)(*params)
+            answer = await getattr(made, method.attribute)(**params)
             await self._send(messages.answer(request.id, answer))
         elif method.changes:
             await self._change(lambda ctx: self._carry_out_noted(ctx, method, request, params))
@@ -188,17 +188,17 @@ class Connection:
         return made
 
     def _carry_out(
-        self, ctx: Context, method: Method, request: messages.Request, params: tuple[Any, ...]
+        self, ctx: Context, method: Method, request: messages.Request, params: Mapping[str, Any]
     ) -> str:
         """Return the message that answers a request; runs in a thread."""
         try:
             made = self._facade(ctx, method, request)
-            return messages.answer(request.id, getattr(made, method.attribute)(*params))
+            return messages.answer(request.id, getattr(made, method.attribute)(**params))
         except PushjujuError as error:
             return messages.failure(request.id, errors.told(error))
 
     def _carry_out_noted(
-        self, ctx: Context, method: Method, request: messages.Request, params: tuple[Any, ...]
+        self, ctx: Context, method: Method, request: messages.Request, params: Mapping[str, Any]
     ) -> str:
         """Do the same as `_carry_out`, with lines in the audit log before and after the request."""
         noted = self._conversation = self._conversation or self._begin(ctx)
@@ -208,7 +208,7 @@ class Connection:
         try:
             with answering(replace(ctx, user=self._user, caller=caller)) as own:
                 made = self._facade(ctx, method, request, caller)
-                found = getattr(made, method.attribute)(*params)
+                found = getattr(made, method.attribute)(**params)
             answer = messages.answer(request.id, found)
             failed = list(errors.of_items(found))
             answered(own, failed)

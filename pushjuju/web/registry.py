@@ -2,7 +2,7 @@
 
 `KNOWN` names all facades, so that Login can announce them; a facade's first request imports its module.
 There a facade is a class with methods; `@facade` and `@method` register both. A method takes the params as a
-dataclass and returns a TypedDict whose keys are those of the wire.
+dataclass, or their fields as arguments, and returns a TypedDict whose keys are those of the wire.
 Mirrors: juju apiserver/facade/registry.go, apiserver/restrict_*.go (3.6)
 """
 
@@ -12,17 +12,19 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from enum import IntEnum, StrEnum
 from importlib import import_module
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 from pushjuju.web.call import Call
+from pushjuju.web.decoding import decode
 from pushjuju.web.errors import NOT_IMPLEMENTED, NOT_SUPPORTED, ApiError
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound="type[Facade]")
 _NEWEST = 10_000
+_NO_PARAMS = ("self", "return")
 
 
 class On(StrEnum):
@@ -53,6 +55,7 @@ class Method:
 
     Attributes:
         params: The dataclass of its params, or None for a method without params.
+        spread: True for a method that takes the fields of its params as arguments.
         blocked_by: The set of disabled commands that forbids the method (`blocks.SETS`), or empty.
         changes: True for a method that changes something.
         waits: True for a coroutine, which runs in the event loop and not in a thread.
@@ -64,11 +67,27 @@ class Method:
     attribute: str
     needs: Needs
     params: type[Any] | None
+    spread: bool
     since: int
     until: int
     changes: bool
     blocked_by: str
     waits: bool
+
+    def arguments(self, given: Any) -> Mapping[str, Any]:
+        """Return the arguments that the method takes for the params of a request.
+
+        Raises:
+            WrongType: A field has a value of another type; the message names the field.
+        """
+        if self.params is None:
+            return {}
+        found = decode(self.params, given)
+        return (
+            {item.name: getattr(found, item.name) for item in fields(found)}
+            if self.spread
+            else {"params": found}
+        )
 
 
 class Facade:
@@ -199,15 +218,23 @@ def facade(name: str) -> Callable[[C], C]:
 
 
 def _method(kind: type[Facade], function: Any) -> Method:
-    hints = get_type_hints(function)
-    params = next((hint for key, hint in hints.items() if key != "return" and is_dataclass(hint)), None)
+    hints = {name: hint for name, hint in get_type_hints(function).items() if name not in _NO_PARAMS}
+    whole = hints.get("params")
+    spread = bool(hints) and not is_dataclass(whole)
     return Method(
         facade=kind,
         attribute=function.__name__,
-        params=params if isinstance(params, type) else None,
+        params=_fields(function.api["name"], hints) if spread else whole,
+        spread=spread,
         waits=inspect.iscoroutinefunction(function),
         **function.api,
     )
+
+
+def _fields(name: str, hints: Mapping[str, Any]) -> type[Any]:
+    """Return the dataclass of params that a method takes as arguments; each is empty unless it is given."""
+    listed = [(key, hint, field(default_factory=get_origin(hint) or hint)) for key, hint in hints.items()]
+    return make_dataclass(name, listed, frozen=True, slots=True, kw_only=True)
 
 
 def announced(on: On) -> list[dict[str, object]]:

@@ -11,8 +11,8 @@ from pushjuju.cli.syntax.refusing import refused
 
 _BRANCHES = "branches are no part of Juju 3.6 unless a feature flag is set"
 _KUBERNETES = "machines only, no Kubernetes"
-_MODEL = (*flags.MODEL, *flags.LOGIN)
-_CLOUD = (*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN)
+_MODEL = flags.IN_MODEL
+_CLOUD = flags.CLIENT_OR_CONTROLLER
 _UTC = flags.switch("utc", "Display time as UTC in RFC3339 format")
 
 add_branch = refused(
@@ -122,8 +122,7 @@ enable_ha = refused(
     at_most=0,
     formats=("simple", "yaml", "json"),
     flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
+        *flags.AT_CONTROLLER,
         flags.number("n", "Number of controllers to make available"),
         flags.text("to", "The machines to become controllers"),
         flags.many("constraints", "Additional machine constraints", kind=Kind.CONSTRAINTS, default=""),

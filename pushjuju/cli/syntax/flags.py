@@ -58,11 +58,13 @@ MODEL = (
     ),
 )
 CONTROLLER = (text("controller", "Controller to operate in", short="c"),)
+LOGIN = (switch("no-browser-login", "Never open a browser; no login needs one", short="B", void=True),)
 CLIENT_OR_CONTROLLER = (
     switch("client", "Act on this client's own records"),
     text("controller", "Act on this controller", short="c"),
+    *LOGIN,
 )
-LOGIN = (switch("no-browser-login", "Never open a browser; no login needs one", short="B", void=True),)
+IN_MODEL, AT_CONTROLLER = (*MODEL, *LOGIN), (*CONTROLLER, *LOGIN)
 NO_PROMPT = (switch("no-prompt", "Do not ask for confirmation"),)
 COLOUR = (switch("color", "Force colours", void=True), switch("no-color", "Never use colours", void=True))
 CONFIG_NO_RESET = (

@@ -17,7 +17,6 @@ from pushjuju.web.endpoints.transfers import Transfers, read_small, refusal
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.web.errors import Error
 
 _LONGEST = 4096  # bytes of a request
 
@@ -41,7 +40,7 @@ class BackupFiles:
             name = _name(await read_small(request, _LONGEST))
             path, checksum = await self._transfers.run(entered, lambda ctx: _find(ctx, name))
         except PushjujuError as error:
-            return refusal(error, _body)
+            return refusal(error, dict)
         headers = {"Content-Type": "application/octet-stream", "Digest": f"SHA={checksum}"}
         return web.FileResponse(path, headers=headers)
 
@@ -58,7 +57,3 @@ def _find(ctx: Context, name: str) -> tuple[Path, str]:
     require_superuser(ctx)
     path = backups.find_kept(ctx, name)
     return path, backups.checksum(path)
-
-
-def _body(found: Error) -> Error:
-    return found

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.services.views.metrics.reading import Sample
     from pushjuju.web.endpoints.traffic import Traffic
-    from pushjuju.web.errors import Error
 
 
 class Metrics:
@@ -48,7 +47,7 @@ class Metrics:
             read = partial(_read, self._traffic.samples(), per_unit=per_unit, open_metrics=is_open)
             text = await self._transfers.api.pool.run(lambda ctx: read(replace(ctx, user=user)))
         except PushjujuError as error:
-            return refusal(error, _body)
+            return refusal(error, dict)
         kind = exposition.content_type(open_metrics=is_open)
         return web.Response(body=text.encode(), headers={"Content-Type": kind})
 
@@ -70,7 +69,3 @@ class Metrics:
 def _read(more: Sequence[Sample], ctx: Context, *, per_unit: bool, open_metrics: bool) -> str:
     reach(ctx, models.own(ctx).uuid)
     return exposition.text(ctx, more, per_unit=per_unit, open_metrics=open_metrics)
-
-
-def _body(found: Error) -> Error:
-    return found

@@ -15,6 +15,7 @@ from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
 from pushjuju.store.rows.records import ActionOperation, Task
 from pushjuju.web import errors, tags
+from pushjuju.web.call import result_of
 from pushjuju.web.decoding import Count
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Results
@@ -33,13 +34,6 @@ class ActionParams:
     parameters: dict[str, Any] = field(default_factory=dict)
     parallel: bool | None = None
     execution_group: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Actions:
-    """Actions of one operation."""
-
-    actions: list[ActionParams] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,20 +83,17 @@ class Action(Facade):
     @method(Needs.READ)
     def actions(self, params: Entities) -> Results:
         """Return tasks with their status and results."""
-        return {"results": [self._task(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._task, item.tag) for item in params.entities]}
 
     def _task(self, tag: str) -> dict[str, object]:
-        try:
-            return _result(*tasks.with_log(self.ctx, self.model, _number(tags.action(tag))))
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return _result(*tasks.with_log(self.ctx, self.model, _number(tags.action(tag))))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def enqueue_operation(self, params: Actions) -> dict[str, object]:
+    def enqueue_operation(self, actions: list[ActionParams]) -> dict[str, object]:
         """Enqueue actions on units as one operation."""
-        if not params.actions:
+        if not actions:
             return {"operation": "operation-0", "actions": []}
-        made = operations.enqueue(self.ctx, self.model, *map(_request, params.actions))
+        made = operations.enqueue(self.ctx, self.model, *map(_request, actions))
         found = [
             {"error": {"message": item, "code": ""}} if isinstance(item, str) else _result(item)
             for item in made.outcomes
@@ -138,13 +129,10 @@ class Action(Facade):
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def cancel(self, params: Entities) -> Results:
         """Cancel tasks."""
-        return {"results": [self._cancel(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._cancel, item.tag) for item in params.entities]}
 
     def _cancel(self, tag: str) -> dict[str, object]:
-        try:
-            return _result(operations.cancel(self.ctx, self.model, [_number(tags.action(tag))])[0])
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return _result(operations.cancel(self.ctx, self.model, [_number(tags.action(tag))])[0])
 
     @method(Needs.READ)
     def list_operations(self, params: OperationQueryArgs) -> dict[str, object]:

@@ -23,13 +23,6 @@ class EntityAnnotations:
     annotations: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotationsSet:
-    """Annotations of entities."""
-
-    annotations: list[EntityAnnotations] = field(default_factory=list)
-
-
 def _named(tag: str) -> tuple[Kind, str]:
     kind = tags.kind_of(tag)
     if kind not in tuple(Kind):
@@ -54,9 +47,9 @@ class Annotations(Facade):
         return {"entity": tag, "annotations": found}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def set(self, params: AnnotationsSet) -> ErrorResults:
+    def set(self, annotations: list[EntityAnnotations]) -> ErrorResults:
         """Set annotations of entities."""
-        return {"results": [each(self._set, item) for item in params.annotations]}
+        return {"results": [each(self._set, item) for item in annotations]}
 
     def _set(self, item: EntityAnnotations) -> None:
         annotate.annotate(self.ctx, self.model, *_named(item.entity), item.annotations)

@@ -17,7 +17,7 @@ from pushjuju.services.requests.relation import offers
 from pushjuju.services.views import offer_details
 from pushjuju.services.views.offer_details import OfferDetails, WantedEnd
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, reach, reach_offer, require_self
+from pushjuju.web.call import each, reach, reach_offer, require_self, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, facade, method
@@ -32,9 +32,9 @@ class ApplicationOffers(Facade):
     """The offers of the controller."""
 
     @method(Needs.LOGIN, changes=True)
-    def offer(self, params: shapes.AddApplicationOffers) -> ErrorResults:
+    def offer(self, offers: list[shapes.AddApplicationOffer]) -> ErrorResults:
         """Offer endpoints of applications of models that the caller administers."""
-        return {"results": [each(self._offer, item) for item in params.offers]}
+        return {"results": [each(self._offer, item) for item in offers]}
 
     def _offer(self, item: shapes.AddApplicationOffer) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
@@ -90,24 +90,18 @@ class ApplicationOffers(Facade):
     @method(Needs.LOGIN)
     def application_offers(self, params: shapes.OfferURLs) -> shapes.ApplicationOffersResults:
         """Return offers by their URLs."""
-        return {"results": [self._named(url) for url in params.offer_urls]}
+        return {"results": [result_of(self._named, url) for url in params.offer_urls]}
 
     def _named(self, url: str) -> shapes.ApplicationOfferResult:
-        try:
-            return {"result": shapes.admin_offer(offer_details.named(self.ctx, parse(url)))}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return {"result": shapes.admin_offer(offer_details.named(self.ctx, parse(url)))}
 
     @method(Needs.LOGIN)
     def remote_application_info(self, params: shapes.OfferURLs) -> shapes.RemoteApplicationInfoResults:
         """Return the details of offered applications."""
-        return {"results": [self._remote(url) for url in params.offer_urls]}
+        return {"results": [result_of(self._remote, url) for url in params.offer_urls]}
 
     def _remote(self, url: str) -> shapes.RemoteApplicationInfoResult:
-        try:
-            found = offer_details.named(self.ctx, parse(url))
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = offer_details.named(self.ctx, parse(url))
         return {
             "result": {
                 "model-tag": f"model-{found.model.uuid}",
@@ -121,11 +115,13 @@ class ApplicationOffers(Facade):
         }
 
     @method(Needs.LOGIN)
-    def get_consume_details(self, params: shapes.ConsumeOfferDetailsArg) -> shapes.ConsumeOfferDetailsResults:
+    def get_consume_details(
+        self, offer_urls: shapes.OfferURLs, user_tag: str
+    ) -> shapes.ConsumeOfferDetailsResults:
         """Return the offer details that a client passes to Consume."""
-        user = tags.user(params.user_tag) if params.user_tag else self.user
+        user = tags.user(user_tag) if user_tag else self.user
         require_self(self.ctx, user)
-        return {"results": [self._consumable(user, url) for url in params.offer_urls.offer_urls]}
+        return {"results": [self._consumable(user, url) for url in offer_urls.offer_urls]}
 
     def _consumable(self, user: str, text: str) -> shapes.ConsumeOfferDetails:
         ctx = replace(self.ctx, user=user)
@@ -151,10 +147,10 @@ class ApplicationOffers(Facade):
         }
 
     @method(Needs.LOGIN, changes=True)
-    def destroy_offers(self, params: shapes.DestroyApplicationOffers) -> ErrorResults:
+    def destroy_offers(self, offer_urls: list[str], *, force: bool) -> ErrorResults:
         """Remove offers of models that the caller administers."""
-        force = Force() if params.force else None
-        return {"results": [each(self._destroy, url, force) for url in params.offer_urls]}
+        how = Force() if force else None
+        return {"results": [each(self._destroy, url, how) for url in offer_urls]}
 
     def _destroy(self, text: str, force: Force | None) -> None:
         url = parse(text)
@@ -163,9 +159,9 @@ class ApplicationOffers(Facade):
         offers.remove_offers(self.ctx, [url], force)
 
     @method(Needs.LOGIN, changes=True)
-    def modify_offer_access(self, params: shapes.ModifyOfferAccessRequest) -> ErrorResults:
+    def modify_offer_access(self, changes: list[shapes.ModifyOfferAccess]) -> ErrorResults:
         """Grant or revoke access to offers that the caller administers."""
-        return {"results": [each(self._modify, item) for item in params.changes]}
+        return {"results": [each(self._modify, item) for item in changes]}
 
     def _modify(self, item: shapes.ModifyOfferAccess) -> None:
         reach_offer(self.ctx, parse(item.offer_url), "admin")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.blocks import CHANGE, DESTROY, REMOVE
 from pushjuju.services.requests.model import blocks
 from pushjuju.services.views.listings import blocks as listing
-from pushjuju.web import errors
+from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResult
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
@@ -46,20 +46,12 @@ class Block(Facade):
     @method(Needs.WRITE, changes=True)
     def switch_block_on(self, params: BlockSwitch) -> ErrorResult:
         """Disable a set of commands."""
-        try:
-            blocks.disable(self.ctx, self.model, _set(params.type), params.message)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
-        return {}
+        return each(lambda: blocks.disable(self.ctx, self.model, _set(params.type), params.message))
 
     @method(Needs.WRITE, changes=True)
     def switch_block_off(self, params: BlockSwitch) -> ErrorResult:
         """Enable a set of commands again."""
-        try:
-            blocks.enable(self.ctx, self.model, _set(params.type))
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
-        return {}
+        return each(lambda: blocks.enable(self.ctx, self.model, _set(params.type)))
 
 
 def block_name(commands: str) -> str:

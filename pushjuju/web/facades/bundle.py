@@ -33,14 +33,6 @@ _ORDER: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExportBundleParams:
-    """Options of the export."""
-
-    include_charm_defaults: bool = False
-    include_series: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BundleChangesParams:
     """A bundle with its overlays, as YAML."""
 
@@ -53,9 +45,9 @@ class Bundle(Facade):
     """Bundles of the connection's model; the steps of a deploy do not depend on the model."""
 
     @method(Needs.READ)
-    def export_bundle(self, params: ExportBundleParams) -> StringResult:
+    def export_bundle(self, *, include_charm_defaults: bool, include_series: bool) -> StringResult:
         """Return the model as a bundle."""
-        request = export.Request(defaults=params.include_charm_defaults, series=params.include_series)
+        request = export.Request(defaults=include_charm_defaults, series=include_series)
         return {"result": export.as_text(self.ctx, self.model or models.own(self.ctx).uuid, request)}
 
     @method(Needs.READ)

@@ -24,25 +24,11 @@ from pushjuju.web.shapes.resource_shapes import in_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CharmURL:
-    """A charm of the model."""
-
-    url: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ResolveCharm:
     """A charm of the model's store, as a client names it."""
 
     reference: str = ""
     charm_origin: CharmOriginParams = field(default_factory=CharmOriginParams)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolveCharmsParams:
-    """Charms to look up."""
-
-    resolve: list[ResolveCharm] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,20 +48,6 @@ class CharmURLAndOrigin:
     charm_origin: CharmOriginParams = field(default_factory=CharmOriginParams)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CharmURLAndOrigins:
-    """Charms or bundles of the model's store."""
-
-    entities: list[CharmURLAndOrigin] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CharmPlacements:
-    """Applications and the charms that they are to get."""
-
-    placements: list[Any] = field(default_factory=list)
-
-
 _OLD = 6  # the last version with series
 _STORE = "ch:"
 
@@ -85,11 +57,11 @@ class Charms(Facade):
     """The charms of the model."""
 
     @method(Needs.READ)
-    def charm_info(self, params: CharmURL) -> dict[str, object]:
+    def charm_info(self, url: str) -> dict[str, object]:
         """Return the metadata, options and actions of a charm of the model or of its store."""
-        found, revision = self._known(params.url)
+        found, revision = self._known(url)
         return {
-            "url": params.url,
+            "url": url,
             "revision": revision,
             "meta": _meta(found),
             "config": {name: _option(item) for name, item in found.config.items()},
@@ -113,9 +85,9 @@ class Charms(Facade):
         raise not_found("charm", url)
 
     @method(Needs.READ)
-    def resolve_charms(self, params: ResolveCharmsParams) -> dict[str, object]:
+    def resolve_charms(self, resolve: list[ResolveCharm]) -> dict[str, object]:
         """Return the store revisions for the charms that clients name."""
-        return {"Results": [self._resolved(item) for item in params.resolve]}
+        return {"Results": [self._resolved(item) for item in resolve]}
 
     def _resolved(self, item: ResolveCharm) -> dict[str, object]:
         try:
@@ -150,9 +122,9 @@ class Charms(Facade):
         return store_charms.resolve_one(self.ctx, self.model, request)
 
     @method(Needs.READ)
-    def get_download_infos(self, params: CharmURLAndOrigins) -> dict[str, object]:
+    def get_download_infos(self, entities: list[CharmURLAndOrigin]) -> dict[str, object]:
         """Return the URLs of the archives of charms and bundles in the model's store."""
-        return {"results": [self._download(item) for item in params.entities]}
+        return {"results": [self._download(item) for item in entities]}
 
     def _download(self, item: CharmURLAndOrigin) -> dict[str, object]:
         try:
@@ -162,9 +134,9 @@ class Charms(Facade):
         return {"url": found.charm.download.url, "charm-origin": _origin(found, item.charm_origin)}
 
     @method(Needs.READ)
-    def list_charm_resources(self, params: CharmURLAndOrigins) -> dict[str, object]:
+    def list_charm_resources(self, entities: list[CharmURLAndOrigin]) -> dict[str, object]:
         """Return the resources that the store of the model has for charms."""
-        return {"results": [self._resources(item) for item in params.entities]}
+        return {"results": [self._resources(item) for item in entities]}
 
     def _resources(self, item: CharmURLAndOrigin) -> Sequence[dict[str, object]]:
         try:
@@ -175,9 +147,9 @@ class Charms(Facade):
         return [in_store(resource) for resource in known]
 
     @method(Needs.READ)
-    def check_charm_placement(self, params: CharmPlacements) -> Results:
+    def check_charm_placement(self, placements: list[Any]) -> Results:
         """Return no errors: pushjuju does not check the placement of charms."""
-        return {"results": [{} for _ in params.placements]}
+        return {"results": [{} for _ in placements]}
 
     @method(Needs.READ, until=6)
     def is_metered(self) -> dict[str, bool]:

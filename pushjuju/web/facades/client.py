@@ -29,14 +29,6 @@ _STORAGE_SINCE = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatusParams:
-    """Patterns for the wanted part of the status."""
-
-    patterns: list[str] = field(default_factory=list)
-    include_storage: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryFilter:
     """Which history entries to return: the newest, those since a date, or those of the last nanoseconds."""
 
@@ -56,13 +48,6 @@ class HistoryRequest:
     tag: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryRequests:
-    """Histories of entities."""
-
-    requests: list[HistoryRequest] = field(default_factory=list)
-
-
 _USUAL = 20  # entries of a history
 _LONGEST_S = 100 * 365 * 86400.0
 
@@ -72,13 +57,13 @@ class Client(Facade):
     """The model of the connection."""
 
     @method(Needs.READ)
-    async def full_status(self, params: StatusParams) -> Encoded:
+    async def full_status(self, patterns: list[str], *, include_storage: bool) -> Encoded:
         """Return the status of the model, or of the entities that match the patterns."""
-        with_storage = params.include_storage and self.call.version >= _STORAGE_SINCE
-        model, patterns = self.model, tuple(params.patterns)
+        with_storage = include_storage and self.call.version >= _STORAGE_SINCE
+        model, wanted = self.model, tuple(patterns)
         return await self.call.server.statuses.answer(
-            (model, patterns, with_storage),
-            lambda ctx: _status(ctx, model, patterns, with_storage=with_storage),
+            (model, wanted, with_storage),
+            lambda ctx: _status(ctx, model, wanted, with_storage=with_storage),
         )
 
     @method(Needs.READ)
@@ -87,9 +72,9 @@ class Client(Facade):
         return {"watcher-id": await self.call.watchers.watch(self.model)}
 
     @method(Needs.READ)
-    def status_history(self, params: HistoryRequests) -> dict[str, object]:
+    def status_history(self, requests: list[HistoryRequest]) -> dict[str, object]:
         """Return the status histories of entities."""
-        return {"results": [self._history(item) for item in params.requests]}
+        return {"results": [self._history(item) for item in requests]}
 
     def _history(self, item: HistoryRequest) -> dict[str, object]:
         try:

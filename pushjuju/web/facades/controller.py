@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NotRequired, TypedDict
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import PushjujuError
@@ -15,34 +15,25 @@ from pushjuju.services.requests.model import blocks as model_blocks
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views.listings import blocks, settings
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, reach, require_self
-from pushjuju.web.errors import Error, ErrorResults
+from pushjuju.web.call import each, reach, require_self, result_of
+from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.block import block_name
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
-from pushjuju.web.shapes.common import Entities, StringResult
+from pushjuju.web.shapes.common import Entities, ResultOf, ResultsOf, StringResult
 from pushjuju.web.shapes.models import AllWatcherId
 from pushjuju.web.shapes.remote_settings import checked
 from pushjuju.web.subscriptions import Wanted
 from pushjuju.web.watch import readings
 
 UserAccess = TypedDict("UserAccess", {"user-tag": str, "access": str})
-UserAccessResult = TypedDict(
-    "UserAccessResult", {"result": NotRequired[UserAccess], "error": NotRequired[Error]}
-)
-UserAccessResults = TypedDict("UserAccessResults", {"results": list[UserAccessResult]})
+UserAccessResult = ResultOf[UserAccess]
+UserAccessResults = ResultsOf[UserAccessResult]
 ControllerConfigResult = TypedDict("ControllerConfigResult", {"config": dict[str, object]})
 ControllerVersion = TypedDict("ControllerVersion", {"version": str, "git-commit": str})
 _NOT_HERE = "pushjuju destroy-controller on the host of the controller destroys it"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerConfigSet:
-    """New settings of the controller."""
-
-    config: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +63,9 @@ class Controller(Facade):
         return {"config": {**found, **own, "ca-cert": self.call.server.ca}}
 
     @method(Needs.SUPERUSER, changes=True)
-    def config_set(self, params: ControllerConfigSet) -> None:
+    def config_set(self, config: dict[str, Any]) -> None:
         """Change settings of the controller."""
-        change_config.change(self.ctx, checked(params.config))
+        change_config.change(self.ctx, checked(config))
 
     @method(Needs.LOGIN)
     def controller_version(self) -> ControllerVersion:
@@ -97,25 +88,22 @@ class Controller(Facade):
     @method(Needs.LOGIN)
     def get_controller_access(self, params: Entities) -> UserAccessResults:
         """Return the access of users to the controller."""
-        return {"results": [self._access(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._access, item.tag) for item in params.entities]}
 
     def _access(self, tag: str) -> UserAccessResult:
-        try:
-            user = tags.user(tag)
-            require_self(self.ctx, user)
-            with self.ctx.store.read() as tx:
-                level = users.level_of(tx, user, Kind.CONTROLLER, "")
-            return {"result": {"user-tag": tag, "access": level}}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        user = tags.user(tag)
+        require_self(self.ctx, user)
+        with self.ctx.store.read() as tx:
+            level = users.level_of(tx, user, Kind.CONTROLLER, "")
+        return {"result": {"user-tag": tag, "access": level}}
 
     @method(Needs.SUPERUSER, changes=True)
-    def modify_controller_access(self, params: shapes.ModifyControllerAccessRequest) -> ErrorResults:
+    def modify_controller_access(self, changes: list[shapes.ModifyControllerAccess]) -> ErrorResults:
         """Grant or revoke access to the controller."""
         return {
             "results": [
                 each(change, self, Kind.CONTROLLER, item.action, item.access, item.user_tag)
-                for item in params.changes
+                for item in changes
             ]
         }
 

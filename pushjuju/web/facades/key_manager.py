@@ -16,14 +16,6 @@ from pushjuju.web.shapes.common import Entities, Results, StringsResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListSSHKeys:
-    """Whose keys to list; the mode True stands for whole keys, False for fingerprints."""
-
-    entities: Entities = field(default_factory=Entities)
-    mode: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyUserSSHKeys:
     """Keys to add; or keys to delete, by key, fingerprint or comment."""
 
@@ -36,9 +28,9 @@ class KeyManager(Facade):
     """The SSH keys of users who may log in to the model's machines."""
 
     @method(Needs.READ)
-    def list_keys(self, params: ListSSHKeys) -> Results:
+    def list_keys(self, entities: Entities, *, mode: bool) -> Results:
         """Return the keys, the same for all users."""
-        return {"results": [self._listed(whole=params.mode) for _ in params.entities.entities]}
+        return {"results": [self._listed(whole=mode) for _ in entities.entities]}
 
     def _listed(self, *, whole: bool) -> StringsResult:
         every = [key for key in listing.public_keys(self.ctx, self.model) if not ssh_keys.is_internal(key)]

@@ -16,7 +16,7 @@ from pushjuju.services.requests.machine import manual_machines, provisioning, up
 from pushjuju.services.requests.machine.add_machines import AddMachinesOptions, add_machines
 from pushjuju.services.views import removal_plan
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
+from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResult
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, facade, method
@@ -47,21 +47,6 @@ class AddMachineParams:
     instance_id: str = ""
     nonce: str = ""
     addresses: list[AddressParams] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddMachines:
-    """Machines to add."""
-
-    params: list[AddMachineParams] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptOf:
-    """A machine that is there already, and the nonce with which it was added."""
-
-    machine_id: str = ""
-    nonce: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +83,6 @@ class UpdateChannel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateChannels:
-    """Machines and their new bases."""
-
-    args: list[UpdateChannel] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeMessagesOf:
     """A machine whose upgrade messages to return."""
 
@@ -112,21 +90,14 @@ class UpgradeMessagesOf:
     watcher_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpgradeMessages:
-    """The machines whose upgrade messages to return."""
-
-    params: list[UpgradeMessagesOf] = field(default_factory=list)
-
-
 @facade("MachineManager")
 class MachineManager(Facade):
     """The machines of the model."""
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_machines(self, params: AddMachines) -> dict[str, object]:
+    def add_machines(self, params: list[AddMachineParams]) -> dict[str, object]:
         """Add machines."""
-        return {"machines": [self._add(item) for item in params.params]}
+        return {"machines": [self._add(item) for item in params]}
 
     def _add(self, item: AddMachineParams) -> dict[str, object]:
         try:
@@ -164,16 +135,13 @@ class MachineManager(Facade):
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_machine_with_params(self, params: DestroyMachines) -> Results:
         """Remove machines."""
-        return {"results": [self._destroy(tag, params) for tag in params.machine_tags]}
+        return {"results": [result_of(self._destroy, tag, params) for tag in params.machine_tags]}
 
     def _destroy(self, tag: str, params: DestroyMachines) -> dict[str, object]:
-        try:
-            name, force = tags.machine(tag), force_of(params.max_wait, force=params.force)
-            units = removal_plan.unit_names(self.ctx, self.model, [name])
-            if not params.dry_run:
-                removals.remove_machines(self.ctx, self.model, [name], force=force, keep_instance=params.keep)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name, force = tags.machine(tag), force_of(params.max_wait, force=params.force)
+        units = removal_plan.unit_names(self.ctx, self.model, [name])
+        if not params.dry_run:
+            removals.remove_machines(self.ctx, self.model, [name], force=force, keep_instance=params.keep)
         gone = [{"tag": tags.of_unit(unit)} for unit in units]
         return {"info": {"machine-id": name, "destroyed-units": gone}}
 
@@ -200,11 +168,11 @@ class MachineManager(Facade):
             return {"NotifyWatcherId": "", "error": errors.told(error)}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def provisioning_script(self, params: ScriptOf) -> dict[str, str]:
+    def provisioning_script(self, machine_id: str, nonce: str) -> dict[str, str]:
         """Return the script with which a client offers a machine of its own to the controller."""
-        if not is_machine(params.machine_id):
-            raise NotValid(f'"{params.machine_id}" is not a valid machine id')
-        made = manual_machines.provisioning_script(self.ctx, self.model, params.machine_id, params.nonce)
+        if not is_machine(machine_id):
+            raise NotValid(f'"{machine_id}" is not a valid machine id')
+        made = manual_machines.provisioning_script(self.ctx, self.model, machine_id, nonce)
         return {"script": made}
 
     @method(Needs.READ)
@@ -215,9 +183,9 @@ class MachineManager(Facade):
     # --- upgrades of a machine's base ---------------------------------------------------------------------
 
     @method(Needs.WRITE, until=10)
-    def upgrade_series_validate(self, params: UpdateChannels) -> dict[str, object]:
+    def upgrade_series_validate(self, args: list[UpdateChannel]) -> dict[str, object]:
         """Return the units on machines that are to be upgraded."""
-        return {"Results": [self._concerned(item) for item in params.args]}
+        return {"Results": [self._concerned(item) for item in args]}
 
     def _concerned(self, item: UpdateChannel) -> dict[str, object]:
         try:
@@ -247,13 +215,10 @@ class MachineManager(Facade):
         upgrade_machine.complete(self.ctx, self.model, tags.machine(item.tag.tag))
 
     @method(Needs.READ, until=10)
-    def get_upgrade_series_messages(self, params: UpgradeMessages) -> Results:
+    def get_upgrade_series_messages(self, params: list[UpgradeMessagesOf]) -> Results:
         """Return the messages of the upgrades of machines."""
-        return {"results": [self._messages(item.entity.tag) for item in params.params]}
+        return {"results": [result_of(self._messages, item.entity.tag) for item in params]}
 
     def _messages(self, tag: str) -> StringsResult:
-        try:
-            found = upgrade_machine.progress(self.ctx, self.model, tags.machine(tag), (), 0)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = upgrade_machine.progress(self.ctx, self.model, tags.machine(tag), (), 0)
         return {"result": [line.message for line in found.new]}

@@ -25,20 +25,6 @@ _FIXED = ("agent-version", "name", "type", "uuid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSet:
-    """New settings."""
-
-    config: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelUnset:
-    """Settings to reset to their defaults."""
-
-    keys: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SetConstraints:
     """New constraints of a model, or of an application."""
 
@@ -69,18 +55,18 @@ class ModelConfig(Facade):
         return {"config": {**every, **shown}}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def model_set(self, params: ModelSet) -> None:
+    def model_set(self, config: dict[str, Any]) -> None:
         """Change settings."""
-        values = {key: value for key, value in checked(params.config).items() if key not in _FIXED}
+        values = {key: value for key, value in checked(config).items() if key not in _FIXED}
         now = model_config.effective(self.ctx, self._model())
         require_way(self.ctx, {key for key in values if key not in now or values[key] != now[key]["value"]})
         model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(values=values))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def model_unset(self, params: ModelUnset) -> None:
+    def model_unset(self, keys: list[str]) -> None:
         """Reset settings to their defaults."""
-        require_way(self.ctx, params.keys)
-        model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(reset=params.keys))
+        require_way(self.ctx, keys)
+        model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(reset=keys))
 
     @method(Needs.READ)
     def get_model_constraints(self) -> GetConstraintsResults:

@@ -29,26 +29,12 @@ class ModelCredential:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeModelCredentials:
-    """Models that get another credential."""
-
-    model_credentials: list[ModelCredential] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DefaultValues:
     """New defaults of a cloud, or of one of its regions; without a cloud, defaults of the controller."""
 
     cloud_tag: str = ""
     cloud_region: str = ""
     config: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetDefaults:
-    """New defaults."""
-
-    config: list[DefaultValues] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,23 +46,16 @@ class UnsetKeys:
     keys: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsetDefaults:
-    """Defaults to remove."""
-
-    keys: list[UnsetKeys] = field(default_factory=list)
-
-
 class Defaults(Facade):
     """Changes credentials and defaults of models."""
 
     @method(Needs.LOGIN, changes=True)
-    def change_model_credential(self, params: ChangeModelCredentials) -> ErrorResults:
+    def change_model_credential(self, model_credentials: list[ModelCredential]) -> ErrorResults:
         """Change the credentials of models that the caller administers, to credentials of the caller.
 
         Superusers may name credentials of all users.
         """
-        return {"results": [each(self._change_credential, item) for item in params.model_credentials]}
+        return {"results": [each(self._change_credential, item) for item in model_credentials]}
 
     def _change_credential(self, item: ModelCredential) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
@@ -97,17 +76,17 @@ class Defaults(Facade):
         return {"config": {key: _default(known) for key, known in found.items()}}
 
     @method(Needs.SUPERUSER, changes=True)
-    def set_model_defaults(self, params: SetDefaults) -> ErrorResults:
+    def set_model_defaults(self, config: list[DefaultValues]) -> ErrorResults:
         """Set defaults for new models."""
-        return {"results": [each(self._set_defaults, item) for item in params.config]}
+        return {"results": [each(self._set_defaults, item) for item in config]}
 
     def _set_defaults(self, item: DefaultValues) -> None:
         self._change_defaults(item.cloud_tag, item.cloud_region, values=checked(item.config))
 
     @method(Needs.SUPERUSER, changes=True)
-    def unset_model_defaults(self, params: UnsetDefaults) -> ErrorResults:
+    def unset_model_defaults(self, keys: list[UnsetKeys]) -> ErrorResults:
         """Remove defaults for new models."""
-        return {"results": [each(self._unset_defaults, item) for item in params.keys]}
+        return {"results": [each(self._unset_defaults, item) for item in keys]}
 
     def _unset_defaults(self, item: UnsetKeys) -> None:
         self._change_defaults(item.cloud_tag, item.cloud_region, reset=item.keys)

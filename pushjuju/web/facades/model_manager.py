@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind, NoAccess
 from pushjuju.services.entities.model import sessions
@@ -20,6 +19,7 @@ from pushjuju.web.call import (
     require_self,
     require_superuser,
     require_way,
+    result_of,
 )
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
@@ -62,9 +62,9 @@ class ModelManager(Defaults):
         return model_shapes.info(self.ctx, made, self.call.version)
 
     @method(Needs.LOGIN, changes=True)
-    def destroy_models(self, params: shapes.DestroyModels) -> ErrorResults:
+    def destroy_models(self, models: list[shapes.DestroyModel]) -> ErrorResults:
         """Destroy models that the caller administers."""
-        return {"results": [each(self._destroy, item) for item in params.models]}
+        return {"results": [each(self._destroy, item) for item in models]}
 
     def _destroy(self, item: shapes.DestroyModel) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
@@ -92,14 +92,11 @@ class ModelManager(Defaults):
     @method(Needs.LOGIN)
     def model_info(self, params: Entities) -> shapes.ModelInfoResults:
         """Return the details of models."""
-        return {"results": [self._info(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> shapes.ModelInfoResult:
-        try:
-            found = reach(self.ctx, tags.model_to_reach(tag))
-            return {"result": model_shapes.info(self.ctx, found, self.call.version)}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = reach(self.ctx, tags.model_to_reach(tag))
+        return {"result": model_shapes.info(self.ctx, found, self.call.version)}
 
     @method(Needs.LOGIN)
     def model_status(self, params: Entities) -> dict[str, object]:
@@ -107,9 +104,9 @@ class ModelManager(Defaults):
         return {"models": [model_shapes.status_of(self.ctx, item.tag) for item in params.entities]}
 
     @method(Needs.LOGIN, changes=True)
-    def modify_model_access(self, params: shapes.ModifyModelAccessRequest) -> ErrorResults:
+    def modify_model_access(self, changes: list[shapes.ModifyModelAccess]) -> ErrorResults:
         """Grant or revoke access to models that the caller administers."""
-        return {"results": [each(self._modify, item) for item in params.changes]}
+        return {"results": [each(self._modify, item) for item in changes]}
 
     def _modify(self, item: shapes.ModifyModelAccess) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.secrets import Content
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views.listings import user_secrets as listing
-from pushjuju.web import errors, times
-from pushjuju.web.call import each, reach
+from pushjuju.web import times
+from pushjuju.web.call import each, reach, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
@@ -38,13 +38,6 @@ class CreateSecret:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateSecrets:
-    """Secrets to add."""
-
-    args: list[CreateSecret] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateSecret:
     """Changes of a secret, which the client names by URI or label."""
 
@@ -57,26 +50,12 @@ class UpdateSecret:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateSecrets:
-    """Secrets to change."""
-
-    args: list[UpdateSecret] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSecret:
     """A secret to remove, or some of its revisions."""
 
     uri: str = ""
     label: str = ""
     revisions: list[int] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteSecrets:
-    """Secrets to remove."""
-
-    args: list[DeleteSecret] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,23 +123,20 @@ class Secrets(Facade):
         return _document(self.model, name, shown[name])
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
-    def create_secrets(self, params: CreateSecrets) -> Results:
+    def create_secrets(self, args: list[CreateSecret]) -> Results:
         """Add secrets."""
-        return {"results": [self._create(item) for item in params.args]}
+        return {"results": [result_of(self._create, item) for item in args]}
 
     def _create(self, item: CreateSecret) -> dict[str, object]:
-        try:
-            content = _content(item.content)
-            if content is None:
-                raise NotValid("empty secret value")
-            return {"result": user_secrets.add(self.ctx, self.model, item.label, content, item.description)}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        content = _content(item.content)
+        if content is None:
+            raise NotValid("empty secret value")
+        return {"result": user_secrets.add(self.ctx, self.model, item.label, content, item.description)}
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
-    def update_secrets(self, params: UpdateSecrets) -> ErrorResults:
+    def update_secrets(self, args: list[UpdateSecret]) -> ErrorResults:
         """Change secrets."""
-        return {"results": [each(self._update, item) for item in params.args]}
+        return {"results": [each(self._update, item) for item in args]}
 
     def _update(self, item: UpdateSecret) -> None:
         change = Change(
@@ -172,9 +148,9 @@ class Secrets(Facade):
         user_secrets.update(self.ctx, self.model, item.uri or item.existing_label, change)
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.REMOVE)
-    def remove_secrets(self, params: DeleteSecrets) -> ErrorResults:
+    def remove_secrets(self, args: list[DeleteSecret]) -> ErrorResults:
         """Remove secrets, or revisions of them."""
-        return {"results": [each(self._remove, item) for item in params.args]}
+        return {"results": [each(self._remove, item) for item in args]}
 
     def _remove(self, item: DeleteSecret) -> None:
         for number in item.revisions or (None,):
@@ -230,11 +206,7 @@ def _document(model: str, name: str, shown: dict[str, Any]) -> dict[str, object]
     if "rotates" in shown:
         found["next-rotate-time"] = _time(shown["rotates"])
     if "content" in shown:
-        plain = shown["content"].items()
-        data = {
-            key: base64.b64encode(text.encode("utf-8", "surrogateescape")).decode() for key, text in plain
-        }
-        found["value"] = {"data": data}
+        found["value"] = {"data": {key: _encoded(text) for key, text in shown["content"].items()}}
     return found
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.storage import pools, storage_requests
@@ -16,7 +15,7 @@ from pushjuju.services.requests.storage.storage_requests import Answer
 from pushjuju.services.views.listings import storage_pools
 from pushjuju.services.views.status import storage_document
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
+from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import storage_details as shapes
@@ -30,63 +29,57 @@ class Storage(Facade):
     """The storage of the model."""
 
     @method(Needs.READ)
-    def list_storage_details(self, params: shapes.StorageFilters) -> Results:
+    def list_storage_details(self, filters: list[Any]) -> Results:
         """Return the storage of units."""
         found = shapes.instances(self._document())
-        return {"results": [{"result": found} for _ in params.filters]}
+        return {"results": [{"result": found} for _ in filters]}
 
     @method(Needs.READ)
     def storage_details(self, params: Entities) -> Results:
         """Return storage by its tags."""
-        return {"results": [self._details(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._details, item.tag) for item in params.entities]}
 
     def _details(self, tag: str) -> dict[str, object]:
-        try:
-            name = tags.storage(tag)
-            found = storage_document.show(self.ctx, self.model, [name], str)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name = tags.storage(tag)
+        found = storage_document.show(self.ctx, self.model, [name], str)
         return {"result": shapes.instance(name, found[name])}
 
     @method(Needs.READ)
-    def list_filesystems(self, params: shapes.MachineFilters) -> Results:
+    def list_filesystems(self, filters: list[shapes.MachineFilter]) -> Results:
         """Return all filesystems, or those of some machines."""
         found = shapes.filesystems(self._document())
-        return {"results": [{"result": _at(found, item)} for item in params.filters]}
+        return {"results": [{"result": _at(found, item)} for item in filters]}
 
     @method(Needs.READ)
-    def list_volumes(self, params: shapes.MachineFilters) -> Results:
+    def list_volumes(self, filters: list[shapes.MachineFilter]) -> Results:
         """Return all volumes, or those of some machines."""
         found = shapes.volumes(self._document())
-        return {"results": [{"result": _at(found, item)} for item in params.filters]}
+        return {"results": [{"result": _at(found, item)} for item in filters]}
 
     def _document(self) -> dict[str, Any]:
         return storage_document.document(self.ctx, self.model, str)
 
     @method(Needs.READ)
-    def list_pools(self, params: shapes.StoragePoolFilters) -> Results:
+    def list_pools(self, filters: list[shapes.StoragePoolFilter]) -> Results:
         """Return the pools of the model, with the built-in pools."""
-        return {"results": [self._pools(item) for item in params.filters]}
+        return {"results": [result_of(self._pools, item) for item in filters]}
 
     def _pools(self, item: shapes.StoragePoolFilter) -> dict[str, object]:
-        try:
-            found = storage_pools.document(self.ctx, self.model, item.names, item.providers)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = storage_pools.document(self.ctx, self.model, item.names, item.providers)
         return {"storage-pools": [{"name": name, "attrs": {}, **known} for name, known in found.items()]}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def create_pool(self, params: shapes.StoragePoolArgs) -> ErrorResults:
+    def create_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
         """Make pools."""
-        return {"results": [each(self._create, item) for item in params.pools]}
+        return {"results": [each(self._create, item) for item in pools]}
 
     def _create(self, item: shapes.StoragePool) -> None:
         pools.create(self.ctx, self.model, item.name, item.provider, _texts(item.attrs))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def update_pool(self, params: shapes.StoragePoolArgs) -> ErrorResults:
+    def update_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
         """Replace the attributes of pools."""
-        return {"results": [each(self._update, item) for item in params.pools]}
+        return {"results": [each(self._update, item) for item in pools]}
 
     def _update(self, item: shapes.StoragePool) -> None:
         pools.update(self.ctx, self.model, item.name, _texts(item.attrs), item.provider)
@@ -97,17 +90,14 @@ class Storage(Facade):
         return {"results": [each(pools.remove, self.ctx, self.model, item.name) for item in params.pools]}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_to_unit(self, params: shapes.StoragesAddParams) -> Results:
+    def add_to_unit(self, storages: list[shapes.StorageAddParams]) -> Results:
         """Add storage to units."""
-        return {"results": [self._add(item) for item in params.storages]}
+        return {"results": [result_of(self._add, item) for item in storages]}
 
     def _add(self, item: shapes.StorageAddParams) -> dict[str, object]:
         wanted = {item.name: directive(item.storage)}
-        try:
-            (found,) = storage_requests.add(self.ctx, self.model, tags.unit(item.unit), wanted)
-            _require_done([found])
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        (found,) = storage_requests.add(self.ctx, self.model, tags.unit(item.unit), wanted)
+        _require_done([found])
         return {"result": {"storage-tags": [tags.of_storage(name) for name in found.made]}}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
@@ -129,9 +119,9 @@ class Storage(Facade):
         _require_done(storage_requests.detach(self.ctx, self.model, [name], owner=unit, force=params.force))
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def remove(self, params: shapes.RemoveStorage) -> ErrorResults:
+    def remove(self, storage: list[shapes.RemoveStorageInstance]) -> ErrorResults:
         """Remove storage from the model, with its data or without."""
-        return {"results": [each(self._remove, item) for item in params.storage]}
+        return {"results": [each(self._remove, item) for item in storage]}
 
     def _remove(self, item: shapes.RemoveStorageInstance) -> None:
         names, force = [tags.storage(item.tag)], item.force or item.destroy_attachments
@@ -140,19 +130,16 @@ class Storage(Facade):
         )
 
     @method(Needs.WRITE, name="Import", blocked_by=blocks.CHANGE)
-    def take_in(self, params: shapes.BulkImportStorageParams) -> Results:
+    def take_in(self, storage: list[shapes.ImportStorageParams]) -> Results:
         """Import filesystems that exist in the cloud."""
-        return {"results": [self._import(item) for item in params.storage]}
+        return {"results": [result_of(self._import, item) for item in storage]}
 
     def _import(self, item: shapes.ImportStorageParams) -> dict[str, object]:
-        try:
-            if item.kind != shapes.FILESYSTEM_NUMBER:
-                raise errors.not_supported(f"storage kind {quote(str(item.kind))} not supported")
-            name = storage_import.import_found(
-                self.ctx, self.model, item.pool, item.provider_id, item.storage_name, warn=_silent
-            )
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        if item.kind != shapes.FILESYSTEM_NUMBER:
+            raise errors.not_supported(f"storage kind {quote(str(item.kind))} not supported")
+        name = storage_import.import_found(
+            self.ctx, self.model, item.pool, item.provider_id, item.storage_name, warn=_silent
+        )
         return {"result": {"storage-tag": tags.of_storage(name)}}
 
 

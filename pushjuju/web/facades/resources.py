@@ -18,13 +18,6 @@ from pushjuju.web.shapes.resource_shapes import declared, resource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListResourcesArgs:
-    """Applications whose resources to list."""
-
-    entities: list[Entity] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CharmResource:
     """A resource as a client announces it."""
 
@@ -49,9 +42,9 @@ class Resources(Facade):
     """The resources of the applications of the model."""
 
     @method(Needs.READ)
-    def list_resources(self, params: ListResourcesArgs) -> Results:
+    def list_resources(self, entities: list[Entity]) -> Results:
         """Return the resources of applications and of their units."""
-        return {"results": [self._listed(item.tag) for item in params.entities]}
+        return {"results": [self._listed(item.tag) for item in entities]}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_pending_resources(self, params: AddPendingResources) -> dict[str, object]:

@@ -22,14 +22,6 @@ from pushjuju.web.shapes.common import Results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListSecretBackends:
-    """Backends to list, or all; `reveal` shows secret values of their configuration."""
-
-    names: list[str] = field(default_factory=list)
-    reveal: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AddSecretBackend:
     """A backend to add; the interval is in nanoseconds."""
 
@@ -38,13 +30,6 @@ class AddSecretBackend:
     config: dict[str, str] = field(default_factory=dict)
     id: str = ""
     token_rotate_interval: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddSecretBackends:
-    """Backends to add."""
-
-    args: list[AddSecretBackend] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +45,6 @@ class UpdateSecretBackend:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateSecretBackends:
-    """Changes of backends."""
-
-    args: list[UpdateSecretBackend] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveSecretBackend:
     """A backend to remove; `force` removes a backend that has content, too."""
 
@@ -74,23 +52,16 @@ class RemoveSecretBackend:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveSecretBackends:
-    """Backends to remove."""
-
-    args: list[RemoveSecretBackend] = field(default_factory=list)
-
-
 @facade("SecretBackends")
 class SecretBackends(Facade):
     """The backends of the controller."""
 
     @method(Needs.LOGIN)
-    def list_secret_backends(self, params: ListSecretBackends) -> Results:
+    def list_secret_backends(self, names: list[str], *, reveal: bool) -> Results:
         """Return backends with their status: each backend is contacted."""
-        if params.reveal:
+        if reveal:
             require_superuser(self.ctx)
-        listed = (self._listed(name, reveal=params.reveal) for name in params.names or [""])
+        listed = (self._listed(name, reveal=reveal) for name in names or [""])
         return {"results": [entry for found in listed for entry in found]}
 
     def _listed(self, name: str, *, reveal: bool) -> Sequence[dict[str, object]]:
@@ -105,18 +76,18 @@ class SecretBackends(Facade):
         return PluginHost(environ=self.ctx.environ)
 
     @method(Needs.SUPERUSER, changes=True)
-    def add_secret_backends(self, params: AddSecretBackends) -> ErrorResults:
+    def add_secret_backends(self, args: list[AddSecretBackend]) -> ErrorResults:
         """Add backends; a backend that does not answer is refused."""
-        return {"results": [each(self._add, item) for item in params.args]}
+        return {"results": [each(self._add, item) for item in args]}
 
     def _add(self, item: AddSecretBackend) -> None:
         _refuse_rotation(item.token_rotate_interval)
         backends.add(self.ctx, self._host(), item.name, item.backend_type, item.config, number=item.id)
 
     @method(Needs.SUPERUSER, changes=True)
-    def update_secret_backends(self, params: UpdateSecretBackends) -> ErrorResults:
+    def update_secret_backends(self, args: list[UpdateSecretBackend]) -> ErrorResults:
         """Change the configuration of backends."""
-        return {"results": [each(self._update, item) for item in params.args]}
+        return {"results": [each(self._update, item) for item in args]}
 
     def _update(self, item: UpdateSecretBackend) -> None:
         _refuse_rotation(item.token_rotate_interval)
@@ -125,9 +96,9 @@ class SecretBackends(Facade):
         backends.update(self.ctx, self._host(), item.name, item.config, item.reset, force=item.force)
 
     @method(Needs.SUPERUSER, changes=True)
-    def remove_secret_backends(self, params: RemoveSecretBackends) -> ErrorResults:
+    def remove_secret_backends(self, args: list[RemoveSecretBackend]) -> ErrorResults:
         """Remove backends from the controller."""
-        return {"results": [each(self._remove, item) for item in params.args]}
+        return {"results": [each(self._remove, item) for item in args]}
 
     def _remove(self, item: RemoveSecretBackend) -> None:
         backends.remove(self.ctx, item.name, force=item.force)

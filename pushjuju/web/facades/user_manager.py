@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views.listings import users as listing
 from pushjuju.web import errors, tags, times
-from pushjuju.web.call import each, is_superuser, reach, require_self
+from pushjuju.web.call import each, is_superuser, reach, require_self, result_of
 from pushjuju.web.errors import Error, ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.registry import Facade, Needs, facade, method
-from pushjuju.web.shapes.common import Entities, Entity
+from pushjuju.web.shapes.common import Entities, Entity, ResultOf, ResultsOf
 
 UserInfo = TypedDict(
     "UserInfo",
@@ -29,12 +29,12 @@ UserInfo = TypedDict(
         "disabled": bool,
     },
 )
-UserInfoResult = TypedDict("UserInfoResult", {"result": NotRequired[UserInfo], "error": NotRequired[Error]})
-UserInfoResults = TypedDict("UserInfoResults", {"results": list[UserInfoResult]})
+UserInfoResult = ResultOf[UserInfo]
+UserInfoResults = ResultsOf[UserInfoResult]
 AddUserResult = TypedDict(
     "AddUserResult", {"tag": NotRequired[str], "secret-key": NotRequired[str], "error": NotRequired[Error]}
 )
-AddUserResults = TypedDict("AddUserResults", {"results": list[AddUserResult]})
+AddUserResults = ResultsOf[AddUserResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +47,6 @@ class AddUserParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddUsers:
-    """Users to add."""
-
-    users: list[AddUserParams] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserInfoRequest:
-    """The users to show; without names, all users."""
-
-    entities: list[Entity] = field(default_factory=list)
-    include_disabled: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EntityPassword:
     """A new password."""
 
@@ -69,29 +54,22 @@ class EntityPassword:
     password: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityPasswords:
-    """New passwords."""
-
-    changes: list[EntityPassword] = field(default_factory=list)
-
-
 @facade("UserManager")
 class UserManager(Facade):
     """The users of the controller."""
 
     @method(Needs.LOGIN)
-    def user_info(self, params: UserInfoRequest) -> UserInfoResults:
+    def user_info(self, entities: list[Entity], *, include_disabled: bool) -> UserInfoResults:
         """Return users: the named ones, or all; a caller who is not a superuser sees only itself."""
-        if not params.entities:
+        if not entities:
             mine = is_superuser(self.ctx)
-            listed = listing.documents(self.ctx, disabled=params.include_disabled)
+            listed = listing.documents(self.ctx, disabled=include_disabled)
             return {
                 "results": [
                     {"result": _info(item)} for item in listed if mine or item["user-name"] == self.user
                 ]
             }
-        return {"results": [self._info(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._info, item.tag) for item in entities]}
 
     def _info(self, tag: str) -> UserInfoResult:
         try:
@@ -99,22 +77,17 @@ class UserManager(Facade):
             require_self(self.ctx, name)
             return {"result": _info(listing.document(self.ctx, name))}
         except NotFound:  # libjuju takes this error for "no such user"
-            return {"error": errors.told(errors.denied())}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+            raise errors.denied() from None
 
     @method(Needs.SUPERUSER, changes=True)
-    def add_user(self, params: AddUsers) -> AddUserResults:
+    def add_user(self, users: list[AddUserParams]) -> AddUserResults:
         """Add users; those without a password register with the secret key."""
-        return {"results": [self._add(item) for item in params.users]}
+        return {"results": [result_of(self._add, item) for item in users]}
 
     def _add(self, item: AddUserParams) -> AddUserResult:
-        try:
-            key = users.add(self.ctx, item.username, item.display_name, item.password)
-            found: AddUserResult = {"tag": f"user-{item.username}"}
-            return {**found, "secret-key": _text(key)} if key else found
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        key = users.add(self.ctx, item.username, item.display_name, item.password)
+        found: AddUserResult = {"tag": f"user-{item.username}"}
+        return {**found, "secret-key": _text(key)} if key else found
 
     @method(Needs.SUPERUSER, changes=True)
     def remove_user(self, params: Entities) -> ErrorResults:
@@ -127,24 +100,21 @@ class UserManager(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def enable_user(self, params: Entities) -> ErrorResults:
         """Enable users, who may log in again."""
-        return {"results": [each(self._enable, item.tag) for item in params.entities]}
-
-    def _enable(self, tag: str) -> None:
-        users.set_enabled(self.ctx, tags.user(tag), enabled=True)
+        return {"results": [each(self._set_enabled, item.tag, enabled=True) for item in params.entities]}
 
     @method(Needs.SUPERUSER, changes=True)
     def disable_user(self, params: Entities) -> ErrorResults:
         """Disable users, who can no longer log in."""
-        return {"results": [each(self._disable, item.tag) for item in params.entities]}
+        return {"results": [each(self._set_enabled, item.tag, enabled=False) for item in params.entities]}
 
-    def _disable(self, tag: str) -> None:
-        users.set_enabled(self.ctx, tags.user(tag), enabled=False)
+    def _set_enabled(self, tag: str, *, enabled: bool) -> None:
+        users.set_enabled(self.ctx, tags.user(tag), enabled=enabled)
 
     @method(Needs.LOGIN, changes=True)
-    def set_password(self, params: EntityPasswords) -> ErrorResults:
+    def set_password(self, changes: list[EntityPassword]) -> ErrorResults:
         """Set passwords: the caller's own, or those of all users for a superuser."""
         done: set[str] = set()
-        return {"results": [each(self._set_password, item, done) for item in params.changes]}
+        return {"results": [each(self._set_password, item, done) for item in changes]}
 
     def _set_password(self, item: EntityPassword, done: set[str]) -> None:
         """Set a password; once for a user, as each hash takes a thread of the server for a while."""
@@ -158,13 +128,10 @@ class UserManager(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def reset_password(self, params: Entities) -> AddUserResults:
         """Remove passwords; users choose new passwords with the returned secret keys."""
-        return {"results": [self._reset(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._reset, item.tag) for item in params.entities]}
 
     def _reset(self, tag: str) -> AddUserResult:
-        try:
-            return {"tag": tag, "secret-key": _text(passwords.new_key(self.ctx, tags.user(tag)))}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return {"tag": tag, "secret-key": _text(passwords.new_key(self.ctx, tags.user(tag)))}
 
     @method(Needs.LOGIN)
     def model_user_info(self, params: Entities) -> dict[str, object]:

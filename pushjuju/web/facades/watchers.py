@@ -5,90 +5,59 @@ Mirrors: juju apiserver/watcher.go, apiserver/facades/client/allwatcher (3.6)
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from pushjuju.web import messages
 from pushjuju.web.registry import Facade, Needs, facade, method
 
 
-class _Watcher(Facade):
-    """A watcher of this connection, which the request names by its id."""
+def _methods(needs: Needs) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return `next` and `stop` of a watcher of the connection; the request names the watcher by its id."""
 
-    async def _next(self) -> messages.Encoded:
+    @method(needs)
+    async def next(self: Facade) -> messages.Encoded:  # noqa: A001 - its name on the wire
+        """Return what has changed, as soon as something has; the first call returns at once."""
         return await self.call.watchers.next(self.name, self.call.object)
 
-    def _stop(self) -> None:
+    @method(needs)
+    async def stop(self: Facade) -> None:
+        """End the watcher."""
         self.call.watchers.stop(self.name, self.call.object)
+
+    return next, stop
 
 
 @facade("AllWatcher")
-class AllWatcher(_Watcher):
-    """A watcher of all entities of a model."""
+class AllWatcher(Facade):
+    """A watcher of all entities of a model; the first call returns all."""
 
-    @method(Needs.READ)
-    async def next(self) -> messages.Encoded:
-        """Return the changed entities; the first call returns all entities."""
-        return await self._next()
-
-    @method(Needs.READ)
-    async def stop(self) -> None:
-        """End the watcher."""
-        self._stop()
+    next, stop = _methods(Needs.READ)
 
 
 @facade("AllModelWatcher")
-class AllModelWatcher(_Watcher):
-    """A watcher of all models."""
+class AllModelWatcher(Facade):
+    """A watcher of all models; the first call returns all."""
 
-    @method(Needs.SUPERUSER)
-    async def next(self) -> messages.Encoded:
-        """Return the changed entities; the first call returns all entities."""
-        return await self._next()
-
-    @method(Needs.SUPERUSER)
-    async def stop(self) -> None:
-        """End the watcher."""
-        self._stop()
+    next, stop = _methods(Needs.SUPERUSER)
 
 
 @facade("ModelSummaryWatcher")
-class ModelSummaryWatcher(_Watcher):
-    """A watcher of the summaries of models."""
+class ModelSummaryWatcher(Facade):
+    """A watcher of the summaries of models; the first call returns all."""
 
-    @method(Needs.LOGIN)
-    async def next(self) -> messages.Encoded:
-        """Return the changed summaries; the first call returns all."""
-        return await self._next()
-
-    @method(Needs.LOGIN)
-    async def stop(self) -> None:
-        """End the watcher."""
-        self._stop()
+    next, stop = _methods(Needs.LOGIN)
 
 
 @facade("NotifyWatcher")
-class NotifyWatcher(_Watcher):
+class NotifyWatcher(Facade):
     """A watcher that reports only that something has changed."""
 
-    @method(Needs.LOGIN)
-    async def next(self) -> messages.Encoded:
-        """Wait until something has changed, then return; the first call returns at once."""
-        return await self._next()
-
-    @method(Needs.LOGIN)
-    async def stop(self) -> None:
-        """End the watcher."""
-        self._stop()
+    next, stop = _methods(Needs.LOGIN)
 
 
 @facade("StringsWatcher")
-class StringsWatcher(_Watcher):
+class StringsWatcher(Facade):
     """A watcher of texts."""
 
-    @method(Needs.READ)
-    async def next(self) -> messages.Encoded:
-        """Return the new texts."""
-        return await self._next()
-
-    @method(Needs.READ)
-    async def stop(self) -> None:
-        """End the watcher."""
-        self._stop()
+    next, stop = _methods(Needs.READ)

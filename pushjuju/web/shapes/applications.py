@@ -54,13 +54,6 @@ class ApplicationDeploy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationsDeploy:
-    """Applications to deploy."""
-
-    applications: list[ApplicationDeploy] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeployFromRepositoryArg:
     """An application to deploy from a charm in the model's store."""
 
@@ -84,13 +77,6 @@ class DeployFromRepositoryArg:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeployFromRepositoryArgs:
-    """Applications to deploy."""
-
-    args: list[DeployFromRepositoryArg] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSetCharm:
     """A refresh of an application to another charm or revision."""
 
@@ -109,16 +95,6 @@ class ApplicationSetCharm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddApplicationUnits:
-    """Units to add."""
-
-    application: str = ""
-    num_units: int = 0
-    placement: list[PlacementParams] = field(default_factory=list)
-    attach_storage: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyUnit:
     """A unit to remove; the wait is in nanoseconds."""
 
@@ -130,13 +106,6 @@ class DestroyUnit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DestroyUnits:
-    """Units to remove."""
-
-    units: list[DestroyUnit] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyApplication:
     """An application to remove; the wait is in nanoseconds."""
 
@@ -145,13 +114,6 @@ class DestroyApplication:
     force: bool = False
     max_wait: int | None = None
     dry_run: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DestroyApplications:
-    """Applications to remove."""
-
-    applications: list[DestroyApplication] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,41 +133,11 @@ class ConfigSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigSetArgs:
-    """New settings of applications."""
-
-    args: list[ConfigSet] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationUnset:
     """Settings of an application to reset to their defaults."""
 
     application: str = ""
     options: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationConfigUnsetArgs:
-    """Settings of applications to reset to their defaults."""
-
-    args: list[ApplicationUnset] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetConstraints:
-    """New constraints of an application."""
-
-    application: str = ""
-    constraints: Value = field(default_factory=Value)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddRelation:
-    """Two endpoints to relate."""
-
-    endpoints: list[str] = field(default_factory=list)
-    via_cidrs: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,34 +160,11 @@ class RelationSuspendedArg:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RelationSuspendedArgs:
-    """Relations to suspend or resume."""
-
-    args: list[RelationSuspendedArg] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedEndpointParams:
     """The spaces and networks that may reach an endpoint."""
 
     expose_to_spaces: list[str] = field(default_factory=list)
     expose_to_cidrs: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationExpose:
-    """An application to expose, or some of its endpoints."""
-
-    application: str = ""
-    exposed_endpoints: dict[str, ExposedEndpointParams] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationUnexpose:
-    """An application to unexpose, or some of its endpoints."""
-
-    application: str = ""
-    exposed_endpoints: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,26 +177,12 @@ class UnitsResolved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationGetArgs:
-    """Applications by their names."""
-
-    args: list[ApplicationGet] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationMergeBindings:
     """Spaces for endpoints of an application; the empty endpoint stands for the others."""
 
     application_tag: str = ""
     bindings: dict[str, str] = field(default_factory=dict)
     force: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationMergeBindingsArgs:
-    """Spaces for endpoints of applications."""
-
-    args: list[ApplicationMergeBindings] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,32 +194,11 @@ class UpdateChannelArg:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateChannelArgs:
-    """New bases for applications."""
-
-    args: list[UpdateChannelArg] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationStorageUpdate:
     """The storage that future units of an application get."""
 
     application_tag: str = ""
     storage_constraints: dict[str, StorageParams] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationStorageUpdates:
-    """The storage that future units of applications get."""
-
-    storage_updates: list[ApplicationStorageUpdate] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleApplications:
-    """Kubernetes applications to scale."""
-
-    applications: list[Any] = field(default_factory=list)
 
 
 Info = TypedDict(

@@ -10,6 +10,7 @@ from pushjuju.core.clouds import Cloud as Definition
 from pushjuju.core.clouds import Region as DefinedRegion
 from pushjuju.core.errors import NotValid
 from pushjuju.web.errors import Error
+from pushjuju.web.shapes.common import ResultsOf
 from pushjuju.web.shapes.remote_settings import checked
 
 Region = TypedDict(
@@ -37,7 +38,7 @@ CloudShape = TypedDict(
 )
 CloudsResult = TypedDict("CloudsResult", {"clouds": dict[str, CloudShape]})
 CloudResult = TypedDict("CloudResult", {"cloud": NotRequired[CloudShape], "error": NotRequired[Error]})
-CloudResults = TypedDict("CloudResults", {"results": list[CloudResult]})
+CloudResults = ResultsOf[CloudResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +77,6 @@ class AddCloud:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateClouds:
-    """Clouds whose definitions are replaced."""
-
-    clouds: list[AddCloud] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListClouds:
     """The user whose clouds to list; only superusers may list `all`."""
 
@@ -98,13 +92,6 @@ class ModifyCloudAccess:
     cloud_tag: str = ""
     action: str = ""
     access: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyCloudAccessRequest:
-    """Access to clouds to grant or revoke."""
-
-    changes: list[ModifyCloudAccess] = field(default_factory=list)
 
 
 def definition_of(name: str, given: CloudParams) -> Definition:

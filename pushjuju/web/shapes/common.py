@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
 from pushjuju.web.errors import Error
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,23 +24,24 @@ class Entities:
     entities: list[Entity] = field(default_factory=list)
 
 
-class StringResult(TypedDict):
-    """A text, or an error."""
+class ResultOf(TypedDict, Generic[T]):
+    """A result of a bulk call, or an error."""
 
-    result: NotRequired[str]
+    result: NotRequired[T]
     error: NotRequired[Error]
 
 
-class StringsResult(TypedDict):
-    """Texts, or an error."""
+class ResultsOf(TypedDict, Generic[T]):
+    """The results of a bulk call, in the order of its arguments."""
 
-    result: NotRequired[list[str]]
-    error: NotRequired[Error]
+    results: list[T]
 
 
+StringResult = ResultOf[str]
+StringsResult = ResultOf[list[str]]
 Base = TypedDict("Base", {"name": str, "channel": str})
 EntityStatus = TypedDict(
     "EntityStatus", {"status": str, "info": str, "data": dict[str, object], "since": str | None}
 )
 HostPort = TypedDict("HostPort", {"value": str, "type": str, "scope": str, "port": int})
-Results = TypedDict("Results", {"results": list[Any]})
+Results = ResultsOf[Any]

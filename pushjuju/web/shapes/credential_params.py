@@ -22,33 +22,11 @@ class TaggedCredential:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaggedCredentials:
-    """Credentials to store or to check."""
-
-    credentials: list[TaggedCredential] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateCredentials:
-    """Credentials to store; `force` stores credentials that fail for a model, too."""
-
-    credentials: list[TaggedCredential] = field(default_factory=list)
-    force: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RevokeCredential:
     """A credential to remove; `force` removes a credential that models use, too."""
 
     tag: str = ""
     force: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevokeCredentials:
-    """Credentials to remove."""
-
-    credentials: list[RevokeCredential] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,23 +38,8 @@ class UserCloud:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserClouds:
-    """Pairs of user and cloud whose credentials to list."""
-
-    user_clouds: list[UserCloud] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialName:
     """A credential, by the names of cloud and credential."""
 
     cloud_name: str = ""
     credential_name: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CredentialNames:
-    """Credentials to show; all when the list is empty."""
-
-    credentials: list[CredentialName] = field(default_factory=list)
-    include_secrets: bool = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
 
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import EntityStatus
+from pushjuju.web.shapes.common import EntityStatus, ResultOf, ResultsOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +32,6 @@ class DestroyModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DestroyModels:
-    """Models to destroy."""
-
-    models: list[DestroyModel] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummariesRequest:
     """The user whose models to list, or all models."""
 
@@ -57,26 +50,12 @@ class ModifyModelAccess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyModelAccessRequest:
-    """Changes of access to models."""
-
-    changes: list[ModifyModelAccess] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyControllerAccess:
     """A change of one user's access to the controller."""
 
     user_tag: str = ""
     action: str = ""
     access: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyControllerAccessRequest:
-    """Changes of access to the controller."""
-
-    changes: list[ModifyControllerAccess] = field(default_factory=list)
 
 
 Model = TypedDict("Model", {"name": str, "uuid": str, "type": str, "owner-tag": str})
@@ -107,10 +86,8 @@ ModelSummary = TypedDict(
         "agent-version": str,
     },
 )
-ModelSummaryResult = TypedDict(
-    "ModelSummaryResult", {"result": NotRequired[ModelSummary], "error": NotRequired[Error]}
-)
-ModelSummaryResults = TypedDict("ModelSummaryResults", {"results": list[ModelSummaryResult]})
+ModelSummaryResult = ResultOf[ModelSummary]
+ModelSummaryResults = ResultsOf[ModelSummaryResult]
 ModelUser = TypedDict(
     "ModelUser",
     {"model-tag": str, "user": str, "display-name": str, "access": str, "last-connection": str | None},
@@ -155,12 +132,10 @@ ModelInfo = TypedDict(
         "supported-features": list[Feature],
     },
 )
-ModelInfoResult = TypedDict(
-    "ModelInfoResult", {"result": NotRequired[ModelInfo], "error": NotRequired[Error]}
-)
-ModelInfoResults = TypedDict("ModelInfoResults", {"results": list[ModelInfoResult]})
+ModelInfoResult = ResultOf[ModelInfo]
+ModelInfoResults = ResultsOf[ModelInfoResult]
 ControllerAPIInfo = TypedDict(
     "ControllerAPIInfo", {"addresses": list[str], "cacert": str, "error": NotRequired[Error]}
 )
-ControllerAPIInfoResults = TypedDict("ControllerAPIInfoResults", {"results": list[ControllerAPIInfo]})
+ControllerAPIInfoResults = ResultsOf[ControllerAPIInfo]
 AllWatcherId = TypedDict("AllWatcherId", {"watcher-id": str})

@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 from pushjuju.charms.values.model import Endpoint
 from pushjuju.services.views.offer_details import Connection, OfferDetails
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import EntityStatus
+from pushjuju.web.shapes.common import EntityStatus, ResultOf, ResultsOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +20,6 @@ class AddApplicationOffer:
     offer_name: str = ""
     application_name: str = ""
     endpoints: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddApplicationOffers:
-    """Offers to make."""
-
-    offers: list[AddApplicationOffer] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,22 +59,6 @@ class OfferURLs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumeOfferDetailsArg:
-    """Offers to consume, and the user; a superuser may name another user."""
-
-    offer_urls: OfferURLs = field(default_factory=OfferURLs)
-    user_tag: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DestroyApplicationOffers:
-    """Offers to remove."""
-
-    offer_urls: list[str] = field(default_factory=list)
-    force: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyOfferAccess:
     """Access to an offer to grant or revoke."""
 
@@ -89,13 +66,6 @@ class ModifyOfferAccess:
     action: str = ""
     access: str = ""
     offer_url: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModifyOfferAccessRequest:
-    """Changes of access to offers."""
-
-    changes: list[ModifyOfferAccess] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,26 +77,12 @@ class ConsumeApplicationArg:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumeApplicationArgs:
-    """Offers to consume."""
-
-    args: list[ConsumeApplicationArg] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DestroyConsumedApplication:
     """A consumed offer to remove; the wait is in nanoseconds."""
 
     application_tag: str = ""
     force: bool = False
     max_wait: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DestroyConsumedApplications:
-    """Consumed offers to remove."""
-
-    applications: list[DestroyConsumedApplication] = field(default_factory=list)
 
 
 RemoteEndpoint = TypedDict("RemoteEndpoint", {"name": str, "role": str, "interface": str, "limit": int})
@@ -169,11 +125,9 @@ ApplicationOfferAdmin = TypedDict(
         "connections": list[OfferConnection],
     },
 )
-OffersFound = TypedDict("OffersFound", {"results": list[ApplicationOfferAdmin]})
-ApplicationOfferResult = TypedDict(
-    "ApplicationOfferResult", {"result": NotRequired[ApplicationOfferAdmin], "error": NotRequired[Error]}
-)
-ApplicationOffersResults = TypedDict("ApplicationOffersResults", {"results": list[ApplicationOfferResult]})
+OffersFound = ResultsOf[ApplicationOfferAdmin]
+ApplicationOfferResult = ResultOf[ApplicationOfferAdmin]
+ApplicationOffersResults = ResultsOf[ApplicationOfferResult]
 ExternalController = TypedDict(
     "ExternalController",
     {"controller-tag": str, "controller-alias": str, "addrs": list[str], "ca-cert": str},
@@ -190,7 +144,7 @@ ConsumeOfferDetails = TypedDict(
         "error": NotRequired[Error],
     },
 )
-ConsumeOfferDetailsResults = TypedDict("ConsumeOfferDetailsResults", {"results": list[ConsumeOfferDetails]})
+ConsumeOfferDetailsResults = ResultsOf[ConsumeOfferDetails]
 RemoteApplicationInfo = TypedDict(
     "RemoteApplicationInfo",
     {
@@ -203,12 +157,8 @@ RemoteApplicationInfo = TypedDict(
         "icon-url-path": str,
     },
 )
-RemoteApplicationInfoResult = TypedDict(
-    "RemoteApplicationInfoResult", {"result": NotRequired[RemoteApplicationInfo], "error": NotRequired[Error]}
-)
-RemoteApplicationInfoResults = TypedDict(
-    "RemoteApplicationInfoResults", {"results": list[RemoteApplicationInfoResult]}
-)
+RemoteApplicationInfoResult = ResultOf[RemoteApplicationInfo]
+RemoteApplicationInfoResults = ResultsOf[RemoteApplicationInfoResult]
 
 
 def ends(endpoints: Iterable[tuple[str, Endpoint]]) -> list[RemoteEndpoint]:

@@ -21,24 +21,10 @@ Details = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StorageFilters:
-    """Filters of storage; the shape of a filter has no fields."""
-
-    filters: list[Any] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFilter:
     """Machines that the filesystems or volumes are attached to; empty lists stand for all."""
 
     machines: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineFilters:
-    """Filters of filesystems or volumes."""
-
-    filters: list[MachineFilter] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,26 +36,12 @@ class StoragePoolFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoragePoolFilters:
-    """Filters of pools."""
-
-    filters: list[StoragePoolFilter] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePool:
     """A pool."""
 
     name: str = ""
     provider: str = ""
     attrs: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoragePoolArgs:
-    """Pools to make or to change."""
-
-    pools: list[StoragePool] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +65,6 @@ class StorageAddParams:
     unit: str = ""
     name: str = ""
     storage: StorageParams = field(default_factory=StorageParams)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoragesAddParams:
-    """Storage to add to units."""
-
-    storages: list[StorageAddParams] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,13 +101,6 @@ class RemoveStorageInstance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveStorage:
-    """Storage to remove from the model."""
-
-    storage: list[RemoveStorageInstance] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportStorageParams:
     """Storage of the cloud to import into the model."""
 
@@ -150,13 +108,6 @@ class ImportStorageParams:
     pool: str = ""
     provider_id: str = ""
     storage_name: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BulkImportStorageParams:
-    """Storage of the cloud to import into the model."""
-
-    storage: list[ImportStorageParams] = field(default_factory=list)
 
 
 def every(document: Mapping[str, Any]) -> dict[str, list[Details]]:

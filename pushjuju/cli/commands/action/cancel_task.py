@@ -21,7 +21,7 @@ from pushjuju.services.views import tasks
     summary="Cancel pending or running tasks.",
     at_least=(1, "no task ID specified"),
     formats=("yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju cancel-task 2 3\n",
     see_also=("run", "show-task"),
 )

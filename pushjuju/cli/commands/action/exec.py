@@ -94,8 +94,7 @@ def request_of(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> operations.
     at_least=(1, "no commands specified"),
     formats=FORMATS,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         *flags.TASK,
         flags.switch("operator", "Accepted and ignored: for Kubernetes only", void=True),
     ),

@@ -19,7 +19,7 @@ from pushjuju.services.views import tasks
     at_least=(1, "no application name specified"),
     at_most=1,
     formats=("default", "tabular", "yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN, flags.switch("schema", "Display the full action schema")),
+    flags=(*flags.IN_MODEL, flags.switch("schema", "Display the full action schema")),
     examples="    pushjuju actions web\n    pushjuju actions web --schema\n",
     see_also=("run", "show-action"),
 )

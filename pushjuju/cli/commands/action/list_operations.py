@@ -37,8 +37,7 @@ _STATUSES = (  # in Juju's order
     at_most=0,
     formats=FORMATS,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("utc", "Show times in UTC"),
         flags.many(
             "applications", "Comma separated list of applications", kind=Kind.COMMA_LIST, aliases=("apps",)

@@ -107,8 +107,7 @@ class RunFlags:
     summary="Run an action on a specified unit.",
     formats=FORMATS,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         *flags.TASK,
         FlagSpec(name="params", kind=Kind.PATH, default="", help="Path to yaml-formatted params file"),
     ),

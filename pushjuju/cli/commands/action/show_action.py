@@ -18,7 +18,7 @@ from pushjuju.services.views import tasks
     summary="Shows detailed information about an action.",
     at_least=(1, "no application name specified"),
     at_most=2,
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju show-action web greet\n",
     see_also=("actions", "run"),
 )

@@ -17,7 +17,7 @@ from pushjuju.services.views import tasks
     at_least=(1, "no operation ID specified"),
     at_most=1,
     formats=("yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN, *WATCH),
+    flags=(*flags.IN_MODEL, *WATCH),
     examples="    pushjuju show-operation 1\n    pushjuju show-operation 1 --wait 2m\n",
     see_also=("run", "operations", "show-task"),
 )

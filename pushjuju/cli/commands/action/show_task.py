@@ -17,7 +17,7 @@ from pushjuju.services.views import tasks
     at_least=(1, "no task ID specified"),
     at_most=1,
     formats=FORMATS,
-    flags=(*flags.MODEL, *flags.LOGIN, *WATCH),
+    flags=(*flags.IN_MODEL, *WATCH),
     examples="    pushjuju show-task 2\n    pushjuju show-task 2 --watch\n",
     see_also=("run", "cancel-task", "show-operation"),
 )

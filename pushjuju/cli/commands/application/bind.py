@@ -14,8 +14,7 @@ from pushjuju.services.requests.application import settings
     summary="Change bindings for a deployed application.",
     at_least=(1, "no application specified"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("force", "Allow endpoints to be bound to spaces that some units have no address in"),
         *flags.NO_WAIT,
     ),

@@ -16,16 +16,7 @@ from pushjuju.cli.syntax.command import Cli, command
     summary="Deploys a new application or bundle.",
     at_least=(1, "no charm or bundle specified"),
     at_most=2,
-    flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
-        *flags.UNIT,
-        CONFIG,
-        OVERLAY,
-        flags.STORAGE,
-        flags.BUILD_SCRIPTS,
-        *flags.NO_WAIT,
-    ),
+    flags=(*flags.IN_MODEL, *flags.UNIT, CONFIG, OVERLAY, flags.STORAGE, flags.BUILD_SCRIPTS, *flags.NO_WAIT),
     details="A local charm is a directory or a .charm file; its path starts with `.` or `/`.\n"
     "A git repository is written git+https://HOST/REPO@BRANCH#FOLDER; `local:NAME-N` is a charm that was\n"
     "uploaded to the model before. Any other word is the name of a charm\n"

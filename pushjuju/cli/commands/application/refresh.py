@@ -17,8 +17,7 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
     at_least=(1, "no application specified"),
     at_most=1,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.BUILD_SCRIPTS,
         flags.STORAGE,
         CONFIG,

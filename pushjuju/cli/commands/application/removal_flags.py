@@ -6,8 +6,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.work import removals
 
 FLAGS = (
-    *flags.MODEL,
-    *flags.LOGIN,
+    *flags.IN_MODEL,
     *flags.NO_PROMPT,
     *removals.FLAGS,
     flags.switch("destroy-storage", "Destroy storage attached to units of the application"),

@@ -15,7 +15,7 @@ from pushjuju.services.requests.application import settings
     summary="Set an application's base.",
     at_least=(2, "no base specified"),
     at_most=2,
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details="Units added from now on get the base; other units keep theirs. The charm must name the base.",
     examples="    pushjuju set-application-base web ubuntu@24.04\n",
     see_also=("status", "refresh", "upgrade-machine"),

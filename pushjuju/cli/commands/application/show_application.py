@@ -18,7 +18,7 @@ from pushjuju.services.views import application_documents
     summary="Displays information about an application.",
     at_least=(1, "an application name must be supplied"),
     formats=("yaml", "json", "smart"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju show-application mysql\n"
     "    pushjuju show-application mysql wordpress --format json\n",
     see_also=("status", "config", "show-unit"),

@@ -15,8 +15,7 @@ from pushjuju.services.requests.application import settings
     at_least=(1, "no application name specified"),
     at_most=1,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("remove", "Remove trusted access from a trusted application"),
         flags.text("scope", "Accepted and ignored: for Kubernetes only", void=True),
         *flags.NO_WAIT,

@@ -16,8 +16,7 @@ from pushjuju.services.requests.application import expose as service
     at_least=(1, "no application name specified"),
     at_most=1,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("endpoints", "Only the ports opened for these endpoints, comma separated"),
         *flags.NO_WAIT,
     ),

@@ -43,8 +43,7 @@ notes:{notes}
     summary="Create a backup.",
     at_most=1,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("no-download", "Leave the archive with the controller (deprecated)"),
         flags.text("filename", "Download to this file", default=_NOT_SET),
     ),

@@ -18,7 +18,7 @@ from pushjuju.core.errors import AlreadyExists
     summary="Download a backup archive file.",
     at_least=(1, "missing filename"),
     at_most=1,
-    flags=(*flags.MODEL, *flags.LOGIN, flags.text("filename", "Where to put the copy")),
+    flags=(*flags.IN_MODEL, flags.text("filename", "Where to put the copy")),
     details="The store is on this computer, so the archive is copied from a path on this computer.",
     see_also=("create-backup",),
 )

@@ -20,7 +20,7 @@ _DETAILS = (
     usage="<command set> [message...]",
     summary="Disable commands for the model.",
     at_least=(1, f"missing command set ({VALID})"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details=_DETAILS,
     examples='    pushjuju disable-command destroy-model "ask the shop first"\n'
     "    pushjuju disable-command all\n",

@@ -15,7 +15,7 @@ from pushjuju.services.requests.model import blocks
     summary="Enable commands that had been previously disabled.",
     at_least=(1, f"missing command set ({VALID})"),
     at_most=1,
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju enable-command destroy-model\n",
     see_also=("disable-command", "disabled-commands"),
 )

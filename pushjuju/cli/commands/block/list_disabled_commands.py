@@ -20,11 +20,7 @@ from pushjuju.services.views.listings import blocks
     aliases=("list-disabled-commands",),
     at_most=0,
     formats=("tabular", "yaml", "json"),
-    flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
-        flags.switch("all", "Lists for all models of the controller", dest="every"),
-    ),
+    flags=(*flags.IN_MODEL, flags.switch("all", "Lists for all models of the controller", dest="every")),
     examples="    pushjuju disabled-commands\n    pushjuju disabled-commands --all --format yaml\n",
     see_also=("disable-command", "enable-command"),
 )

@@ -38,7 +38,7 @@ class DiffFlags:
     summary="Compare a bundle with a model and report any differences.",
     at_least=(1, "no bundle specified"),
     at_most=1,
-    flags=(*flags.MODEL, *flags.LOGIN, OVERLAY),
+    flags=(*flags.IN_MODEL, OVERLAY),
     details="Bases, constraints and options are compared by what they mean, not as they are written.\n"
     "A word that names no file or directory is a bundle of the model's store; --channel, --arch and --base\n"
     "tell which one.",

@@ -17,8 +17,7 @@ from pushjuju.services.bundles import export
     summary="Exports the current model configuration as a reusable bundle.",
     at_most=0,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("filename", "Bundle file"),
         flags.switch("include-charm-defaults", "Whether to include charm config default values"),
         flags.switch("include-series", "Whether to include series next to bases"),

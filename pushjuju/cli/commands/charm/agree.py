@@ -13,7 +13,7 @@ from pushjuju.cli.syntax.refusing import refusal
     usage="<term> ...",
     summary="Agree to terms.",
     at_least=(1, "missing arguments"),
-    flags=(*flags.CONTROLLER, *flags.LOGIN, flags.switch("yes", "Agree to terms non interactively")),
+    flags=(*flags.AT_CONTROLLER, flags.switch("yes", "Agree to terms non interactively")),
     details="No charm asks for terms any more: the command changes nothing.",
 )
 def agree(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:

@@ -13,7 +13,7 @@ from pushjuju.cli.syntax.command import Cli, command
     aliases=("list-agreements",),
     at_most=0,
     formats=("tabular", "json", "yaml"),
-    flags=(*flags.CONTROLLER, *flags.LOGIN),
+    flags=flags.AT_CONTROLLER,
 )
 def agreements(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:
     """Print that there are no agreements."""

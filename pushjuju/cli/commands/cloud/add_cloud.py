@@ -32,7 +32,6 @@ _NO_CREDENTIAL = (
     at_most=2,
     flags=(
         *flags.CLIENT_OR_CONTROLLER,
-        *flags.LOGIN,
         flags.switch("force", "Add the cloud although the name is that of a public or built-in one"),
         flags.text("file", "The path to a cloud definition file", short="f"),
         flags.text("credential", "Credential to give to the controller with the cloud"),

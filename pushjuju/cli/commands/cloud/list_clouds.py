@@ -21,7 +21,6 @@ from pushjuju.services.views import cloud_documents as documents
     formats=("tabular", "yaml", "json"),
     flags=(
         *flags.CLIENT_OR_CONTROLLER,
-        *flags.LOGIN,
         flags.switch("all", "Show all available clouds", dest="every"),
         flags.switch(
             "import-juju", "Copy the clouds and credentials of a Juju client on this computer first"

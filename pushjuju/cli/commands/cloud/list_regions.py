@@ -22,7 +22,7 @@ from pushjuju.services.requests.cloud import definitions
     at_least=(1, "no cloud specified"),
     at_most=1,
     formats=("tabular", "yaml", "json"),
-    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
+    flags=flags.CLIENT_OR_CONTROLLER,
     examples="    pushjuju regions aws\n    pushjuju regions aws --client --format yaml\n",
     see_also=("add-cloud", "clouds", "show-cloud", "update-cloud", "update-public-clouds"),
 )

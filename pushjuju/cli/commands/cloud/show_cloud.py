@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     formats=("display", "yaml", "json"),
     flags=(
         *flags.CLIENT_OR_CONTROLLER,
-        *flags.LOGIN,
         flags.switch(
             "include-config", "Print available config option details specific to the specified cloud"
         ),

@@ -20,7 +20,7 @@ _FILE = flags.text("file", "The path to a cloud definition file", short="f")
     summary="Updates cloud information available to Juju.",
     at_least=(1, "cloud name required"),
     at_most=1,
-    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, _FILE),
+    flags=(*flags.CLIENT_OR_CONTROLLER, _FILE),
     details="With --controller and without a file, the controller gets the definition of this client.",
     examples="    pushjuju update-cloud mymaas --client -f path/to/maas.yaml\n",
     see_also=("add-cloud", "remove-cloud", "clouds"),

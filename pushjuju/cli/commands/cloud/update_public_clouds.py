@@ -12,7 +12,7 @@ from pushjuju.portable.quote import quote
     "update-public-clouds",
     summary="Updates public cloud information available to Juju.",
     at_most=0,
-    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
+    flags=flags.CLIENT_OR_CONTROLLER,
     details="The list of public clouds is part of pushjuju and its plugins; a new version brings a new list.",
     see_also=("clouds",),
 )

@@ -21,7 +21,7 @@ from pushjuju.services.views.listings import applications
     summary="Gets, sets, or resets configuration for a deployed application.",
     at_least=(1, "no application name specified"),
     formats=("yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.CONFIG, *flags.NO_WAIT),
+    flags=(*flags.IN_MODEL, *flags.CONFIG, *flags.NO_WAIT),
     examples="    pushjuju config web\n    pushjuju config web port\n"
     "    pushjuju config web port=8080 motd=@motd.txt\n"
     "    pushjuju config web --reset port,motd\n",

@@ -17,7 +17,7 @@ from pushjuju.services.views.listings import applications
     at_least=(1, "no application name specified"),
     at_most=1,
     formats=FORMATS,
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju constraints postgresql\n    pushjuju constraints postgresql --format json\n",
     see_also=("set-constraints", "model-constraints"),
 )

@@ -22,8 +22,7 @@ from pushjuju.services.views.listings import settings
     summary="Displays or sets configuration settings for a controller.",
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
+        *flags.AT_CONTROLLER,
         *flags.CONFIG_NO_RESET,
         flags.switch("ignore-read-only-fields", "Ignore read only fields that might cause errors"),
     ),

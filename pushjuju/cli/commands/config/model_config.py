@@ -19,8 +19,7 @@ from pushjuju.services.requests.model import model_config as request
     summary="Displays or sets configuration values on a model.",
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         *flags.CONFIG,
         flags.switch("ignore-read-only-fields", "Ignore read only fields that might cause errors"),
     ),

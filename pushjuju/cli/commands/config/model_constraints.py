@@ -15,7 +15,7 @@ from pushjuju.services.views.listings import settings
     summary="Displays machine constraints for a model.",
     at_most=0,
     formats=FORMATS,
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju model-constraints\n    pushjuju model-constraints -m test --format yaml\n",
     see_also=("set-model-constraints", "constraints"),
 )

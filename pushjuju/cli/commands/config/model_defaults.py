@@ -22,8 +22,7 @@ from pushjuju.services.requests.model import model_defaults as request
     aliases=("model-default",),
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
+        *flags.AT_CONTROLLER,
         *flags.CONFIG,
         flags.switch("ignore-read-only-fields", "Ignore read only fields that might cause errors"),
         flags.text("cloud", "Set or show default values for this cloud"),

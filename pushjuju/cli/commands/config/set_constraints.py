@@ -14,7 +14,7 @@ from pushjuju.services.requests.application import settings
     usage="<application> <constraint>=<value> ...",
     summary="Sets machine constraints for an application.",
     at_least=(1, "no application name specified"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details=DETAILS,
     examples="    pushjuju set-constraints web mem=8G cores=4\n    pushjuju set-constraints web mem=\n",
     see_also=("constraints", "model-constraints", "set-model-constraints"),

@@ -13,7 +13,7 @@ from pushjuju.services.requests.model import model_config
     "set-model-constraints",
     usage="<constraint>=<value> ...",
     summary="Sets machine constraints on a model.",
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details=DETAILS,
     examples="    pushjuju set-model-constraints cores=8 mem=16G\n",
     see_also=("model-constraints", "constraints", "set-constraints"),

@@ -12,7 +12,7 @@ from pushjuju.services.requests.model import blocks
     "enable-destroy-controller",
     summary="Enable destroy-controller by removing disabled commands in the controller.",
     at_most=0,
-    flags=(*flags.CONTROLLER, *flags.LOGIN),
+    flags=flags.AT_CONTROLLER,
     examples="    pushjuju enable-destroy-controller\n    pushjuju enable-destroy-controller -c home\n",
     see_also=("disable-command", "disabled-commands", "enable-command"),
 )

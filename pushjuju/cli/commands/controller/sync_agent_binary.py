@@ -12,8 +12,7 @@ from pushjuju.cli.work import session
     summary="Copy agent binaries from the official agent store into a local controller.",
     at_most=0,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("agent-version", "There are no agents: of no use", void=True),
         flags.switch("dry-run", "There are no agents: of no use", void=True),
         flags.switch("public", "There are no agents: of no use", void=True),

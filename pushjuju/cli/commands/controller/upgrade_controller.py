@@ -12,13 +12,7 @@ from pushjuju.cli.work import session
     "upgrade-controller",
     summary="Upgrades Juju on a controller.",
     at_most=0,
-    flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
-        *UPGRADE,
-        flags.switch("build-agent", NO_AGENTS, void=True),
-        *MORE,
-    ),
+    flags=(*flags.AT_CONTROLLER, *UPGRADE, flags.switch("build-agent", NO_AGENTS, void=True), *MORE),
     details=f"{DETAILS}\nA newer pushjuju migrates the store when it opens the store.",
     see_also=("upgrade-model", "version"),
 )

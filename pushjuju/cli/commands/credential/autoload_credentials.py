@@ -21,7 +21,7 @@ from pushjuju.services.requests.cloud import credentials, definitions
     usage="[<cloud-type>]",
     summary="Attempts to automatically detect and add credentials for a cloud.",
     at_most=1,
-    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
+    flags=flags.CLIENT_OR_CONTROLLER,
     details="Reads the files and environment variables of the clouds' own tools: AWS, OpenStack, Google\n"
     "Cloud, Azure, DigitalOcean, and those of plugins. Secret values are never shown.",
     examples="    pushjuju autoload-credentials\n    pushjuju autoload-credentials ec2\n",

@@ -20,7 +20,7 @@ from pushjuju.services.views import cloud_documents as documents
     aliases=("list-credentials",),
     at_most=1,
     formats=("tabular", "yaml", "json"),
-    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, SHOW_SECRETS),
+    flags=(*flags.CLIENT_OR_CONTROLLER, SHOW_SECRETS),
     examples="    pushjuju credentials\n"
     "    pushjuju credentials aws\n"
     "    pushjuju credentials --client --show-secrets --format yaml\n",

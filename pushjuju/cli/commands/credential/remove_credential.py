@@ -20,7 +20,6 @@ from pushjuju.services.requests.cloud import credentials, definitions
     at_most=2,
     flags=(
         *flags.CLIENT_OR_CONTROLLER,
-        *flags.LOGIN,
         flags.switch("force", "Force remove controller side credential, ignore validation errors"),
     ),
     details="Controllers whose models use the credential keep it.",

@@ -25,7 +25,7 @@ from pushjuju.services.views import cloud_documents as documents
     summary="Shows credential information stored either on this client or on a controller.",
     aliases=("show-credentials",),
     formats=("yaml",),
-    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, SHOW_SECRETS),
+    flags=(*flags.CLIENT_OR_CONTROLLER, SHOW_SECRETS),
     examples="    pushjuju show-credential\n"
     "    pushjuju show-credential aws bob\n"
     "    pushjuju show-credential aws bob --show-secrets\n",

@@ -23,7 +23,6 @@ from pushjuju.services.requests.cloud import update_credentials as request
     aliases=("update-credentials",),
     flags=(
         *flags.CLIENT_OR_CONTROLLER,
-        *flags.LOGIN,
         FILE,
         REGION,
         flags.switch("force", "Force update controller side credential, ignore validation errors"),

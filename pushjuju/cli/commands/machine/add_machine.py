@@ -24,8 +24,7 @@ from pushjuju.workers.provision import enlist, precheck
     summary="Provisions a new machine or assigns one to the model.",
     at_most=1,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("series", "Series of the new machine(s) (deprecated)"),
         flags.text("base", "The operating system base to install on the new machine(s)"),
         flags.number("n", "The number of machines to add", default=1),

@@ -9,8 +9,7 @@ from pushjuju.cli.work import session
 from pushjuju.cli.work.status_document import status_document
 
 LIST_FLAGS = (
-    *flags.MODEL,
-    *flags.LOGIN,
+    *flags.IN_MODEL,
     flags.switch("utc", "Display timestamps in the UTC timezone"),
     flags.switch("color", "Force use of ANSI color codes", void=True),
 )

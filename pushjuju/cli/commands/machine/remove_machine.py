@@ -17,8 +17,7 @@ from pushjuju.services.views import removal_plan
     summary="Removes one or more machines from a model.",
     at_least=(1, "no machines specified"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         *flags.NO_PROMPT,
         *removals.FLAGS,
         flags.switch("force", "Completely remove a machine and all its dependencies"),

@@ -32,8 +32,7 @@ _READY = (
     usage="<machine> prepare <base> | <machine> complete",
     summary="Upgrade the Ubuntu base of a machine.",
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("force", "Upgrade although a charm on the machine does not name the base"),
         flags.switch("yes", "Do not ask for confirmation; the upgrade cannot be cancelled", short="y"),
         *flags.NO_WAIT,

@@ -21,8 +21,7 @@ from pushjuju.workers.provision import checkup
     at_least=(1, "model name is required"),
     at_most=2,
     flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
+        *flags.AT_CONTROLLER,
         flags.text("owner", "The owner of the new model, if not the current user"),
         flags.text("credential", "Credential used to add the model"),
         flags.many(

@@ -19,8 +19,7 @@ from pushjuju.services.views import documents
     at_most=0,
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
+        *flags.AT_CONTROLLER,
         flags.text("user", "The user to list models for"),
         flags.switch("all", "Lists all models, also those of others", dest="every"),
         flags.switch("uuid", "Display UUID for models"),

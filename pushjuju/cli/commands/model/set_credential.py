@@ -15,7 +15,7 @@ from pushjuju.services.requests.cloud import credentials
     summary="Relates a remote credential to a model.",
     at_least=(2, "Usage: pushjuju set-credential [options] <cloud name> <credential name>"),
     at_most=2,
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details="The model uses the new credential for all its machines from now on.",
     examples="    pushjuju set-credential lab kim\n",
     see_also=("credentials", "show-credential", "update-credential"),

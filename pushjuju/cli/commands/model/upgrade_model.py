@@ -12,7 +12,7 @@ from pushjuju.cli.work import session
     "upgrade-model",
     summary="Upgrades Juju on all machines in a model.",
     at_most=0,
-    flags=(*flags.MODEL, *flags.LOGIN, *UPGRADE, *MORE),
+    flags=(*flags.IN_MODEL, *UPGRADE, *MORE),
     details=DETAILS,
     examples="    pushjuju upgrade-model --dry-run\n",
     see_also=("upgrade-controller", "version"),

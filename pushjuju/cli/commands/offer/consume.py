@@ -20,7 +20,7 @@ from pushjuju.services.requests.relation import consume as crossmodel
     summary="Add a remote offer to the model.",
     at_least=(1, "no remote offer specified"),
     at_most=2,
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details="`integrate` then relates the offer. The path is\n"
     "[<controller name>:][<model owner>/]<model name>.<offer name>.",
     examples="    pushjuju consume othermodel.mysql\n    pushjuju consume owner/othermodel.mysql db\n",

@@ -21,8 +21,7 @@ from pushjuju.services.views import offer_documents
     at_most=1,
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("url", "Return results matching the offer URL"),
         flags.text("interface", "Return results matching the interface name"),
         flags.text("offer", "Return results matching the offer name"),

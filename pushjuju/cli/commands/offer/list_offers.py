@@ -18,8 +18,7 @@ from pushjuju.services.views import offer_documents
     at_most=1,
     formats=("tabular", "yaml", "json", "summary"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("application", "Return results matching the application"),
         flags.text("interface", "Return results matching the interface name"),
         flags.text("allowed-consumer", "Return results where the user is allowed to consume the offer"),

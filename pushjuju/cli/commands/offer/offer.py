@@ -25,7 +25,7 @@ _FORM = 'endpoints must conform to format "<application-name>:<endpoint-name>[,.
     summary="Offer application endpoints for use in other models.",
     at_least=(1, "an offer must at least specify application endpoint"),
     at_most=2,
-    flags=(*flags.CONTROLLER, *flags.LOGIN),
+    flags=flags.AT_CONTROLLER,
     details="By default the offer has the application's name; it replaces an existing offer of that name.",
     examples="    pushjuju offer mysql:db\n    pushjuju offer mymodel.mysql:db\n"
     "    pushjuju offer db2:db,log hosted-db2\n",

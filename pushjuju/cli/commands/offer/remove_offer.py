@@ -22,8 +22,7 @@ from pushjuju.services.requests.relation import offers
     summary="Removes one or more offers specified by their URL.",
     at_least=(1, "no offers specified"),
     flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
+        *flags.AT_CONTROLLER,
         flags.switch("force", "Remove the offer as well as any relations to the offer"),
         flags.switch("yes", "Do not prompt for confirmation", short="y"),
     ),

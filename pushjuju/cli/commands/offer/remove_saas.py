@@ -17,8 +17,7 @@ from pushjuju.services.requests.relation import consume as crossmodel
     summary="Remove consumed applications (SAAS) from the model.",
     at_least=(1, "no SAAS application names specified"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("force", "Completely remove an application and all its dependencies"),
         flags.switch("no-wait", "Rush through the removal without waiting for each step; only with --force"),
     ),

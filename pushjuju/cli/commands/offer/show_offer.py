@@ -17,7 +17,7 @@ from pushjuju.services.views import offer_documents
     usage="[<controller>:]<offer url>",
     summary="Shows extended information about the offered application.",
     formats=("tabular", "yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju show-offer prod\n    pushjuju show-offer default.prod\n"
     "    pushjuju show-offer controller:admin/default.prod\n",
     see_also=("find-offers",),

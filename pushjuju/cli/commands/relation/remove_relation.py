@@ -15,8 +15,7 @@ from pushjuju.services.requests.relation import integrate as service
     usage="<application>[:<endpoint>] <application>[:<endpoint>] | <relation id>",
     summary="Removes an existing relation between two applications.",
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("force", "Remove units that do not leave in time from the relation, without hooks"),
         flags.switch("no-wait", "Remove these units at once; only with --force"),
     ),

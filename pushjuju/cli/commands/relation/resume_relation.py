@@ -12,7 +12,7 @@ from pushjuju.cli.syntax.command import Cli, command
     usage="<relation id>[,<relation id>]",
     summary="Resumes suspended relations.",
     at_least=(1, "no relation ids specified"),
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    flags=(*flags.IN_MODEL, *flags.NO_WAIT),
     examples="    pushjuju resume-relation 4\n    pushjuju resume-relation 4 5\n",
     see_also=("suspend-relation",),
 )

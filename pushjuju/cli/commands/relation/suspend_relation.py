@@ -13,8 +13,7 @@ from pushjuju.cli.syntax.command import Cli, command
     summary="Suspends relations: units leave a relation until it is resumed.",
     at_least=(1, "no relation ids specified"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("message", "Why; shown in the status of the relation"),
         *flags.NO_WAIT,
     ),

@@ -17,7 +17,7 @@ from pushjuju.services.requests.application import attach_resource as request
     summary="Update a resource for an application.",
     at_least=(1, "missing application name"),
     at_most=2,
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    flags=(*flags.IN_MODEL, *flags.NO_WAIT),
     details="The name of the resource is that in the charm's metadata.yaml. The file is copied into the\n"
     "controller's store; the application's units then run upgrade-charm, where resource-get returns the\n"
     "new file.",

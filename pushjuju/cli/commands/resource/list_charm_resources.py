@@ -30,7 +30,7 @@ from pushjuju.services.views import resource_documents
     at_least=(1, "missing charm"),
     at_most=1,
     formats=("tabular", "yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN, flags.text("channel", "The channel of the charm", default="stable")),
+    flags=(*flags.IN_MODEL, flags.text("channel", "The channel of the charm", default="stable")),
     details="The charm is a directory or a .charm file; its path starts with `.` or `/`.",
     examples="    pushjuju charm-resources ./mysql\n",
     see_also=("resources", "attach-resource"),

@@ -20,7 +20,7 @@ from pushjuju.services.views.listings import payloads as view
     summary="Display status information about known payloads.",
     aliases=("list-payloads",),
     formats=("tabular", "yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details="A pattern is compared with the class, the type, the id, the status, the unit, the machine and\n"
     "the labels of a payload, as a whole and without regard to case; a payload must match all patterns.",
 )

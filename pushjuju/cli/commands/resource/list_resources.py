@@ -22,8 +22,7 @@ from pushjuju.services.views import resource_documents
     at_most=1,
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("details", "Show detailed information about the resources used by each unit."),
     ),
     examples="    pushjuju resources mysql\n    pushjuju resources mysql/0 --details\n",

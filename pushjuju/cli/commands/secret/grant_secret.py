@@ -13,7 +13,7 @@ from pushjuju.services.requests.secret import user_secrets as service
     "grant-secret",
     usage=GRANTS,
     summary="Grant access to a secret.",
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details="Lets applications read the value of a secret of the model.",
     examples="    pushjuju grant-secret my-secret postgresql,redis\n",
     see_also=("revoke-secret", "show-secret"),

@@ -13,7 +13,7 @@ from pushjuju.services.requests.secret import user_secrets as service
     "revoke-secret",
     usage=GRANTS,
     summary="Revoke access to a secret.",
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details="Ends a grant of grant-secret; also a hook that is running cannot read the secret any more.",
     examples="    pushjuju revoke-secret my-secret postgresql,redis\n",
     see_also=("grant-secret", "show-secret"),

@@ -15,7 +15,7 @@ from pushjuju.services.views.listings import applications
     "add-space",
     usage="<name> [<CIDR1> <CIDR2> ...]",
     summary="Add a new network space.",
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    flags=(*flags.IN_MODEL, *flags.NO_WAIT),
     details="A subnet must be one in which machines of the model have addresses.",
     examples="    pushjuju add-space db 10.0.0.0/24\n",
     see_also=("spaces", "subnets", "move-to-space"),

@@ -15,7 +15,7 @@ from pushjuju.services.views import space_documents
     aliases=("list-spaces",),
     at_most=0,
     formats=("tabular", "yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN, flags.switch("short", "only display spaces.")),
+    flags=(*flags.IN_MODEL, flags.switch("short", "only display spaces.")),
     examples="    pushjuju spaces\n    pushjuju spaces --short\n",
     see_also=("add-space", "reload-spaces"),
 )

@@ -19,8 +19,7 @@ from pushjuju.services.views import space_documents
     at_most=0,
     formats=("yaml", "json"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("space", "Filter results by space name"),
         flags.text("zone", "Filter results by zone name"),
     ),

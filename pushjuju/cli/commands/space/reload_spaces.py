@@ -12,7 +12,7 @@ from pushjuju.services.requests.machine import spaces
     "reload-spaces",
     summary="Reloads spaces and subnets from substrate.",
     at_most=0,
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    flags=(*flags.IN_MODEL, *flags.NO_WAIT),
     details="Reads the addresses of every machine. A subnet of the space alpha in which no machine has an\n"
     "address is removed.",
     see_also=("spaces", "add-space", "subnets"),

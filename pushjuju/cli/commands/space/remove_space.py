@@ -27,8 +27,7 @@ _UNSAFE = "WARNING! This command will remove the space with the following existi
     summary="Remove a network space.",
     at_most=1,
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("force", "Remove even if bindings or constraints name the space"),
         flags.switch("yes", "Do not prompt for confirmation", short="y"),
     ),

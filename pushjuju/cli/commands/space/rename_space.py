@@ -16,7 +16,7 @@ from pushjuju.services.requests.machine import spaces
     usage="<old-name> <new-name>",
     summary="Rename a network space.",
     at_most=2,
-    flags=(*flags.MODEL, *flags.LOGIN, flags.text("rename", "The new name, instead of the second argument")),
+    flags=(*flags.IN_MODEL, flags.text("rename", "The new name, instead of the second argument")),
     examples="    pushjuju rename-space db sql\n",
     see_also=("spaces", "show-space"),
 )

@@ -16,7 +16,7 @@ from pushjuju.services.views import space_documents
     usage="<name>",
     summary="Shows information about the network space.",
     formats=("yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju show-space alpha\n",
     see_also=("add-space", "spaces", "remove-space"),
 )

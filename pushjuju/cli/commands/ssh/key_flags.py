@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.portable.quote import quote
 from pushjuju.services.requests.model import ssh_keys
 
-SHARED = (*flags.MODEL, *flags.LOGIN)
+SHARED = flags.IN_MODEL
 
 WORK = (*SHARED, *flags.NO_WAIT)
 

@@ -85,11 +85,7 @@ class DebugLogFlags:
     "debug-log",
     summary="Displays log messages for a model.",
     at_most=0,
-    flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
-        flags.duration("retry-delay", "Accepted and ignored", default="1s", void=True),
-    ),
+    flags=(*flags.IN_MODEL, flags.duration("retry-delay", "Accepted and ignored", default="1s", void=True)),
     details="With `--format json`, each line is an object with the fields of the controller process's lines\n"
     "(`controller run --log-format json`).",
     examples="    pushjuju debug-log --replay --no-tail\n"

@@ -41,8 +41,7 @@ _ENTITIES: dict[str, tuple[Callable[[str], bool], str]] = {
     at_most=1,
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text(
             "type",
             f"Type of statuses to be displayed [{'|'.join(sorted(_ENTITIES))}]",

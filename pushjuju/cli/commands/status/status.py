@@ -36,8 +36,7 @@ class Reading(NamedTuple):
     summary="Report the status of the model, its machines, applications and units.",
     formats=(*FORMATS, *PICTURES),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("utc", "Display timestamps in the UTC timezone"),
         flags.switch("color", "Use ANSI color codes in tabular output"),
         flags.switch("no-color", "Disable ANSI color codes in tabular output"),

@@ -14,7 +14,7 @@ from pushjuju.services.requests.storage import storage_requests
     usage="<unit> <storage name>[=<storage directive>] ...",
     summary="Adds storage to a unit after it has been deployed.",
     at_least=(2, "add-storage requires a unit and a storage directive"),
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    flags=(*flags.IN_MODEL, *flags.NO_WAIT),
     details="A directive is `[pool][,count][,size]`; for missing parts the application's directive counts.",
     examples="    pushjuju add-storage web/0 data=loop,2G\n",
     see_also=("attach-storage", "detach-storage", "storage"),

@@ -25,7 +25,7 @@ from pushjuju.services.requests.storage import storage_requests
     summary="Displays or sets the storage that future units of an application get.",
     at_least=(1, "no application specified"),
     formats=("tabular", "yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.CONFIG_NO_RESET),
+    flags=(*flags.IN_MODEL, *flags.CONFIG_NO_RESET),
     details="--file names a YAML file with storage names and directives, or with the output of this\n"
     "command; arguments win over the file. Parts that a directive leaves out keep their values.",
     examples="    pushjuju application-storage postgresql pgdata=loop,10G\n"

@@ -14,7 +14,7 @@ from pushjuju.services.requests.storage import storage_requests
     usage="<unit> <storage> [<storage> ...]",
     summary="Attaches existing storage to a unit.",
     at_least=(2, "attach-storage requires a unit ID and at least one storage ID"),
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    flags=(*flags.IN_MODEL, *flags.NO_WAIT),
     details="Storage on the disk of a machine can be attached only to units of that machine.",
     examples="    pushjuju attach-storage postgresql/1 pgdata/0\n",
     see_also=("add-storage", "detach-storage", "storage"),

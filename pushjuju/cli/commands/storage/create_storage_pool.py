@@ -15,7 +15,7 @@ from pushjuju.services.requests.storage import pools
     usage="<name> <storage provider> [<key>=<value> ...]",
     summary="Creates or defines a storage pool.",
     at_least=(2, "pool creation requires names, provider type and optional attributes for configuration"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju create-storage-pool scratch tmpfs\n",
     see_also=("storage-pools", "update-storage-pool", "remove-storage-pool"),
 )

@@ -15,8 +15,7 @@ from pushjuju.services.requests.storage import storage_requests
     summary="Detaches storage from units.",
     at_least=(1, "detach-storage requires at least one storage ID"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("force", "Detach before the charm has run its storage-detaching hook"),
         *flags.NO_WAIT,
     ),

@@ -14,7 +14,7 @@ from pushjuju.workers.provision import storage_import
     "import-filesystem",
     usage="<storage pool> <provider ID> <storage name>",
     summary="Imports a filesystem into the model.",
-    flags=(*flags.MODEL, *flags.LOGIN, flags.switch("force", "For Kubernetes only")),
+    flags=(*flags.IN_MODEL, flags.switch("force", "For Kubernetes only")),
     details="The filesystem becomes detached storage; attach it with `attach-storage` or `--attach-storage`.",
     examples="    pushjuju import-filesystem local volume-4f2a pgdata\n",
     see_also=("storage", "remove-storage"),

@@ -21,8 +21,7 @@ from pushjuju.services.views.status import storage_document
     aliases=("list-storage",),
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("filesystem", "List filesystem storage (deprecated)"),
         flags.switch("volume", "List volume storage (deprecated)"),
     ),

@@ -17,8 +17,7 @@ from pushjuju.services.views.listings import storage_pools as view
     at_most=0,
     formats=("tabular", "yaml", "json"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.many("provider", "Only show pools of these provider types"),
         flags.many("name", "Only show pools with these names"),
     ),

@@ -21,8 +21,7 @@ before removing."""
     summary="Removes storage from the model.",
     at_least=(1, "remove-storage requires at least one storage ID"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("force", "Remove storage even if it is currently attached"),
         flags.switch("no-destroy", "Remove the storage without destroying it"),
         *flags.NO_WAIT,

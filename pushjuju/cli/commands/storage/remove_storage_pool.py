@@ -14,7 +14,7 @@ from pushjuju.services.requests.storage import pools
     summary="Removes an existing storage pool.",
     at_least=(1, "pool removal requires storage pool name"),
     at_most=1,
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju remove-storage-pool fast\n",
     see_also=("storage-pools", "create-storage-pool", "update-storage-pool"),
 )

@@ -15,7 +15,7 @@ from pushjuju.services.views.status import storage_document
     summary="Shows storage instance information.",
     at_least=(1, "must specify storage ID(s)"),
     formats=("yaml", "json"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     examples="    pushjuju show-storage data/0\n    pushjuju show-storage data/0 data/1 --format json\n",
     see_also=("storage", "attach-storage", "detach-storage", "remove-storage"),
 )

@@ -15,7 +15,7 @@ from pushjuju.services.requests.storage import pools
     usage="<name> [<key>=<value> ...]",
     summary="Updates storage pool attributes.",
     at_least=(1, "pool update requires name and configuration attributes"),
-    flags=(*flags.MODEL, *flags.LOGIN),
+    flags=flags.IN_MODEL,
     details="Replaces all attributes. `provider-type=...` changes the type of a pool that is not in use.",
     examples="    pushjuju update-storage-pool fast volume-type=ssd\n",
     see_also=("storage-pools", "create-storage-pool", "remove-storage-pool"),

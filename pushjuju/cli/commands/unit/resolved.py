@@ -16,8 +16,7 @@ from pushjuju.services.requests.application import resolved as request
     summary="Marks unit errors resolved and re-executes failed hooks.",
     aliases=("resolve",),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.switch("no-retry", "Do not re-execute failed hooks on the unit"),
         flags.switch("all", "Marks all units in error as resolved", dest="every"),
         *flags.NO_WAIT,

@@ -18,8 +18,7 @@ from pushjuju.services.views import unit_documents
     at_least=(1, "an unit name must be supplied"),
     formats=("yaml", "json", "smart"),
     flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
+        *flags.IN_MODEL,
         flags.text("endpoint", "Only show relation data for the specified endpoint"),
         flags.text("related-unit", "Only show relation data for the specified unit"),
         flags.switch("app", "Only show application relation data"),

@@ -70,7 +70,7 @@ def access_command(name: str, summary: str, examples: str) -> Command:
         name,
         usage="<user name> <permission> [<model name> ... | <offer url> ...]",
         summary=summary,
-        flags=(*flags.CONTROLLER, *flags.LOGIN),
+        flags=flags.AT_CONTROLLER,
         details=f"Permissions: login, superuser (controller); read, write, admin (model); read, consume,\n"
         "admin (offer). A user of another identity provider is user@domain and need not be added;\n"
         f"everyone@external stands for all such users.\n\n{_NOTE}",
@@ -108,7 +108,7 @@ def cloud_access_command(name: str, summary: str) -> Command:
         name,
         usage="<user name> <permission> <cloud name> ...",
         summary=summary,
-        flags=(*flags.CONTROLLER, *flags.LOGIN),
+        flags=flags.AT_CONTROLLER,
         details=f"Permissions: add-model, admin.\n\n{_NOTE}",
         see_also=("users", "clouds", *({"grant-cloud", "revoke-cloud"} - {name})),
     )(function)

@@ -15,7 +15,7 @@ from pushjuju.services.requests.user import registration_string, users
     summary="Adds a Juju user to a controller.",
     at_least=(1, "no username supplied"),
     at_most=2,
-    flags=(*flags.CONTROLLER, *flags.LOGIN),
+    flags=flags.AT_CONTROLLER,
     details="The user is recorded. With the line that is printed the user registers on another computer and\n"
     "chooses a password, while the API is served here (see `api`). `change-user-password` sets a password\n"
     "here, and `grant` gives access.",

@@ -14,7 +14,7 @@ from pushjuju.services.requests.user import users
     summary="Disables a Juju user.",
     at_least=(1, "no username supplied"),
     at_most=1,
-    flags=(*flags.CONTROLLER, *flags.LOGIN),
+    flags=flags.AT_CONTROLLER,
     examples="    pushjuju disable-user bob\n",
     see_also=("users", "enable-user", "remove-user"),
 )

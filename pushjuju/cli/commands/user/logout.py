@@ -17,8 +17,7 @@ from pushjuju.services.requests.controller import controllers as service
     summary="Logs a Juju user out of a controller.",
     at_most=0,
     flags=(
-        *flags.CONTROLLER,
-        *flags.LOGIN,
+        *flags.AT_CONTROLLER,
         flags.switch("force", "Accepted and ignored: the password is known to the user", void=True),
     ),
     details="The password of a controller on another computer is deleted here; `login` asks for it again.\n"

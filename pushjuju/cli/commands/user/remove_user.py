@@ -22,7 +22,7 @@ user please use the "pushjuju disable-user" command. See
     summary="Deletes a Juju user from a controller.",
     at_least=(1, "no username supplied"),
     at_most=1,
-    flags=(*flags.CONTROLLER, *flags.LOGIN, flags.switch("yes", "Confirm deletion of the user", short="y")),
+    flags=(*flags.AT_CONTROLLER, flags.switch("yes", "Confirm deletion of the user", short="y")),
     examples="    pushjuju remove-user bob\n    pushjuju remove-user bob --yes\n",
     see_also=("users", "disable-user", "enable-user"),
 )

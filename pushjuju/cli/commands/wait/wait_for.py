@@ -66,7 +66,7 @@ _KINDS = {
     "wait-for",
     usage="application|machine|model|unit <name>",
     summary="Wait for an entity to reach a specified state.",
-    flags=(*flags.MODEL, *flags.LOGIN, *flags.WAIT),
+    flags=(*flags.IN_MODEL, *flags.WAIT),
     details="Waits until the query holds; the entity need not exist yet. Without --query it waits for\n"
     "applications and units to be active, machines to be started and models to be available.\n\n"
     'A query compares what the entity has, as in life=="alive" && status=="active", with ==, !=, <, <=, >,\n'

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pushjuju.core.storage import Kind, Scope
-from pushjuju.plugins.api.clouds import Attr, CloudSpec, Credential, ProviderType
+from pushjuju.plugins.api.clouds import Attr, CloudSpec, ProviderType
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
@@ -48,13 +48,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
 
 
 @hookimpl
-def pushjuju_open_provider(
-    cloud: CloudSpec,
-    credential: Credential,  # noqa: ARG001
-    model: ModelInfo,
-    config: Mapping[str, Any],  # noqa: ARG001
-    services: Services,
-) -> Provider | None:
+def pushjuju_open_provider(cloud: CloudSpec, model: ModelInfo, services: Services) -> Provider | None:
     """Return the provider of a local cloud, or None for another type."""
     if cloud.type != "local":
         return None

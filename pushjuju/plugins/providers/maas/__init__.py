@@ -64,11 +64,7 @@ def pushjuju_finalize_credential(cloud: CloudSpec, attributes: Mapping[str, str]
 
 
 @hookimpl
-def pushjuju_open_provider(
-    cloud: CloudSpec,
-    credential: Credential,
-    model: ModelInfo,
-) -> Provider | None:
+def pushjuju_open_provider(cloud: CloudSpec, credential: Credential, model: ModelInfo) -> Provider | None:
     """Return the provider of a cloud of type `maas`, or None for another type."""
     if cloud.type != "maas":
         return None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from pushjuju.plugins.api.clouds import CloudSpec, Credential, ProviderType, Question
+from pushjuju.plugins.api.clouds import CloudSpec, ProviderType, Question
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers.manual.provider import ManualProvider
@@ -37,13 +36,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
 
 
 @hookimpl
-def pushjuju_open_provider(
-    cloud: CloudSpec,
-    credential: Credential,  # noqa: ARG001
-    model: ModelInfo,
-    config: Mapping[str, Any],  # noqa: ARG001
-    services: Services,
-) -> Provider | None:
+def pushjuju_open_provider(cloud: CloudSpec, model: ModelInfo, services: Services) -> Provider | None:
     """Return the provider of manual machines, or None for another type."""
     if cloud.type != "manual":
         return None

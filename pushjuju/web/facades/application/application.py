@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pushjuju.web import errors
 from pushjuju.web.facades.application.application_consume import Consuming
 from pushjuju.web.facades.application.application_deploy import Deploying
@@ -9,7 +11,6 @@ from pushjuju.web.facades.application.application_documents import Showing
 from pushjuju.web.facades.application.application_settings import Settings
 from pushjuju.web.facades.application.application_storage import Storing
 from pushjuju.web.registry import Needs, facade, method
-from pushjuju.web.shapes import applications as shapes
 
 
 @facade("Application")
@@ -17,7 +18,7 @@ class Application(Deploying, Settings, Consuming, Storing, Showing):
     """The applications of the model."""
 
     @method(Needs.WRITE)
-    def scale_applications(self, params: shapes.ScaleApplications) -> None:
+    def scale_applications(self, applications: list[Any]) -> None:
         """Refuse: machines have units, not a scale."""
-        del params
+        del applications
         raise errors.not_supported("scaling IAAS applications not supported")

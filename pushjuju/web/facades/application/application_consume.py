@@ -18,9 +18,9 @@ class Consuming(Facade):
     """Consumes offers of other models."""
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def consume(self, params: offers.ConsumeApplicationArgs) -> ErrorResults:
+    def consume(self, args: list[offers.ConsumeApplicationArg]) -> ErrorResults:
         """Let the model consume offers."""
-        return {"results": [each(self._consume, item) for item in params.args]}
+        return {"results": [each(self._consume, item) for item in args]}
 
     def _consume(self, item: offers.ConsumeApplicationArg) -> None:
         url = parse(item.offer_url)
@@ -28,18 +28,20 @@ class Consuming(Facade):
         consume.consume(self.ctx, self.model, url, item.application_alias)
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def destroy_consumed_applications(self, params: offers.DestroyConsumedApplications) -> ErrorResults:
+    def destroy_consumed_applications(
+        self, applications: list[offers.DestroyConsumedApplication]
+    ) -> ErrorResults:
         """Remove consumed offers (SAAS) from the model."""
-        return {"results": [each(self._forget, item) for item in params.applications]}
+        return {"results": [each(self._forget, item) for item in applications]}
 
     def _forget(self, item: offers.DestroyConsumedApplication) -> None:
         force = force_of(item.max_wait, force=item.force)
         consume.remove_saas(self.ctx, self.model, tags.application(item.application_tag), force)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def set_relations_suspended(self, params: shapes.RelationSuspendedArgs) -> ErrorResults:
+    def set_relations_suspended(self, args: list[shapes.RelationSuspendedArg]) -> ErrorResults:
         """Suspend relations to offers, or resume them."""
-        return {"results": [each(self._suspend, item) for item in params.args]}
+        return {"results": [each(self._suspend, item) for item in args]}
 
     def _suspend(self, item: shapes.RelationSuspendedArg) -> None:
         integrate.set_suspended(

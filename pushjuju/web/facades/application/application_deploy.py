@@ -18,7 +18,7 @@ from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.requests.application.refresh import RefreshOptions
 from pushjuju.services.views import application_documents, removal_plan, resource_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
+from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.facades.store_names import store_name
@@ -26,7 +26,7 @@ from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
 from pushjuju.web.shapes.common import Results
 from pushjuju.web.shapes.constraints import known
-from pushjuju.web.shapes.placement import directives, places
+from pushjuju.web.shapes.placement import PlacementParams, directives, places
 
 _LOCAL = regex(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
 
@@ -40,9 +40,9 @@ class Deploying(Facade):
     """Deploys applications, adds and removes units."""
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def deploy(self, params: shapes.ApplicationsDeploy) -> ErrorResults:
+    def deploy(self, applications: list[shapes.ApplicationDeploy]) -> ErrorResults:
         """Deploy charms that were uploaded to the model, or that a client has resolved in the store."""
-        return {"results": [each(self._deploy, item) for item in params.applications]}
+        return {"results": [each(self._deploy, item) for item in applications]}
 
     def _deploy(self, item: shapes.ApplicationDeploy) -> None:
         if item.devices:
@@ -69,10 +69,10 @@ class Deploying(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def deploy_from_repository(
-        self, params: shapes.DeployFromRepositoryArgs
+        self, args: list[shapes.DeployFromRepositoryArg]
     ) -> shapes.DeployFromRepositoryResults:
         """Deploy charms of the model's store."""
-        return {"Results": [self._from_store(item) for item in params.args]}
+        return {"Results": [self._from_store(item) for item in args]}
 
     def _from_store(self, item: shapes.DeployFromRepositoryArg) -> shapes.DeployFromRepositoryResult:
         try:
@@ -155,32 +155,29 @@ class Deploying(Facade):
         )
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_units(self, params: shapes.AddApplicationUnits) -> shapes.AddUnitsResults:
+    def add_units(
+        self, application: str, num_units: int, placement: list[PlacementParams], attach_storage: list[str]
+    ) -> shapes.AddUnitsResults:
         """Add units to an application."""
         options = add_units.AddUnitsOptions(
-            application=params.application,
-            num_units=params.num_units,
-            placements=places(params.placement, self.model),
-            attach_storage=[tags.storage(tag) for tag in params.attach_storage],
+            application=application,
+            num_units=num_units,
+            placements=places(placement, self.model),
+            attach_storage=[tags.storage(tag) for tag in attach_storage],
         )
         return {"units": add_units.add_units(self.ctx, self.model, options)}
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def destroy_unit(self, params: shapes.DestroyUnits) -> Results:
+    def destroy_unit(self, units: list[shapes.DestroyUnit]) -> Results:
         """Remove units."""
-        return {"results": [self._unit(item) for item in params.units]}
+        return {"results": [result_of(self._unit, item) for item in units]}
 
     def _unit(self, item: shapes.DestroyUnit) -> dict[str, object]:
-        try:
-            name, force = tags.unit(item.unit_tag), force_of(item.max_wait, force=item.force)
-            units = removals.doomed_units(self.ctx, self.model, [name])
-            info = self._storage_of(units, destroy=item.destroy_storage)
-            if not item.dry_run:
-                removals.remove_units(
-                    self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
-                )
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name, force = tags.unit(item.unit_tag), force_of(item.max_wait, force=item.force)
+        units = removals.doomed_units(self.ctx, self.model, [name])
+        info = self._storage_of(units, destroy=item.destroy_storage)
+        if not item.dry_run:
+            removals.remove_units(self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage)
         return {"info": info}
 
     def _storage_of(self, units: list[str], *, destroy: bool) -> dict[str, object]:
@@ -192,21 +189,18 @@ class Deploying(Facade):
         }
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def destroy_application(self, params: shapes.DestroyApplications) -> Results:
+    def destroy_application(self, applications: list[shapes.DestroyApplication]) -> Results:
         """Remove applications with their units."""
-        return {"results": [self._application(item) for item in params.applications]}
+        return {"results": [result_of(self._application, item) for item in applications]}
 
     def _application(self, item: shapes.DestroyApplication) -> dict[str, object]:
-        try:
-            name, force = tags.application(item.application_tag), force_of(item.max_wait, force=item.force)
-            units = removals.units_of(self.ctx, self.model, name)
-            info = self._storage_of(units, destroy=item.destroy_storage)
-            if not item.dry_run:
-                removals.remove_applications(
-                    self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
-                )
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name, force = tags.application(item.application_tag), force_of(item.max_wait, force=item.force)
+        units = removals.units_of(self.ctx, self.model, name)
+        info = self._storage_of(units, destroy=item.destroy_storage)
+        if not item.dry_run:
+            removals.remove_applications(
+                self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
+            )
         return {"info": {"destroyed-units": [{"tag": tags.of_unit(unit)} for unit in units], **info}}
 
 

@@ -10,6 +10,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.services.views import application_documents, unit_documents
 from pushjuju.services.views.listings import applications
 from pushjuju.web import errors, tags
+from pushjuju.web.call import result_of
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
 from pushjuju.web.shapes.common import Base as BaseShape
@@ -51,9 +52,9 @@ class Showing(Facade):
         return {"Results": [self._settings(tags.application, item.tag) for item in params.entities]}
 
     @method(Needs.READ)
-    def charm_config(self, params: shapes.ApplicationGetArgs) -> shapes.ConfigResults:
+    def charm_config(self, args: list[shapes.ApplicationGet]) -> shapes.ConfigResults:
         """Return the settings of applications; the params have names instead of tags."""
-        return {"Results": [self._settings(str, item.application) for item in params.args]}
+        return {"Results": [self._settings(str, item.application) for item in args]}
 
     def _settings(self, read: Callable[[str], str], text: str) -> shapes.ConfigResult:
         try:
@@ -97,15 +98,12 @@ class Showing(Facade):
     @method(Needs.READ)
     def applications_info(self, params: Entities) -> Results:
         """Return the details of applications."""
-        return {"results": [self._info(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> dict[str, object]:
-        try:
-            name = tags.application(tag)
-            known = application_documents.show_applications(self.ctx, self.model, [name])[name]
-            about = application_documents.about(self.ctx, self.model, name)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name = tags.application(tag)
+        known = application_documents.show_applications(self.ctx, self.model, [name])[name]
+        about = application_documents.about(self.ctx, self.model, name)
         result = {
             "tag": tag,
             "charm": known["charm"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import AlreadyExists, PushjujuError
+from pushjuju.core.errors import AlreadyExists
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.application import expose, resolved, settings
 from pushjuju.services.requests.application.expose import ExposeOptions
@@ -12,20 +12,20 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import relation_rows
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
-from pushjuju.web.errors import ErrorResult, ErrorResults
+from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
-from pushjuju.web.shapes.constraints import known
+from pushjuju.web.shapes.constraints import Value, known
 
 
 class Settings(Facade):
     """Changes applications."""
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def set_configs(self, params: shapes.ConfigSetArgs) -> ErrorResults:
+    def set_configs(self, args: list[shapes.ConfigSet]) -> ErrorResults:
         """Change settings, including `trust`."""
-        return {"results": [each(self._set_config, item) for item in params.args]}
+        return {"results": [each(self._set_config, item) for item in args]}
 
     def _set_config(self, item: shapes.ConfigSet) -> None:
         file = item.config_yaml.encode() or None
@@ -33,32 +33,32 @@ class Settings(Facade):
         settings.set_config(self.ctx, self.model, options)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def unset_applications_config(self, params: shapes.ApplicationConfigUnsetArgs) -> ErrorResults:
+    def unset_applications_config(self, args: list[shapes.ApplicationUnset]) -> ErrorResults:
         """Reset settings to their defaults."""
-        return {"results": [each(self._unset, item) for item in params.args]}
+        return {"results": [each(self._unset, item) for item in args]}
 
     def _unset(self, item: shapes.ApplicationUnset) -> None:
         options = ConfigOptions(application=item.application, reset=item.options)
         settings.set_config(self.ctx, self.model, options)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def set_constraints(self, params: shapes.SetConstraints) -> None:
+    def set_constraints(self, application: str, constraints: Value) -> None:
         """Replace the constraints of future machines."""
-        settings.set_constraints(self.ctx, self.model, params.application, known(params.constraints))
+        settings.set_constraints(self.ctx, self.model, application, known(constraints))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def merge_bindings(self, params: shapes.ApplicationMergeBindingsArgs) -> ErrorResults:
+    def merge_bindings(self, args: list[shapes.ApplicationMergeBindings]) -> ErrorResults:
         """Bind endpoints to spaces."""
-        return {"results": [each(self._bind, item) for item in params.args]}
+        return {"results": [each(self._bind, item) for item in args]}
 
     def _bind(self, item: shapes.ApplicationMergeBindings) -> None:
         name = tags.application(item.application_tag)
         settings.bind(self.ctx, self.model, name, item.bindings, force=item.force)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def update_application_base(self, params: shapes.UpdateChannelArgs) -> ErrorResults:
+    def update_application_base(self, args: list[shapes.UpdateChannelArg]) -> ErrorResults:
         """Set the bases of future units."""
-        return {"results": [each(self._set_base, item) for item in params.args]}
+        return {"results": [each(self._set_base, item) for item in args]}
 
     def _set_base(self, item: shapes.UpdateChannelArg) -> None:
         if not item.channel:
@@ -67,13 +67,13 @@ class Settings(Facade):
         settings.set_base(self.ctx, self.model, tags.application(item.tag.tag), base)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_relation(self, params: shapes.AddRelation) -> shapes.AddRelationResults:
+    def add_relation(self, endpoints: list[str], via_cidrs: list[str]) -> shapes.AddRelationResults:
         """Relate two applications."""
-        if len(params.endpoints) != 2:
-            raise errors.ApiError(f"expected 2 endpoints, got {len(params.endpoints)}", errors.BAD_REQUEST)
-        first, second = params.endpoints
+        if len(endpoints) != 2:
+            raise errors.ApiError(f"expected 2 endpoints, got {len(endpoints)}", errors.BAD_REQUEST)
+        first, second = endpoints
         try:
-            number = integrate.integrate(self.ctx, self.model, first, second, via=params.via_cidrs)
+            number = integrate.integrate(self.ctx, self.model, first, second, via=via_cidrs)
         except AlreadyExists as error:  # libjuju looks for these three words
             raise errors.ApiError(f"{error.what}: relation already exists", errors.ALREADY_EXISTS) from None
         found: dict[str, shapes.RelationEnd] = {
@@ -97,14 +97,14 @@ class Settings(Facade):
         integrate.remove_relation(self.ctx, self.model, names, force)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def expose(self, params: shapes.ApplicationExpose) -> None:
+    def expose(self, application: str, exposed_endpoints: dict[str, shapes.ExposedEndpointParams]) -> None:
         """Expose applications: make their open ports reachable from outside."""
-        if not params.exposed_endpoints:
-            expose.expose(self.ctx, self.model, ExposeOptions(application=params.application))
-        for endpoint, item in params.exposed_endpoints.items():
+        if not exposed_endpoints:
+            expose.expose(self.ctx, self.model, ExposeOptions(application=application))
+        for endpoint, item in exposed_endpoints.items():
             names = [endpoint] if endpoint else []
             options = ExposeOptions(
-                application=params.application,
+                application=application,
                 endpoints=names,
                 spaces=item.expose_to_spaces,
                 cidrs=item.expose_to_cidrs,
@@ -112,9 +112,9 @@ class Settings(Facade):
             expose.expose(self.ctx, self.model, options)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def unexpose(self, params: shapes.ApplicationUnexpose) -> None:
+    def unexpose(self, application: str, exposed_endpoints: list[str]) -> None:
         """End the exposure of applications or endpoints."""
-        expose.unexpose(self.ctx, self.model, params.application, params.exposed_endpoints)
+        expose.unexpose(self.ctx, self.model, application, exposed_endpoints)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def resolve_unit_errors(self, params: shapes.UnitsResolved) -> ErrorResults:
@@ -122,11 +122,9 @@ class Settings(Facade):
         if params.all:
             resolved.resolve_all(self.ctx, self.model, retry=params.retry)
             return {"results": []}
-        return {"results": [self._resolve(item.tag, retry=params.retry) for item in params.tags.entities]}
+        return {
+            "results": [each(self._resolve, item.tag, retry=params.retry) for item in params.tags.entities]
+        }
 
-    def _resolve(self, tag: str, *, retry: bool) -> ErrorResult:
-        try:
-            resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
-        return {}
+    def _resolve(self, tag: str, *, retry: bool) -> None:
+        resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)

@@ -37,9 +37,11 @@ class Storing(Facade):
         }
 
     @method(Needs.WRITE, since=_SINCE, blocked_by=blocks.CHANGE)
-    def update_application_storage(self, params: shapes.ApplicationStorageUpdates) -> ErrorResults:
+    def update_application_storage(
+        self, storage_updates: list[shapes.ApplicationStorageUpdate]
+    ) -> ErrorResults:
         """Change the storage that future units of applications get; omitted fields keep their values."""
-        return {"results": [each(self._update_storage, item) for item in params.storage_updates]}
+        return {"results": [each(self._update_storage, item) for item in storage_updates]}
 
     def _update_storage(self, item: shapes.ApplicationStorageUpdate) -> None:
         wanted = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pushjuju.core.clouds import Cloud as Definition
-from pushjuju.core.errors import PushjujuError, not_found
+from pushjuju.core.errors import not_found
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.plugin_host import PluginHost
 from pushjuju.services.entities.basis.users import Kind
@@ -13,7 +13,7 @@ from pushjuju.services.requests.cloud import definitions
 from pushjuju.services.views import cloud_documents
 from pushjuju.store.tx import Tx
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, require_cloud_admin, require_self, require_superuser
+from pushjuju.web.call import each, require_cloud_admin, require_self, require_superuser, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud.cloud_credentials import Credentials
 from pushjuju.web.facades.cloud_sides import sides_of
@@ -44,13 +44,10 @@ class Cloud(Credentials):
     @method(Needs.LOGIN)
     def cloud(self, params: Entities) -> CloudResults:
         """Return some clouds."""
-        return {"results": [self._cloud(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._cloud, item.tag) for item in params.entities]}
 
     def _cloud(self, tag: str) -> CloudResult:
-        try:
-            return {"cloud": self._shape(self._visible_cloud(tag))}
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        return {"cloud": self._shape(self._visible_cloud(tag))}
 
     def _visible_cloud(self, tag: str) -> Definition:
         name = tags.cloud(tag)
@@ -73,14 +70,11 @@ class Cloud(Credentials):
     @method(Needs.LOGIN)
     def cloud_info(self, params: Entities) -> Results:
         """Return clouds that the caller administers, with their users."""
-        return {"results": [self._info(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> dict[str, object]:
-        try:
-            require_cloud_admin(self.ctx, tags.cloud(tag))
-            found = self._visible_cloud(tag)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        require_cloud_admin(self.ctx, tags.cloud(tag))
+        found = self._visible_cloud(tag)
         host = PluginHost(environ=self.ctx.environ)
         known: Any = cloud_documents.controller_cloud_document(self.ctx, found, host)
         listed = [
@@ -136,9 +130,9 @@ class Cloud(Credentials):
         definitions.add_to_controller(sides_of(self.ctx), made, force=params.force)
 
     @method(Needs.SUPERUSER, changes=True)
-    def update_cloud(self, params: shapes.UpdateClouds) -> ErrorResults:
+    def update_cloud(self, clouds: list[shapes.AddCloud]) -> ErrorResults:
         """Replace the definitions of clouds."""
-        return {"results": [each(self._update_cloud, item) for item in params.clouds]}
+        return {"results": [each(self._update_cloud, item) for item in clouds]}
 
     def _update_cloud(self, item: shapes.AddCloud) -> None:
         where, made = sides_of(self.ctx), definition_of(item.name, item.cloud)
@@ -157,9 +151,9 @@ class Cloud(Credentials):
             raise not_found("cloud", name)
 
     @method(Needs.LOGIN, changes=True)
-    def modify_cloud_access(self, params: shapes.ModifyCloudAccessRequest) -> ErrorResults:
+    def modify_cloud_access(self, changes: list[shapes.ModifyCloudAccess]) -> ErrorResults:
         """Grant or revoke access to clouds that the caller administers."""
-        return {"results": [each(self._modify, item) for item in params.changes]}
+        return {"results": [each(self._modify, item) for item in changes]}
 
     def _modify(self, item: shapes.ModifyCloudAccess) -> None:
         name = tags.cloud(item.cloud_tag)

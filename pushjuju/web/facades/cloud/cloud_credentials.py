@@ -17,7 +17,7 @@ from pushjuju.services.requests.cloud import credentials, update_credentials
 from pushjuju.services.requests.cloud.update_credentials import UpdateCredentialsOptions, Updated
 from pushjuju.services.views import cloud_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, is_superuser, require_self
+from pushjuju.web.call import each, is_superuser, require_self, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud_sides import credential_key, sides_of, trial_of
 from pushjuju.web.registry import Facade, Needs, method
@@ -29,16 +29,13 @@ class Credentials(Facade):
     """Shows, stores and removes credentials."""
 
     @method(Needs.LOGIN)
-    def user_credentials(self, params: shapes.UserClouds) -> Results:
+    def user_credentials(self, user_clouds: list[shapes.UserCloud]) -> Results:
         """Return the tags of a user's credentials."""
-        return {"results": [self._tags(item) for item in params.user_clouds]}
+        return {"results": [result_of(self._tags, item) for item in user_clouds]}
 
     def _tags(self, item: shapes.UserCloud) -> StringsResult:
-        try:
-            user, cloud = tags.user(item.user_tag), tags.cloud(item.cloud_tag)
-            require_self(self.ctx, user)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        user, cloud = tags.user(item.user_tag), tags.cloud(item.cloud_tag)
+        require_self(self.ctx, user)
         known = self._known(user).get(cloud, CloudCredentials())
         return {"result": [tags.of_credential(cloud, user, name) for name in sorted(known.credentials)]}
 
@@ -48,16 +45,13 @@ class Credentials(Facade):
     @method(Needs.LOGIN)
     def credential(self, params: Entities) -> Results:
         """Return credentials without their secrets."""
-        return {"results": [self._shown(item.tag) for item in params.entities]}
+        return {"results": [result_of(self._shown, item.tag) for item in params.entities]}
 
     def _shown(self, tag: str) -> dict[str, object]:
-        try:
-            cloud, owner, name = tags.credential(tag)
-            require_self(self.ctx, owner)
-            found = self._find(cloud, owner, name)
-            attributes, hidden = self._attributes(cloud, found, secrets=False)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        cloud, owner, name = tags.credential(tag)
+        require_self(self.ctx, owner)
+        found = self._find(cloud, owner, name)
+        attributes, hidden = self._attributes(cloud, found, secrets=False)
         return {"result": {"auth-type": found.auth_type, "attrs": attributes, "redacted": hidden}}
 
     def _find(self, cloud: str, owner: str, name: str) -> StoredCredential:
@@ -75,21 +69,20 @@ class Credentials(Facade):
         return shown, sorted(set(item.attributes) - set(shown))
 
     @method(Needs.LOGIN)
-    def credential_contents(self, params: shapes.CredentialNames) -> Results:
+    def credential_contents(
+        self, credentials: list[shapes.CredentialName], *, include_secrets: bool
+    ) -> Results:
         """Return credentials of the caller, with the models that use them; nobody sees those of others."""
-        names = [(item.cloud_name, item.credential_name) for item in params.credentials] or [
+        names = [(item.cloud_name, item.credential_name) for item in credentials] or [
             (cloud, name)
             for cloud, known in sorted(self._known(self.user).items())
             for name in known.credentials
         ]
-        return {"results": [self._contents(*item, secrets=params.include_secrets) for item in names]}
+        return {"results": [result_of(self._contents, *item, secrets=include_secrets) for item in names]}
 
     def _contents(self, cloud: str, name: str, *, secrets: bool) -> dict[str, object]:
-        try:
-            found = self._find(cloud, self.user, name)
-            attributes, _ = self._attributes(cloud, found, secrets=secrets)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        found = self._find(cloud, self.user, name)
+        attributes, _ = self._attributes(cloud, found, secrets=secrets)
         key = key_of(self.user, name)
         valid = cloud_documents.validity_of(self.ctx, cloud, key) == "valid"
         content: dict[str, object] = {
@@ -104,9 +97,9 @@ class Credentials(Facade):
     # --- changes ------------------------------------------------------------------------------------------
 
     @method(Needs.LOGIN, changes=True)
-    def add_credentials(self, params: shapes.TaggedCredentials) -> ErrorResults:
+    def add_credentials(self, credentials: list[shapes.TaggedCredential]) -> ErrorResults:
         """Store credentials without a check by the models that use them."""
-        return {"results": [each(self._update, item) for item in params.credentials]}
+        return {"results": [each(self._update, item) for item in credentials]}
 
     def _update(self, item: shapes.TaggedCredential, *, force: bool = True, dry_run: bool = False) -> Updated:
         cloud, owner, name = tags.credential(item.tag)
@@ -128,16 +121,18 @@ class Credentials(Facade):
         return self.ctx
 
     @method(Needs.LOGIN, changes=True)
-    def update_credentials_check_models(self, params: shapes.UpdateCredentials) -> Results:
+    def update_credentials_check_models(
+        self, credentials: list[shapes.TaggedCredential], *, force: bool
+    ) -> Results:
         """Store the credentials that work for all models that use them; `force` is for superusers."""
-        if params.force and not is_superuser(self.ctx):
+        if force and not is_superuser(self.ctx):
             raise errors.ApiError("unexpected force specified", code="bad request")
-        return {"results": [self._checked(item, force=params.force) for item in params.credentials]}
+        return {"results": [self._checked(item, force=force) for item in credentials]}
 
     @method(Needs.LOGIN)
-    def check_credentials_models(self, params: shapes.TaggedCredentials) -> Results:
+    def check_credentials_models(self, credentials: list[shapes.TaggedCredential]) -> Results:
         """Check credentials against the clouds of the models that use them."""
-        return {"results": [self._checked(item, dry_run=True) for item in params.credentials]}
+        return {"results": [self._checked(item, dry_run=True) for item in credentials]}
 
     def _checked(
         self, item: shapes.TaggedCredential, *, force: bool = False, dry_run: bool = False
@@ -164,9 +159,9 @@ class Credentials(Facade):
         ]
 
     @method(Needs.LOGIN, changes=True)
-    def revoke_credentials_check_models(self, params: shapes.RevokeCredentials) -> ErrorResults:
+    def revoke_credentials_check_models(self, credentials: list[shapes.RevokeCredential]) -> ErrorResults:
         """Remove credentials that no model uses."""
-        return {"results": [each(self._revoke, item) for item in params.credentials]}
+        return {"results": [each(self._revoke, item) for item in credentials]}
 
     def _revoke(self, item: shapes.RevokeCredential) -> None:
         cloud, owner, name = tags.credential(item.tag)

@@ -11,7 +11,7 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.machine import spaces
 from pushjuju.services.views import space_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
+from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, Results
@@ -27,26 +27,12 @@ class CreateSpace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateSpaces:
-    """Spaces to make."""
-
-    spaces: list[CreateSpace] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MoveSubnetsOf:
     """Subnets to move to a space, by tags or CIDRs."""
 
     space_tag: str = ""
     subnets: list[str] = field(default_factory=list)
     force: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveSubnets:
-    """Subnets to move to spaces."""
-
-    args: list[MoveSubnetsOf] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,25 +45,11 @@ class RemoveSpaceParam:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveSpaces:
-    """Spaces to remove."""
-
-    space_param: list[RemoveSpaceParam] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RenameSpaceParams:
     """A space to rename."""
 
     from_space_tag: str = ""
     to_space_tag: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenameSpaces:
-    """Spaces to rename."""
-
-    changes: list[RenameSpaceParams] = field(default_factory=list)
 
 
 @facade("Spaces")
@@ -109,17 +81,17 @@ class Spaces(Facade):
         }
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def create_spaces(self, params: CreateSpaces) -> ErrorResults:
+    def create_spaces(self, spaces: list[CreateSpace]) -> ErrorResults:
         """Make spaces."""
-        return {"results": [each(self._create, item) for item in params.spaces]}
+        return {"results": [each(self._create, item) for item in spaces]}
 
     def _create(self, item: CreateSpace) -> None:
         spaces.add(self.ctx, self.model, tags.space(item.space_tag), item.cidrs)
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def move_subnets(self, params: MoveSubnets) -> Results:
+    def move_subnets(self, args: list[MoveSubnetsOf]) -> Results:
         """Move subnets to spaces."""
-        return {"results": [self._moved(item) for item in params.args]}
+        return {"results": [self._moved(item) for item in args]}
 
     def _moved(self, item: MoveSubnetsOf) -> dict[str, object]:
         try:
@@ -134,26 +106,23 @@ class Spaces(Facade):
         return {"new-space": item.space_tag, "moved-subnets": moved}
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def remove_space(self, params: RemoveSpaces) -> Results:
+    def remove_space(self, space_param: list[RemoveSpaceParam]) -> Results:
         """Remove spaces; return the applications whose constraints or bindings name such a space."""
-        return {"results": [self._removed(item) for item in params.space_param]}
+        return {"results": [result_of(self._removed, item) for item in space_param]}
 
     def _removed(self, item: RemoveSpaceParam) -> dict[str, object]:
-        try:
-            name = tags.space(item.space.tag)
-            if item.dry_run:
-                uses = spaces.plan_removal(self.ctx, self.model, name)
-            else:
-                uses = spaces.remove(self.ctx, self.model, name, force=item.force)
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        name = tags.space(item.space.tag)
+        if item.dry_run:
+            uses = spaces.plan_removal(self.ctx, self.model, name)
+        else:
+            uses = spaces.remove(self.ctx, self.model, name, force=item.force)
         found = {"constraints": _applications(uses.constraints), "bindings": _applications(uses.bindings)}
         return {key: listed for key, listed in found.items() if listed}
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def rename_space(self, params: RenameSpaces) -> ErrorResults:
+    def rename_space(self, changes: list[RenameSpaceParams]) -> ErrorResults:
         """Rename spaces."""
-        return {"results": [each(self._rename, item) for item in params.changes]}
+        return {"results": [each(self._rename, item) for item in changes]}
 
     def _rename(self, item: RenameSpaceParams) -> None:
         spaces.rename(self.ctx, self.model, tags.space(item.from_space_tag), tags.space(item.to_space_tag))

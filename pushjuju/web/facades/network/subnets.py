@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from pushjuju.services.views import space_documents
 from pushjuju.web import errors, tags
 from pushjuju.web.registry import Facade, Needs, facade, method
@@ -11,34 +9,19 @@ from pushjuju.web.shapes.common import Results
 from pushjuju.web.shapes.subnets import id_of, subnet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubnetsFilters:
-    """A filter of subnets by space or zone; pushjuju does not know the zones of subnets."""
-
-    space_tag: str = ""
-    zone: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CIDRParams:
-    """Subnets to look up."""
-
-    cidrs: list[str] = field(default_factory=list)
-
-
 @facade("Subnets")
 class Subnets(Facade):
     """The subnets of the model."""
 
     @method(Needs.READ)
-    def list_subnets(self, params: SubnetsFilters) -> Results:
+    def list_subnets(self, space_tag: str, zone: str) -> Results:
         """Return the subnets."""
-        space = tags.space(params.space_tag) if params.space_tag else ""
-        found = {} if params.zone else space_documents.subnets(self.ctx, self.model, space=space)
+        space = tags.space(space_tag) if space_tag else ""
+        found = {} if zone else space_documents.subnets(self.ctx, self.model, space=space)
         return {"results": [subnet(cidr, item["space"]) for cidr, item in found.items()]}
 
     @method(Needs.READ, name="SubnetsByCIDR")
-    def subnets_by_cidr(self, params: CIDRParams) -> Results:
+    def subnets_by_cidr(self, cidrs: list[str]) -> Results:
         """Return subnets by their CIDRs."""
         known = space_documents.subnets(self.ctx, self.model)
         return {
@@ -48,7 +31,7 @@ class Subnets(Facade):
                     if cidr in known
                     else []
                 }
-                for cidr in params.cidrs
+                for cidr in cidrs
             ]
         }
 

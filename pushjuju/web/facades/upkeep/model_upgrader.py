@@ -21,13 +21,6 @@ class UpgradeModel:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelParam:
-    """A model, by its tag."""
-
-    model_tag: str = ""
-
-
 @facade("ModelUpgrader")
 class ModelUpgrader(Facade):
     """Models have no agents: each has the version of the controller."""
@@ -42,6 +35,6 @@ class ModelUpgrader(Facade):
         return {"chosen-version": JUJU_VERSION}
 
     @method(Needs.SUPERUSER)
-    def abort_model_upgrade(self, params: ModelParam) -> None:
+    def abort_model_upgrade(self, model_tag: str) -> None:
         """Do nothing: no upgrade is ever under way."""
-        reach(self.ctx, tags.model_to_reach(params.model_tag), "admin")
+        reach(self.ctx, tags.model_to_reach(model_tag), "admin")

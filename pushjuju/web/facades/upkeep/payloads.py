@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from pushjuju.services.views.listings import payloads
 from pushjuju.web import tags
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadListArgs:
-    """Patterns that a payload must match."""
-
-    patterns: list[str] = field(default_factory=list)
 
 
 @facade("Payloads")
@@ -22,10 +13,10 @@ class Payloads(Facade):
     """The payloads of the model."""
 
     @method(Needs.READ)
-    def list(self, params: PayloadListArgs) -> Results:
+    def list(self, patterns: list[str]) -> Results:
         """Return payloads."""
         found = []
-        for entry in payloads.document(self.ctx, self.model, params.patterns):
+        for entry in payloads.document(self.ctx, self.model, patterns):
             machine = str(entry["machine"])
             found.append(
                 {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypedDict
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views import ssh_targets
 from pushjuju.services.views.ssh_targets import Machine
 from pushjuju.web import errors, tags
+from pushjuju.web.call import result_of
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.workers.provision import hostkeys
@@ -54,15 +54,12 @@ class SSHClient(Facade):
         return file.find(name) or list(machine.ssh.get("host_keys") or ())
 
     def _each(self, params: Entities, answer: Callable[[Machine], dict[str, object]]) -> Results:
-        return {"results": [self._one(item.tag, answer) for item in params.entities]}
+        return {"results": [result_of(self._one, item.tag, answer) for item in params.entities]}
 
     def _one(self, tag: str, answer: Callable[[Machine], dict[str, object]]) -> dict[str, object]:
-        try:
-            if tags.kind_of(tag) not in ("machine", "unit"):
-                raise errors.denied()
-            return answer(ssh_targets.machine_of(self.ctx, self.model, tags.name_of(tag)))
-        except PushjujuError as error:
-            return {"error": errors.told(error)}
+        if tags.kind_of(tag) not in ("machine", "unit"):
+            raise errors.denied()
+        return answer(ssh_targets.machine_of(self.ctx, self.model, tags.name_of(tag)))
 
     @method(Needs.ADMIN)
     def proxy(self) -> UseProxy:
