@@ -127,16 +127,13 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
         tags = [*map(_tag, names), *map(machine_tag, ids)]
         queue = _Queue(tx, EXEC, tags)
         parallel, group = request.parallel, request.execution_group
-        found: dict[str, Unit] = {}
         for name in names:
             try:
                 unit = _unit(tx, name)
             except NotFound as error:
                 queue.refuse(error.message)
             else:
-                found[unit.name] = unit  # a unit may be named twice: by its number and as the leader
-        for unit in found.values():
-            queue.add_unit(unit, EXEC, parameters, parallel=parallel, group=group)
+                queue.add_unit(unit, EXEC, parameters, parallel=parallel, group=group)
         for machine_id in ids:
             if tx.find(Machine, "machine_get", id=machine_id) is None:
                 queue.refuse(f"machine {machine_id} not found")
@@ -205,8 +202,7 @@ class _Queue:
 
 
 def _tag(receiver: str) -> str:
-    name, slash, rest = receiver.partition("/")
-    return f"unit-{name}-{rest}" if slash and rest == "leader" else unit_tag(receiver)
+    return receiver if receiver.endswith(LEADER) else unit_tag(receiver)
 
 
 def _unit(tx: ModelTx, name: str) -> Unit:
@@ -227,7 +223,10 @@ def _unit(tx: ModelTx, name: str) -> Unit:
 
 
 def _units_asked(tx: ModelTx, request: CommandRequest) -> list[str]:
-    found = list(request.units)
+    found = [
+        (leadership.holder(tx, name.removesuffix(LEADER)) or name) if name.endswith(LEADER) else name
+        for name in request.units
+    ]
     for name in request.applications:
         if tx.find(Application, "application_get", name=name) is None:
             raise not_found("application", name)

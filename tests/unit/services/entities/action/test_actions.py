@@ -80,6 +80,16 @@ def test_the_leader_is_a_real_unit(runtime: TestController) -> None:
     assert [item.receiver for item in run(runtime, "ping", "web/leader").tasks] == ["web/0"]
 
 
+def test_a_summary_names_the_leader_as_juju_does(runtime: TestController) -> None:
+    """`run` keeps the words of the user, `exec` has the unit."""
+    for ask, summary in (
+        (lambda: run(runtime, "ping", "web/leader"), "ping run on web/leader"),
+        (lambda: execute(runtime, units=["web/leader", "web/0"]), "juju-exec run on unit-web-0"),
+    ):
+        number = ask().operation
+        assert tasks.show_operation(runtime.ctx, runtime.model, number)["summary"] == summary
+
+
 @pytest.mark.parametrize(
     ("action", "receiver", "parameters", "error"),
     [
