@@ -211,22 +211,24 @@ def _unit(tx: ModelTx, name: str) -> Unit:
     Raises:
         NotFound: The unit does not exist, or the application has no leader; the message is Juju's.
     """
-    if name.endswith(LEADER):
-        application = name.removesuffix(LEADER)
-        name = leadership.holder(tx, application) or ""
-        if not name:
-            raise NotFound(f'could not determine leader for "{application}"')
+    name = _named(tx, name)
     unit = tx.find(Unit, "unit_get", name=name)
     if unit is None or unit.life == Life.DEAD:
         raise not_found("unit", name)
     return unit
 
 
+def _named(tx: ModelTx, name: str) -> str:
+    """Return the name of a unit, for `APPLICATION/leader` that of the leader."""
+    application = name.removesuffix(LEADER)
+    found = name if application == name else leadership.holder(tx, application)
+    if not found:
+        raise NotFound(f'could not determine leader for "{application}"')
+    return found
+
+
 def _units_asked(tx: ModelTx, request: CommandRequest) -> list[str]:
-    found = [
-        (leadership.holder(tx, name.removesuffix(LEADER)) or name) if name.endswith(LEADER) else name
-        for name in request.units
-    ]
+    found = [_named(tx, name) for name in request.units]
     for name in request.applications:
         if tx.find(Application, "application_get", name=name) is None:
             raise not_found("application", name)
