@@ -128,16 +128,13 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
         tags = [*map(_tag, names), *map(machine_tag, ids)]
         queue = _Queue(tx, EXEC, tags)
         parallel, group = request.parallel, request.execution_group
-        found: dict[str, Unit] = {}
         for name in names:
             try:
                 unit = _unit(tx, name)
             except NotFound as error:
                 queue.refuse(error.message)
             else:
-                found[unit.name] = unit  # a unit may be named twice: by its number and as the leader
-        for unit in found.values():
-            queue.add_unit(unit, EXEC, parameters, parallel=parallel, group=group)
+                queue.add_unit(unit, EXEC, parameters, parallel=parallel, group=group)
         for machine_id in ids:
             if tx.find(Machine, "machine_get", id=machine_id) is None:
                 queue.refuse(f"machine {machine_id} not found")
@@ -206,8 +203,7 @@ class _Queue:
 
 
 def _tag(receiver: str) -> str:
-    name, slash, rest = receiver.partition("/")
-    return f"unit-{name}-{rest}" if slash and rest == "leader" else unit_tag(receiver)
+    return receiver if receiver.endswith(LEADER) else unit_tag(receiver)
 
 
 def _unit(tx: ModelTx, name: str) -> Unit:
@@ -216,19 +212,24 @@ def _unit(tx: ModelTx, name: str) -> Unit:
     Raises:
         NotFound: The unit does not exist, or the application has no leader; the message is Juju's.
     """
-    if name.endswith(LEADER):
-        application = name.removesuffix(LEADER)
-        name = leadership.holder(tx, application) or ""
-        if not name:
-            raise NotFound(f'could not determine leader for "{application}"')
+    name = _named(tx, name)
     unit = tx.find(Unit, "unit_get", name=name)
     if unit is None or unit.life == Life.DEAD:
         raise not_found("unit", name)
     return unit
 
 
+def _named(tx: ModelTx, name: str) -> str:
+    """Return the name of a unit, for `APPLICATION/leader` that of the leader."""
+    application = name.removesuffix(LEADER)
+    found = name if application == name else leadership.holder(tx, application)
+    if not found:
+        raise NotFound(f'could not determine leader for "{application}"')
+    return found
+
+
 def _units_asked(tx: ModelTx, request: CommandRequest) -> list[str]:
-    found = list(request.units)
+    found = [_named(tx, name) for name in request.units]
     for name in request.applications:
         applications.get(tx, name)
         every = tx.list(Unit, "unit_of_application", application=name)

@@ -83,7 +83,7 @@ def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, An
     with ctx.change(model) as tx:
         found = applications.require_alive(tx, name)
         if found.subordinate:
-            raise NotValid(f'application "{name}" is a subordinate: its units run where its principals run')
+            raise NotValid("constraints do not apply to subordinate applications")
         tx.run("application_set_constraints", name=name, constraints=json.dumps(dict(values)))
 
 

@@ -198,11 +198,16 @@ def test_parameters(lab: Run, tmp_path: Path) -> None:
 
 
 def test_commands_are_joined(lab: Run) -> None:
-    lab("exec", "--unit", "web/leader,web/1", "--background", "--", "printf", "%s", "a b")
+    lab("exec", "--unit", "web/0,web/1", "--background", "--", "printf", "%s", "a b")
     assert _parameters(lab, "1")["command"] == "printf %s 'a b'"
     lab("exec", "--machine", "0", "--background", "echo $HOME | cat", "--wait=5s")
     lab("exec", "--machine", "0", "--background", "echo $HOME | cat")
-    assert _parameters(lab, "3") == {"command": "echo $HOME | cat", "timeout": 300_000_000_000}
+    assert _parameters(lab, "4") == {"command": "echo $HOME | cat", "timeout": 300_000_000_000}
+
+
+def test_commands_for_a_leader_need_one(lab: Run) -> None:
+    ended = lab("exec", "--unit", "web/leader,web/1", "--background", "true")
+    assert (ended.status, ended.err) == (1, 'ERROR could not determine leader for "web"\n')
 
 
 def test_output_of_commands(lab: Run, machines: Machines) -> None:

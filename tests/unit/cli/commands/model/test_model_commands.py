@@ -45,6 +45,17 @@ def test_constraints_of_a_model_are_kept_shown_and_replaced(lab: Run) -> None:
     assert ok(lab("model-constraints")) == "virt-type=container\n"
 
 
+def test_subordinates_have_no_constraints(lab: Run, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "metadata.yaml").write_text(
+        "{name: sub, summary: s, description: d, series: [noble], subordinate: true,"
+        " requires: {host: {interface: juju-info, scope: container}}}\n"
+    )
+    (tmp_path / "sub" / "dispatch").touch(0o755)
+    ok(lab("deploy", str(tmp_path / "sub"), "--no-wait"))
+    refused(lab("set-constraints", "sub", "mem=1G"), "constraints do not apply to subordinate applications")
+
+
 def test_what_the_cloud_makes_of_constraints_is_told_when_they_are_set(lab: Run) -> None:
     ok(lab("deploy", CHARM, "web", "--no-wait"))
     for words in (("set-model-constraints",), ("set-constraints", "web")):

@@ -80,6 +80,22 @@ def test_the_leader_is_a_real_unit(runtime: TestController) -> None:
     assert [item.receiver for item in run(runtime, "ping", "web/leader").tasks] == ["web/0"]
 
 
+def test_commands_for_an_unknown_leader_are_refused(runtime: TestController) -> None:
+    assert runtime.refused(lambda: execute(runtime, units=["db/leader", "web/0"])) == (
+        'could not determine leader for "db"'
+    )
+
+
+def test_a_summary_names_the_leader_as_juju_does(runtime: TestController) -> None:
+    """`run` keeps the words of the user, `exec` has the unit."""
+    for ask, summary in (
+        (lambda: run(runtime, "ping", "web/leader"), "ping run on web/leader"),
+        (lambda: execute(runtime, units=["web/leader", "web/0"]), "juju-exec run on unit-web-0"),
+    ):
+        number = ask().operation
+        assert tasks.show_operation(runtime.ctx, runtime.model, number)["summary"] == summary
+
+
 @pytest.mark.parametrize(
     ("action", "receiver", "parameters", "error"),
     [
