@@ -121,7 +121,7 @@ class Site:
         back = (
             ModelPages.of(f"{path['owner']}/{path['model']}").page() if to_model and "model" in path else ""
         )
-        return self._html("failed.html", {"title": title, "text": text, "back": back, "user": ""}, status)
+        return self._html("told.html", {"title": title, "text": text, "back": back, "user": ""}, status)
 
     def _html(self, template: str, values: dict[str, Any], status: int = 200) -> web.Response:
         text = rendering.render(template, SystemClock().now(), values)
@@ -206,7 +206,7 @@ class Site:
         if entered is None:
             text = "This link has been used, or is too old. `pushjuju dashboard` makes another."
             return self._failed(request, 403, text)
-        answer = self._html("enter.html", {"title": "Dashboard", "user": "", "to": ROOT})
+        answer = self._html("told.html", {"title": "You are logged in", "user": "", "to": ROOT})
         await self._begin(answer, entered)
         return answer
 
