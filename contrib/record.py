@@ -63,7 +63,7 @@ def lines() -> Iterator[Line]:
     """Run the commands and yield the lines of the terminal."""
     second = 0.0
     with tempfile.TemporaryDirectory(prefix="pushjuju-record-") as folder:
-        home = PlayedHome(Path(folder), _Hooks())
+        home = PlayedHome(Path(folder), Hooks())
         for command in COMMANDS.splitlines():
             yield Line(f"$ {command}", second)
             ended = home(*shlex.split(command, comments=True)[1:])
@@ -74,7 +74,7 @@ def lines() -> Iterator[Line]:
             yield Line("", second)
 
 
-class _Hooks:
+class Hooks:
     """What the charm's hooks do: the second config-changed hook finds a full disk."""
 
     def __init__(self) -> None:

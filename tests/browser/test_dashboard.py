@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from contrib import screenshots
 from pushjuju.core.errors import StoreBusy
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
@@ -157,6 +158,13 @@ def paths_of(house: TestController) -> list[str]:
         *("relations", "storage", "resources", "offers", "secrets", "access", "settings", "history", "plan"),
     )
     return ["/ui/", "/ui/controller", *(f"/ui/m/admin/shop/{name}" for name in names)]
+
+
+def test_the_screenshot_of_the_docs_is_taken_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screenshots, "FOLDER", tmp_path)
+    screenshots.main()
+    (made,) = tmp_path.iterdir()
+    assert (made.name, made.read_bytes()[:4]) == ("dashboard-unit.png", b"\x89PNG")
 
 
 async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: TestController) -> None:

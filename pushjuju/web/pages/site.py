@@ -31,6 +31,7 @@ from pushjuju.web.pages.visit import Content, NoModel, Page, Visit, may_see, vis
 
 _READS_ONLY = "this dashboard only reads: it was started with --read-only"
 _LARGEST_CHANGE, _MOST_FIELDS = 1 << 20, 5000
+_BUSY_S = "5"
 _STATUS = {errors.UNAUTHORIZED: 401, errors.TRY_AGAIN: 429, errors.NOT_FOUND: 404, "not valid": 400}
 _TEXTS = {404: "There is no such page.", 405: "This address takes no such request."}
 _PATIENT = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -121,7 +122,10 @@ class Site:
         back = (
             ModelPages.of(f"{path['owner']}/{path['model']}").page() if to_model and "model" in path else ""
         )
-        return self._html("failed.html", {"title": title, "text": text, "back": back, "user": ""}, status)
+        values = {"title": title, "text": text, "back": back, "user": ""}
+        if status == 503 and request.method == "GET":  # the page comes by itself when the store is free
+            values |= {"to": request.path_qs, "after": _BUSY_S}
+        return self._html("told.html", values, status)
 
     def _html(self, template: str, values: dict[str, Any], status: int = 200) -> web.Response:
         text = rendering.render(template, SystemClock().now(), values)
@@ -206,7 +210,7 @@ class Site:
         if entered is None:
             text = "This link has been used, or is too old. `pushjuju dashboard` makes another."
             return self._failed(request, 403, text)
-        answer = self._html("enter.html", {"title": "Dashboard", "user": "", "to": ROOT})
+        answer = self._html("told.html", {"title": "You are logged in", "user": "", "to": ROOT})
         await self._begin(answer, entered)
         return answer
 

@@ -14,6 +14,7 @@ import aiohttp
 import pytest
 
 from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import StoreBusy
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import logs, statuses, tokens
 from pushjuju.services.entities.basis import users as access
@@ -24,7 +25,7 @@ from pushjuju.services.views import hook_runs
 from pushjuju.store.tx import ModelTx
 from pushjuju.web import limits, login
 from pushjuju.web.login import LoggedIn
-from pushjuju.web.pages import rendering, sessions, tables
+from pushjuju.web.pages import rendering, sessions, site, tables
 from pushjuju.web.pages.loopback import Loopback, address_of
 from pushjuju.web.pages.routes import PAGES
 from tests.world.api import PASSWORD, ApiWorld
@@ -367,6 +368,21 @@ async def test_unknown_names_and_broken_addresses_are_pages(served: ApiWorld, bu
         assert f'<a href="{base}">Back to the model</a>' in (await browser.get(f"{base}a/none"))[1]
         assert "Back to the model" not in (await browser.get("/ui/m/admin/none/u/web/0"))[1]
         assert "There is no such page." in text
+
+
+async def test_a_page_of_a_busy_store_comes_by_itself_later(
+    served: ApiWorld, busy: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreBusy("the store is busy")
+
+    async with browsing(served, "admin") as browser:
+        with monkeypatch.context() as patch:
+            patch.setattr(site, "visit_of", refuse)
+            status, text = await browser.get("/ui/m/admin/shop/units?name=%22%3Eweb")
+        again = '<meta http-equiv="refresh" content="5; url=/ui/m/admin/shop/units?name=%22%3Eweb">'
+        assert (status, again in text) == (503, True)
+        assert (await browser.get("/ui/m/admin/shop/units"))[0] == 200
 
 
 async def test_the_log_is_found_by_entity_level_and_text(served: ApiWorld, busy: TestController) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.action import task_table as formatters
-from pushjuju.cli.commands.action.action_specs import application_of
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.portable.names import is_application
+from pushjuju.portable.quote import quote
 from pushjuju.services.views import tasks
 
 
@@ -38,3 +39,10 @@ def list_actions(cli: Cli, args: tuple[str, ...], *, model: str, schema: bool) -
         return cli.output.write({key: dict(spec.schema) for key, spec in found.items()})
     descriptions = {key: spec.description for key, spec in found.items()}
     return cli.output.write(descriptions, {"tabular": formatters.actions_table})
+
+
+def application_of(args: tuple[str, ...]) -> str:
+    """Return the name of the application that a command about actions names first."""
+    if not is_application(args[0]):
+        raise UsageError(f"invalid application name {quote(args[0])}")
+    return args[0]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pushjuju.cli.commands.action import list_actions
 from pushjuju.cli.commands.action import task_table as formatters
-from pushjuju.cli.commands.action.action_specs import application_of
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
@@ -24,7 +24,7 @@ from pushjuju.services.views import tasks
 )
 def show_action(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Show an action with its parameters."""
-    name = application_of(args)
+    name = list_actions.application_of(args)
     if len(args) < 2:
         raise UsageError("no action name specified")
     opened = session.open_model(cli, model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.charm.term_check import check_term
+from pushjuju.cli.commands.charm import list_agreements
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.refusing import refusal
@@ -19,7 +19,7 @@ from pushjuju.cli.syntax.refusing import refusal
 def agree(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:
     """Print that there are no terms."""
     del args
-    check_term(cli, controller)
+    list_agreements.check_term(cli, controller)
     if not yes:
         raise refusal("agree", "no charm asks for terms any more")
     cli.console.info("There are no terms to agree to.")

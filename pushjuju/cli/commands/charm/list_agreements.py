@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.charm.term_check import check_term
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
 
 
 @command(
@@ -21,3 +21,9 @@ def agreements(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:
     cli.output.write([], {"tabular": lambda _document: ""})
     if cli.output.form == "tabular":
         cli.console.info("No agreements to display.")
+
+
+def check_term(cli: Cli, controller: str) -> None:
+    """Refuse an unknown controller, although the commands about terms do not use the controller."""
+    if controller:
+        session.open_controller(cli, controller)

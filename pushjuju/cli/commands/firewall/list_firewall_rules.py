@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.table import heads
@@ -12,6 +11,8 @@ from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.work import session
 from pushjuju.portable.gotypes import Struct
 from pushjuju.services.requests.model import model_config
+
+DEPRECATED = 'Firewall rules have been moved to model-config settings "ssh-allow" and\n"saas-ingress-allow".'
 
 
 def _table(rules: list[dict[str, Any]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED
+from pushjuju.cli.commands.firewall import list_firewall_rules
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, failures, session
@@ -39,7 +39,7 @@ def set_firewall_rule(
     if args[0] not in model_config.FIREWALL_KEYS:
         known = ", ".join(sorted(model_config.FIREWALL_KEYS))
         raise NotValid(f"service {quote(args[0])} not supported", hint=f"services: {known}")
-    cli.console.warn(DEPRECATED)
+    cli.console.warn(list_firewall_rules.DEPRECATED)
     opened = session.open_model(cli, model)
     model_config.set_firewall_rule(opened.ctx, opened.uuid, args[0], cidrs)
     drive.settle(cli, opened.ctx, opened.uuid, touched=failures.EVERY_MACHINE, no_wait=no_wait)

@@ -11,7 +11,6 @@ from pushjuju.charms.format import arguments, url
 from pushjuju.charms.values import model as charms
 from pushjuju.cli.commands.charm import store_names
 from pushjuju.cli.commands.resource import resource_table as formatters
-from pushjuju.cli.commands.resource.resource_texts import NOTHING
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
@@ -42,7 +41,7 @@ def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str
     else:
         found = resource_documents.declared(_declared(cli, args[0], model=model).values())
     if not found:
-        cli.console.info(NOTHING)
+        cli.console.info(formatters.NOTHING)
         return
     cli.output.write(found, {"tabular": formatters.charm_table})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.resource import resource_table as formatters
-from pushjuju.cli.commands.resource.resource_texts import NOTHING
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
@@ -37,7 +36,7 @@ def resources(cli: Cli, args: tuple[str, ...], *, model: str, details: bool) -> 
     application = target.partition("/")[0]
     every = resource_documents.listing(opened.ctx, opened.uuid, application)
     if not every.resources:
-        cli.console.info(NOTHING)
+        cli.console.info(formatters.NOTHING)
         return
     unit = target if "/" in target else ""
     if details:

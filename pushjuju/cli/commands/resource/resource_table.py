@@ -10,6 +10,8 @@ from pushjuju.cli.terminal.tabwriter import TabWriter
 if TYPE_CHECKING:
     from pushjuju.services.views.resource_documents import Detail, Shown
 
+NOTHING = "No resources to display."
+
 
 def table(found: Sequence[Shown], *, of_unit: bool) -> str:
     """Return the resources of an application, or of a unit."""
