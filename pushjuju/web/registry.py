@@ -59,7 +59,6 @@ class Method:
         blocked_by: The set of disabled commands that forbids the method (`blocks.SETS`), or empty.
         changes: True for a method that changes something.
         waits: True for a coroutine, which runs in the event loop and not in a thread.
-        watch: True for a method of a watcher, which the request names by its id.
     """
 
     facade: type[Facade]
@@ -83,11 +82,9 @@ class Method:
         if self.params is None:
             return {}
         found = decode(self.params, given)
-        return (
-            {item.name: getattr(found, item.name) for item in fields(found)}
-            if self.spread
-            else {"params": found}
-        )
+        if not self.spread:
+            return {"params": found}
+        return {item.name: getattr(found, item.name) for item in fields(found)}
 
 
 class Facade:

@@ -111,7 +111,7 @@ SWITCHES = frozenset((
 ))  # fmt: skip
 FIXED: Mapping[str, str] = {
     "shell": "bash zsh fish", "driver": "run processes drain move key join renew-key",
-    "metricsword": "token",
+    "metricsword": "token", "access": "read write admin consume login superuser",
     "notifyword": "add list events test remove",
     "waited": "application machine model unit",
     "level": "TRACE DEBUG INFO WARNING ERROR", "none": "", "commands": "all destroy-model remove-object",

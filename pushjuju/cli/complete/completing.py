@@ -230,11 +230,6 @@ def _choices_of(line: Line, flag: str) -> Iterator[Offer]:
             yield from ((choice, "") for choice in choices)
 
 
-def _levels(_line: Line) -> Iterator[Offer]:
-    """Offer the levels of access that `grant` takes; the user and the entities are not typed yet."""
-    return ((word, "") for word in ("read", "write", "admin", "consume", "login", "superuser"))
-
-
 def _our_words(_line: Line) -> Iterator[Offer]:
     """Offer the commands whose documents have a published schema."""
     folder = os.path.join(_package(), "cli", "schemas")  # noqa: PTH118
@@ -523,7 +518,6 @@ _OFFERS: Mapping[str, Callable[[Line], Iterator[Offer]]] = {
     "flag": _flags,
     "format": _formats,
     "choice": _choices,
-    "access": _levels,
     "ours": _our_words,
     "controller": _controllers,
     "cloud": _of_clouds("clouds"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from pushjuju import JUJU_VERSION
@@ -34,13 +33,6 @@ UserAccessResults = ResultsOf[UserAccessResult]
 ControllerConfigResult = TypedDict("ControllerConfigResult", {"config": dict[str, object]})
 ControllerVersion = TypedDict("ControllerVersion", {"version": str, "git-commit": str})
 _NOT_HERE = "pushjuju destroy-controller on the host of the controller destroys it"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveBlocks:
-    """Params of RemoveBlocks; `all` must be True."""
-
-    all: bool = False
 
 
 @facade("Controller")
@@ -146,9 +138,9 @@ class Controller(Facade):
         }
 
     @method(Needs.SUPERUSER, changes=True)
-    def remove_blocks(self, params: RemoveBlocks) -> None:
+    def remove_blocks(self, *, all: bool) -> None:  # noqa: A002 - its name on the wire
         """Enable all commands in all models again."""
-        if not params.all:
+        if not all:
             raise errors.not_supported("not supported: only all blocks of a controller are removed at once")
         model_blocks.enable_everywhere(self.ctx)
 

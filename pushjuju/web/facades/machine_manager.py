@@ -61,14 +61,6 @@ class DestroyMachines:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetryProvisioning:
-    """Machines whose start is to be tried again."""
-
-    machines: list[str] = field(default_factory=list)
-    all: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateChannel:
     """A machine, and the channel of the base that it is to have."""
 
@@ -146,11 +138,11 @@ class MachineManager(Facade):
         return {"info": {"machine-id": name, "destroyed-units": gone}}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def retry_provisioning(self, params: RetryProvisioning) -> Results:
+    def retry_provisioning(self, machines: list[str], *, all: bool) -> Results:  # noqa: A002 - its name on the wire
         """Try again to start machines."""
-        ids = [] if params.all else [tags.machine(tag) for tag in params.machines]
+        ids = [] if all else [tags.machine(tag) for tag in machines]
         provisioning.retry_provisioning(self.ctx, self.model, ids)
-        return {"results": [{} for _ in params.machines]}
+        return {"results": [{} for _ in machines]}
 
     @method(Needs.READ)
     async def watch_upgrade_series_notifications(self, params: Entities) -> Results:

@@ -80,13 +80,18 @@ class ModelManager(Defaults):
         return {"user-models": model_shapes.of_user(self.ctx, user)}
 
     @method(Needs.LOGIN)
-    def list_model_summaries(self, params: shapes.ModelSummariesRequest) -> shapes.ModelSummaryResults:
+    def list_model_summaries(
+        self,
+        user_tag: str,
+        *,
+        all: bool,  # noqa: A002 - its name on the wire
+    ) -> shapes.ModelSummaryResults:
         """Return the models that a user has access to, or all of them for a superuser."""
-        user = tags.user(params.user_tag)
+        user = tags.user(user_tag)
         require_self(self.ctx, user)
-        if params.all:
+        if all:
             require_superuser(self.ctx)
-        every = params.all or (user == self.user and is_superuser(self.ctx))
+        every = all or (user == self.user and is_superuser(self.ctx))
         return {"results": model_shapes.summaries(self.ctx, user, self.call.version, every=every)}
 
     @method(Needs.LOGIN)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
 
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import Base, Entities, Entity
+from pushjuju.web.shapes.common import Base, Entity
 from pushjuju.web.shapes.constraints import Value
 from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams
 
@@ -165,15 +165,6 @@ class ExposedEndpointParams:
 
     expose_to_spaces: list[str] = field(default_factory=list)
     expose_to_cidrs: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitsResolved:
-    """Units in error whose failed hook is to be retried or skipped."""
-
-    tags: Entities = field(default_factory=Entities)
-    retry: bool = False
-    all: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

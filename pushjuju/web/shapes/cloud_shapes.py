@@ -77,14 +77,6 @@ class AddCloud:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListClouds:
-    """The user whose clouds to list; only superusers may list `all`."""
-
-    user_tag: str = ""
-    all: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyCloudAccess:
     """Access to clouds to grant or revoke."""
 

@@ -32,14 +32,6 @@ class DestroyModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSummariesRequest:
-    """The user whose models to list, or all models."""
-
-    user_tag: str = ""
-    all: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyModelAccess:
     """A change of one user's access to a model."""
 

@@ -5,6 +5,7 @@ Mirrors: juju agent/paths and worker/uniter/paths.go (3.6). ``root`` stands befo
 
 from __future__ import annotations
 
+import fcntl
 import os
 import zlib
 
@@ -95,6 +96,21 @@ class Layout:
         if len(os.fsencode(path)) <= SOCKET_PATH_MAX:
             return path
         return "/run/pushjuju-%08x.socket" % zlib.crc32(os.fsencode(path))
+
+
+def is_held(path: str) -> bool:
+    """Return True when a process holds the lock of a file, which ends with the process."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def read_text(path: str, default: str = "") -> str:

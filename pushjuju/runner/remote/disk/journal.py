@@ -134,21 +134,6 @@ class Entry:
         return str(self.begin.get("id", ""))
 
 
-def running(path: str) -> bool:
-    """Return True when a process still holds the journal file of its operation."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
-
-
 def close_entry(entry: Entry, result: frames.Result) -> None:
     """Write the result of an operation whose runner died; write a first line, too, when it is missing."""
     fd = os.open(entry.path, os.O_RDWR | os.O_CLOEXEC)

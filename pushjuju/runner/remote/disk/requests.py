@@ -13,6 +13,7 @@ import fcntl
 import os
 
 from pushjuju.portable.jsontext import dumps, loads
+from pushjuju.runner.remote.base import layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,13 +130,13 @@ def waiting(base: str) -> list[dict[str, Any]]:
     for name in names:
         path = folder(base) + "/" + name
         if is_id(name):
-            if _is_held(path):
+            if layout.is_held(path):
                 document = _read(path)
                 if document is not None:
                     found.append(document)
             else:
                 _withdraw_abandoned(path)
-        elif name.endswith(DONE) and not _is_held(path[: -len(DONE)] + BEGUN):
+        elif name.endswith(DONE) and not layout.is_held(path[: -len(DONE)] + BEGUN):
             _remove(path[: -len(DONE)])
         elif name.endswith(BELL) and name[: -len(BELL)] not in known:
             _unlink(path)
@@ -159,7 +160,7 @@ def claim(base: str, request_id: str) -> bool:
     path = folder(base) + "/" + request_id
     if not is_id(request_id):
         return False
-    if os.path.exists(path) and not _is_held(path):
+    if os.path.exists(path) and not layout.is_held(path):
         _withdraw_abandoned(path)
         return False
     try:
@@ -174,7 +175,7 @@ def answer(base: str, request_id: str, code: int, stdout: bytes = b"", stderr: b
     path = folder(base) + "/" + request_id
     if not claim(base, request_id) or os.path.exists(path + DONE):
         return
-    if not _is_held(path + BEGUN):
+    if not layout.is_held(path + BEGUN):
         _remove(path)
         return
     with open(path + DONE + NEW, "wb") as file:
@@ -240,21 +241,6 @@ def _read(path: str) -> dict[str, object] | None:
     except (OSError, ValueError):
         return None
     return document if isinstance(document, dict) else None
-
-
-def _is_held(path: str) -> bool:
-    """Return True when the process that made a request still lives."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
 
 
 def _ring(path: str) -> None:

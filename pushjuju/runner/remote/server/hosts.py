@@ -8,7 +8,7 @@ import os
 import select
 
 from pushjuju.portable.jsontext import dumps, loads
-from pushjuju.runner.remote.base import wire
+from pushjuju.runner.remote.base import layout, wire
 from pushjuju.runner.remote.base.results import describe, error_result, monotonic, refusal, result_frame
 from pushjuju.runner.remote.disk import journal
 from pushjuju.runner.remote.operation import families
@@ -352,7 +352,7 @@ class Hosts:
     def look_after_foreign(self) -> None:
         """Notice the end of operations whose process is connected to another server, or to no server."""
         for running in [one for one in self.state.running.values() if one.channel is None]:
-            if not journal.running(self.state.journal_file(running.op_id)):
+            if not layout.is_held(self.state.journal_file(running.op_id)):
                 self._gone(running)
 
     def answer_unheard(self) -> None:

@@ -46,7 +46,7 @@ class Ledger:
     def _adopt_one(self, path: str) -> None:
         try:
             entry = journal.Entry(path)
-            held = entry.result is None and journal.running(path)
+            held = entry.result is None and layout.is_held(path)
             if entry.result is None and not held:
                 entry = journal.Entry(path)  # the operation may have ended between the reads
         except OSError:
@@ -171,7 +171,7 @@ def forget_programs(paths: layout.Layout) -> None:
     """Delete programs of other versions that no process runs any more."""
     busy = set()
     for path in journal.entries(paths.journal):
-        if journal.running(path):
+        if layout.is_held(path):
             try:
                 busy.add(journal.Entry(path).begin.get("program"))
             except OSError:

@@ -16,6 +16,7 @@ from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
+from pushjuju.web.shapes.common import Entities
 from pushjuju.web.shapes.constraints import Value, known
 
 
@@ -117,14 +118,12 @@ class Settings(Facade):
         expose.unexpose(self.ctx, self.model, application, exposed_endpoints)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def resolve_unit_errors(self, params: shapes.UnitsResolved) -> ErrorResults:
+    def resolve_unit_errors(self, tags: Entities, *, retry: bool, all: bool) -> ErrorResults:  # noqa: A002 - its name on the wire
         """Resolve failed hooks: run them again, or skip them."""
-        if params.all:
-            resolved.resolve_all(self.ctx, self.model, retry=params.retry)
+        if all:
+            resolved.resolve_all(self.ctx, self.model, retry=retry)
             return {"results": []}
-        return {
-            "results": [each(self._resolve, item.tag, retry=params.retry) for item in params.tags.entities]
-        }
+        return {"results": [each(self._resolve, item.tag, retry=retry) for item in tags.entities]}
 
     def _resolve(self, tag: str, *, retry: bool) -> None:
         resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)

@@ -84,13 +84,13 @@ class Cloud(Credentials):
         return {"result": {**self._shape(found), "users": listed}}
 
     @method(Needs.LOGIN)
-    def list_cloud_info(self, params: shapes.ListClouds) -> Results:
+    def list_cloud_info(self, user_tag: str, *, all: bool) -> Results:  # noqa: A002 - its name on the wire
         """Return the clouds of a user, with the user's access."""
-        user = tags.user(params.user_tag)
+        user = tags.user(user_tag)
         require_self(self.ctx, user)
-        if params.all:
+        if all:
             require_superuser(self.ctx)
-        found = self._visible("" if params.all else user)
+        found = self._visible("" if all else user)
         with self.ctx.store.read() as tx:
             levels = {name: self._level(tx, name, user) for name in found}
         return {

@@ -47,11 +47,11 @@ def test_journal_remembers_and_tells_who_runs(tmp_path: Path) -> None:
     writer.write("events", [{"seq": 1, "e": {}}])
     path = writer.path
     assert journal.entries(str(tmp_path)) == [path]
-    assert journal.running(path)
+    assert layout.is_held(path)
     with pytest.raises(FileExistsError):
         journal.Writer(str(tmp_path), "web/0:1")
     os.close(writer.fd)
-    assert not journal.running(path)
+    assert not layout.is_held(path)
     entry = journal.Entry(path)
     assert (entry.op_id, len(entry.events), entry.result) == ("web/0:1", 1, None)
     journal.close_entry(entry, {"outcome": "terminated"})
