@@ -201,7 +201,9 @@ def move_to_database(path: Path, url: str, uuid: str) -> None:
     with undone, contextlib.closing(Store.open(path)) as store:
         moves.prepare(url, uuid)
         here, there = Blobs(path.parent / BLOBS), moves.blobs(url, uuid, path.parent / BLOBS)
-        _send_all(store, here, there)
+        with store.read() as tx:
+            names = blob_names(tx)
+        _send_each(names, here, there)
         with store.write() as tx:  # nobody writes until the file is marked
             _send_each(blob_names(tx), here, there)  # those that are new since
             moves.keep_host_keys(url, uuid, _host_keys(path.parent))
@@ -249,14 +251,8 @@ def blob_names(tx: Tx) -> list[str]:
     return sorted({row["sha256"] for row in tx.rows("blob_names") if row["sha256"]})
 
 
-def _send_all(store: Store, here: Blobs, there: Blobs) -> None:
-    """Copy the blobs that a store names from one place to another."""
-    with store.read() as tx:
-        names = blob_names(tx)
-    _send_each(names, here, there)
-
-
 def _send_each(names: Iterable[str], here: Blobs, there: Blobs) -> None:
+    """Copy blobs from one place to another."""
     for name in names:
         if (path := here.find(name)) is not None:  # a missing archive is missing in both places
             there.keep(path, name)

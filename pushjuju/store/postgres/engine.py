@@ -23,7 +23,7 @@ from pushjuju.core.errors import StoreAway, StoreDamaged, StoreError, StoreTooNe
 from pushjuju.store.files import waits
 from pushjuju.store.files.waits import Patience
 from pushjuju.store.journal import MOST_NEWS, Journal
-from pushjuju.store.postgres import address, ahead, blobs, durability, schema, sessions, wakes
+from pushjuju.store.postgres import address, ahead, blobs, schema, sessions, wakes
 from pushjuju.store.postgres.absence import Attempts
 from pushjuju.store.postgres.clock import ServerClock
 from pushjuju.store.postgres.faults import NOT_MADE, PERHAPS_MADE, explain_error, is_of_the_store
@@ -371,7 +371,7 @@ class PostgresEngine:
             yield "blob_reads_total", (kind,), number, ""
 
     def standby(self) -> bool | None:
-        return durability.standby(self.connection)
+        return sessions.standby(self.connection)
 
     def throw_away(self) -> None:
         raise StoreError("a store in PostgreSQL is never a copy")  # `plan` copies it to a file first
@@ -392,7 +392,7 @@ class PostgresEngine:
 
     def doubts(self) -> list[str]:
         with self._between():
-            return durability.doubts(self.connection, self._place.shown)
+            return sessions.doubts(self.connection, self._place.shown)
 
     def close(self) -> None:
         self._link.close()

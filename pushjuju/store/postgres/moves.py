@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg import sql
 
 from pushjuju.core.errors import Conflict, StoreError
 from pushjuju.store.postgres import address, schema, transfer
@@ -79,7 +78,7 @@ def give_up(url: str, uuid: str) -> None:
     with address.linked(address.parsed(url)) as link:
         for (table,) in link.execute(asked, [name]).fetchall():
             with suppress(psycopg.Error):  # a table with defaults needs the room of others
-                link.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.Identifier(name, table)))
+                link.execute(f"DROP TABLE {name}.{table} CASCADE")
         _drop(link, name)
 
 
@@ -104,7 +103,7 @@ def leave(connection: Connection, stamp: str) -> None:
         stamp: A new name for this move: letters, digits and underscores.
     """
     moved = f"{schema.MOVED}{stamp}"
-    _rename(lambda query: connection.execute(query.as_string(None)), address.SCHEMA, moved)
+    _rename(connection.execute, address.SCHEMA, moved)
     connection.execute(f"SET LOCAL search_path = {moved}")
 
 
@@ -131,8 +130,8 @@ def _exists(link: psycopg.Connection[Any], name: str) -> bool:
 
 
 def _drop(link: psycopg.Connection[Any], name: str) -> None:
-    link.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(name)))
+    link.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
 
 
 def _rename(run: Any, name: str, other: str) -> None:
-    run(sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(sql.Identifier(name), sql.Identifier(other)))
+    run(f"ALTER SCHEMA {name} RENAME TO {other}")

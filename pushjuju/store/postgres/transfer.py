@@ -58,10 +58,14 @@ def _read(
 ) -> None:
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     file.execute(f"DELETE FROM {table}")  # noqa: S608 - a name of the schema
+    rows = _rows(link, table, columns)
+    file.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608
+
+
+def _rows(link: psycopg.Connection[Any], table: str, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
     with link.cursor(f"of_{table}") as cursor:
         cursor.itersize = _ROWS_AT_ONCE
-        cursor.execute(sql.SQL("SELECT {} FROM {}").format(_named(columns), sql.Identifier(table)))
-        file.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", cursor)  # noqa: S608
+        yield from cursor.execute(sql.SQL("SELECT {} FROM {}").format(_named(columns), sql.Identifier(table)))
 
 
 def from_file(path: Path, place: address.Place, *, name: str = address.SCHEMA, compare: bool = False) -> None:
@@ -97,7 +101,7 @@ def from_file(path: Path, place: address.Place, *, name: str = address.SCHEMA, c
 def forget(place: address.Place) -> None:
     """Delete the schema of a store with all that is in it."""
     with _opened(place) as link:
-        link.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(address.SCHEMA)))
+        link.execute(f"DROP SCHEMA {address.SCHEMA} CASCADE")
 
 
 def _write(
@@ -118,10 +122,7 @@ def _require_same(
         StoreError: They differ.
     """
     here = _digest(file.execute(f"SELECT {', '.join(columns)} FROM {table}"))  # noqa: S608
-    with link.cursor(f"of_{table}") as cursor:
-        cursor.itersize = _ROWS_AT_ONCE
-        cursor.execute(sql.SQL("SELECT {} FROM {}").format(_named(columns), sql.Identifier(table)))
-        there = _digest(cursor)
+    there = _digest(_rows(link, table, columns))
     if here != there:
         raise StoreError(f"the copy differs from the store in table {table}: {here[0]} and {there[0]} rows")
 
