@@ -60,9 +60,8 @@ async def test_another_host_goes_on_two_seconds_after_a_process_was_killed_in_a_
             assert holder(hosts) == "one.example"
             first.process.kill()
             killed = time.monotonic()
-            await until(lambda: holder(hosts) == "two.example", 20)  # the lease lasts for 30 s
-            is_busy = os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
-            assert time.monotonic() - killed < 2 or is_busy
+            await until(lambda: holder(hosts) == "two.example", 30)
+            assert time.monotonic() - killed < 2
             assert "start 1" not in hosts.machine().ended()
             let_go(hosts)
             second.process.wait(60)
