@@ -144,6 +144,12 @@ def test_a_new_store_is_made_in_one_transaction() -> None:
     connection.close()
 
 
+def add(monkeypatch: pytest.MonkeyPatch, migration: tuple[int, str]) -> None:
+    """Add a migration behind the newest."""
+    monkeypatch.setattr(schema, "migrations", lambda: (*migrations(), migration))
+    monkeypatch.setattr(schema, "newest_migration", lambda: migration[0])
+
+
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state.db"
     make(path, NEWEST)
@@ -154,7 +160,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pyt
         NEWEST + 1,
         "CREATE TABLE fine (a TEXT);\nDELETE FROM model_config;\nCREATE TABLE fine (a TEXT);\n",
     )
-    monkeypatch.setattr(schema, "migrations", lambda: (*migrations(), broken))
+    add(monkeypatch, broken)
     with pytest.raises(store_module.StoreError, match="table fine already exists"):
         Store.open(path)
     after = connect(path)
@@ -169,7 +175,7 @@ def test_a_later_migration_is_applied_once_and_only_it(
     make(path, NEWEST)
     added = "ALTER TABLE model ADD COLUMN note TEXT NOT NULL DEFAULT '';\n"
     script = f"{added}INSERT INTO sequence VALUES ('n', 'n', 1);\n"
-    monkeypatch.setattr(schema, "migrations", lambda: (*migrations(), (NEWEST + 1, script)))
+    add(monkeypatch, (NEWEST + 1, script))
     for _ in range(2):
         Store.open(path).close()
     after = connect(path)

@@ -12,7 +12,7 @@ from pushjuju.plugins.api.clouds import CloudSpec, Credential, DetectedCredentia
 from pushjuju.plugins.api.firewalls import Firewall
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.api.storage_types import StorageProvider, StorageType
-from pushjuju.plugins.firewalls.nftables import firewall
+from pushjuju.plugins.firewalls.nftables import firewall as nftables
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers.libcloud import keyfiles, kinds, storagekinds
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
@@ -57,7 +57,7 @@ def pushjuju_open_firewall(
     """Return security groups as the firewall, or nftables on the machines of a cloud without such groups."""
     if provider_type not in ADAPTERS:
         return None
-    return firewall.NftablesFirewall(model) if provider is None else _opening().firewall(provider)
+    return nftables.NftablesFirewall(model) if provider is None else _opening().firewall(provider)
 
 
 @hookimpl
