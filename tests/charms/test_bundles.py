@@ -169,7 +169,7 @@ def test_shop_is_deployed_exported_and_deployed_again(client: Client, shop: Path
     same = client.try_run("apply", out / "bundle.yaml", "--prune", "--no-prompt")
     assert (same.rc, same.stdout, "No changes to apply." in same.stderr) == (0, "", True), str(same)
     (out / "resources" / "front" / "page.html").write_text("welcome")
-    (out / "bundle.yaml").write_text(text.replace("data: rootfs,16M", "data: rootfs,24M"))
+    (out / "bundle.yaml").write_text(text.replace("data: rootfs,1,16M", "data: rootfs,1,24M"))
     told = client.run("apply", out / "bundle.yaml", "--no-prompt", limit=300)
     assert told.splitlines()[1:] == [
         "- attach ./resources/front/page.html as resource page of front",
