@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import LeaseLost
 from pushjuju.store.db import Store
-from pushjuju.store.queue import Claim, SqliteWorkQueue, model_of
+from pushjuju.store.queue import Claim, WorkQueue, model_of
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class DeferredStore(Store):
         await self.group().durable(self._since)
 
 
-async def renewed(store: Store, queue: SqliteWorkQueue, claim: Claim, now: datetime) -> bool:
+async def renewed(store: Store, queue: WorkQueue, claim: Claim, now: datetime) -> bool:
     """Renew a lease, and wait for the disk together with others; return False when the lease is lost.
 
     Raises:

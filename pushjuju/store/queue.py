@@ -156,7 +156,7 @@ def _pools(rows: Iterable[Row]) -> dict[str, str]:
     return {row["model"]: str(json.loads(row["value"])) for row in rows}
 
 
-class SqliteWorkQueue:
+class WorkQueue:
     """The work queue in the store.
 
     Args:

@@ -31,7 +31,7 @@ from pushjuju.services.requests.relation.consume import connected
 from pushjuju.store.files.waits import Patience
 from pushjuju.store.leases import renewed
 from pushjuju.store.processes import CAUSE, TRACE, process_owner
-from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim, SqliteWorkQueue, failed_since, next_lease
+from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim, WorkQueue, failed_since, next_lease
 from pushjuju.store.rows.records import Status
 from pushjuju.workers.events import ModelNames, Tell, silent
 from pushjuju.workers.loops import charm_updater, notifier, poller, secret_rotation
@@ -97,7 +97,7 @@ class Driver:
         self.tell: Tell = lambda event: tell(self._names.named(event))
         self.runtime = Runtime(ctx, self.tell, warn, checkpoint, watched=watched)
         own = ctx.pools if ctx.store.engine.locks_models else None
-        self.queue = SqliteWorkQueue(ctx.store, process_owner(), pools=own)
+        self.queue = WorkQueue(ctx.store, process_owner(), pools=own)
         self._returns = Returns(self.queue, ctx.clock)
         self.counts: Counts | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}

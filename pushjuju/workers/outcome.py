@@ -11,7 +11,7 @@ from pushjuju.core.errors import PushjujuError, StoreAway
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import tally
-from pushjuju.store.queue import Claim, SqliteWorkQueue
+from pushjuju.store.queue import Claim, WorkQueue
 from pushjuju.store.tx import ModelTx
 
 
@@ -93,7 +93,7 @@ def problems_of(key: str, problems: Iterable[Problem]) -> list[Problem]:
 class Returns:
     """The keys that a process gives back, each with the outcome of its work."""
 
-    def __init__(self, queue: SqliteWorkQueue, clock: Clock) -> None:
+    def __init__(self, queue: WorkQueue, clock: Clock) -> None:
         self._queue = queue
         self._clock = clock
         self._kept: dict[str, tuple[Claim, Outcome]] = {}

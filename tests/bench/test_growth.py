@@ -25,7 +25,7 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.services.views.status import document, storage_document
 from pushjuju.services.views.status.status_filter import filter_status
-from pushjuju.store.queue import SqliteWorkQueue, machine_key
+from pushjuju.store.queue import WorkQueue, machine_key
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.loops import cleaner
@@ -100,14 +100,14 @@ def remove_application(world: TestController) -> None:
 
 
 def claim(world: TestController) -> None:
-    queue = SqliteWorkQueue(world.ctx.store, "host:1:1", lives=lambda _: True)
+    queue = WorkQueue(world.ctx.store, "host:1:1", lives=lambda _: True)
     found = queue.claim(world.model, world.clock.now())
     assert found is not None
     queue.finish(found, world.clock.now(), None)
 
 
 def find_nothing_due(world: TestController) -> None:
-    queue = SqliteWorkQueue(world.ctx.store, "host:1:1")
+    queue = WorkQueue(world.ctx.store, "host:1:1")
     assert not queue.anything_due(world.model, world.clock.now() - timedelta(seconds=1))
 
 
@@ -138,7 +138,7 @@ def show_one_application(world: TestController) -> None:
 
 
 def list_work_of_another_model(world: TestController) -> None:
-    queue = SqliteWorkQueue(world.ctx.store, "host:1:1")
+    queue = WorkQueue(world.ctx.store, "host:1:1")
     assert not queue.items("no-such-model")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from pushjuju.core.values import changed
 from pushjuju.store.db import Store
-from pushjuju.store.queue import SqliteWorkQueue, machine_key, touch
+from pushjuju.store.queue import WorkQueue, machine_key, touch
 from pushjuju.store.statements import queries
 from pushjuju.workers.waking import Waking
 from tests.bench.figures import Report
@@ -39,7 +39,7 @@ def pair(postgres_url: str) -> Iterator[tuple[Store, Store]]:
 
 async def test_how_soon_another_process_takes_work(pair: tuple[Store, Store], report: Report) -> None:
     asking, waiting = pair
-    queue = SqliteWorkQueue(waiting, "waiting:1:1", lives=lambda owner: True)
+    queue = WorkQueue(waiting, "waiting:1:1", lives=lambda owner: True)
     woken, found = asyncio.Event(), list[float]()
     with Waking(waiting, woken.set):
         for _ in range(ROUNDS):

@@ -14,7 +14,7 @@ import pytest
 
 from pushjuju.core.values import changed
 from pushjuju.store.db import Store
-from pushjuju.store.queue import SqliteWorkQueue, machine_key, touch
+from pushjuju.store.queue import WorkQueue, machine_key, touch
 from tests.postgres import databases, server
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes
@@ -27,10 +27,10 @@ import sys, time
 from datetime import datetime
 from pushjuju.core.errors import StoreError
 from pushjuju.store.db import Store
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import WorkQueue
 store = Store.open(sys.argv[1])
 store.engine.appear("cut.example:1:1")
-queue = SqliteWorkQueue(store, "cut.example:1:1")
+queue = WorkQueue(store, "cut.example:1:1")
 print(len(queue.claim_some(sys.argv[2], datetime.fromisoformat(sys.argv[3]), 1)), flush=True)
 try:
     while True:
@@ -89,7 +89,7 @@ def test_work_of_a_host_without_network_is_free_before_its_lease_ends(cable: Cab
         with store.write() as tx:
             tx.insert("model", changed(MODEL, name="shop"))
             touch(tx, KEY, NOW)
-        queue = SqliteWorkQueue(store, "near.example:1:1")
+        queue = WorkQueue(store, "near.example:1:1")
         far = url.partition("?")[0].replace("@/", f"@{cable.here}/")
         argv = [sys.executable, "-c", HOLDS, far, KEY, str(NOW)]
         there = ["ip", "netns", "exec", cable.namespace, *argv]

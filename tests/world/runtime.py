@@ -14,7 +14,7 @@ from pushjuju.plugins.api.firewalls import Firewall, GuardedMachine
 from pushjuju.plugins.api.providers import Hardware, Instance, Started, StartRequest
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.session import ExecResult
-from pushjuju.store.queue import SqliteWorkQueue, WorkItem
+from pushjuju.store.queue import WorkItem, WorkQueue
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.driver import Driver, Settled
 from pushjuju.workers.events import Event
@@ -308,7 +308,7 @@ async def worker(runtime: PlayedRuntime, machine: str = "0", attempts: int = 0) 
 
 def queued(runtime: TestController) -> dict[str, WorkItem]:
     """Return the keys of the model's work: `machine/0` -> its row."""
-    queue = SqliteWorkQueue(runtime.ctx.store, "somebody else")
+    queue = WorkQueue(runtime.ctx.store, "somebody else")
     return {item.key.partition("/")[2]: item for item in queue.items(runtime.model)}
 
 

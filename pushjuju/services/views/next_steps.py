@@ -15,7 +15,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store import processes
-from pushjuju.store.queue import SqliteWorkQueue, machine_key
+from pushjuju.store.queue import WorkQueue, machine_key
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Application, Machine, Unit
 from pushjuju.store.tx import ModelTx
@@ -83,7 +83,7 @@ def waiting_process(ctx: Context) -> str:
 def next_try(ctx: Context, model: str, name: str) -> datetime | None:
     """Return when work on a machine starts next, or None when nothing is due."""
     key = machine_key(model, name)
-    return next((item.due for item in SqliteWorkQueue(ctx.store, "").items(key) if item.key == key), None)
+    return next((item.due for item in WorkQueue(ctx.store, "").items(key) if item.key == key), None)
 
 
 def lacks_new_charm(ctx: Context, model: str, name: str) -> bool:

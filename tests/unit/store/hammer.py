@@ -16,7 +16,7 @@ from pathlib import Path
 from pushjuju.store.db import Store
 from pushjuju.store.files import waits
 from pushjuju.store.processes import process_owner
-from pushjuju.store.queue import Claim, SqliteWorkQueue, touch
+from pushjuju.store.queue import Claim, WorkQueue, touch
 
 MODEL = "11111111-0000-4000-8000-000000000000"
 KEYS = [f"m/machine/{number}" for number in range(4)]
@@ -29,7 +29,7 @@ class Hammer:
         self.store = Store.open(place)
         self.store.remember()
         self.store.appear()
-        self.queue = SqliteWorkQueue(self.store, process_owner())
+        self.queue = WorkQueue(self.store, process_owner())
         self.proofs = proofs
         self.random = random.Random(name)
 

@@ -22,7 +22,7 @@ from pushjuju.store.backup import check_copy, copy_store
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.leases import LeasedStore
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import WorkQueue
 from pushjuju.workers import background
 from tests.world.controller import TestController
 
@@ -70,7 +70,7 @@ def test_who_worked_before_a_restore_does_not_commit_after_it(
 ) -> None:
     runtime.deploy()
     made = backups.create(runtime.ctx, tmp_path / "copy.tar")
-    queue = SqliteWorkQueue(runtime.ctx.store, "somebody", lives=lambda owner: True)
+    queue = WorkQueue(runtime.ctx.store, "somebody", lives=lambda owner: True)
     claim = queue.claim(runtime.model, runtime.clock.now())
     assert claim is not None
     backups.restore_anywhere(

@@ -13,7 +13,7 @@ from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import LeaseLost
 from pushjuju.store.db import Store
 from pushjuju.store.leases import LeasedStore
-from pushjuju.store.queue import LEASE_S, Claim, SqliteWorkQueue, machine_key, touch
+from pushjuju.store.queue import LEASE_S, Claim, WorkQueue, machine_key, touch
 from tests.unit.store.conftest import ENGINES, MODEL, place_of
 
 KEY = machine_key("m", "0")
@@ -25,18 +25,18 @@ def place(request: pytest.FixtureRequest) -> Path | str:
 
 
 @pytest.fixture
-def queue(store: Store, clock: FakeClock) -> SqliteWorkQueue:
+def queue(store: Store, clock: FakeClock) -> WorkQueue:
     with store.write() as tx:
         touch(tx, KEY, clock.now())
-    return SqliteWorkQueue(store, "host:1:1", lives=lambda owner: True)
+    return WorkQueue(store, "host:1:1", lives=lambda owner: True)
 
 
 @pytest.fixture
-def other(queue: SqliteWorkQueue, beside: Store) -> SqliteWorkQueue:
-    return SqliteWorkQueue(beside, "host:2:2", lives=lambda owner: True)
+def other(queue: WorkQueue, beside: Store) -> WorkQueue:
+    return WorkQueue(beside, "host:2:2", lives=lambda owner: True)
 
 
-def claimed(queue: SqliteWorkQueue, clock: FakeClock) -> Claim:
+def claimed(queue: WorkQueue, clock: FakeClock) -> Claim:
     claim = queue.claim("", clock.now())
     assert claim
     return claim
@@ -52,14 +52,14 @@ def noted(store: Store) -> str | None:
         return tx.scalar("model_config_get", model=MODEL.uuid, key="note")
 
 
-def test_holder_writes(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_holder_writes(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     held = LeasedStore(store, claimed(queue, clock))
     note(held, "mine")
     assert noted(store) == noted(held) == "mine"
 
 
 def test_who_lost_the_lease_writes_nothing_and_still_reads(
-    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock
 ) -> None:
     held = LeasedStore(store, claimed(queue, clock))
     clock.advance(LEASE_S)
@@ -72,7 +72,7 @@ def test_who_lost_the_lease_writes_nothing_and_still_reads(
 
 @pytest.mark.parametrize("by", ["another process", "this process"])
 def test_lease_that_was_given_back_is_lost(
-    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock, by: str
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock, by: str
 ) -> None:
     old = claimed(queue, clock)
     clock.advance(LEASE_S)
@@ -89,7 +89,7 @@ def test_lease_that_was_given_back_is_lost(
         clock.advance(LEASE_S)
 
 
-def test_lease_of_a_key_that_is_gone_is_lost(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_lease_of_a_key_that_is_gone_is_lost(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     old = claimed(queue, clock)
     with store.write() as tx:
         tx.run("work_delete", key=KEY)
@@ -102,9 +102,7 @@ def test_lease_of_a_key_that_is_gone_is_lost(store: Store, queue: SqliteWorkQueu
         note(LeasedStore(store, old), "too late")
 
 
-def test_own_lease_that_ran_out_is_free_unless_it_is_still_worked(
-    queue: SqliteWorkQueue, clock: FakeClock
-) -> None:
+def test_own_lease_that_ran_out_is_free_unless_it_is_still_worked(queue: WorkQueue, clock: FakeClock) -> None:
     first = claimed(queue, clock)
     assert queue.claim("", clock.now()) is None
     clock.advance(LEASE_S)
@@ -113,7 +111,7 @@ def test_own_lease_that_ran_out_is_free_unless_it_is_still_worked(
 
 
 def test_transactions_do_not_nest_with_a_lease_either(
-    store: Store, queue: SqliteWorkQueue, clock: FakeClock
+    store: Store, queue: WorkQueue, clock: FakeClock
 ) -> None:
     from pushjuju.core.errors import StoreError
 

@@ -33,7 +33,7 @@ from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.leases import DeferredStore, LeasedStore
 from pushjuju.store.processes import process_owner
-from pushjuju.store.queue import LEASE_S, SqliteWorkQueue, machine_key, model_of, touch
+from pushjuju.store.queue import LEASE_S, WorkQueue, machine_key, model_of, touch
 from pushjuju.store.rows.records import Machine, RemoteApplication
 from pushjuju.store.statements import queries
 from pushjuju.store.tx import ModelTx, Tx
@@ -460,8 +460,8 @@ CLAIMS = """
 import sys
 from datetime import datetime
 from pushjuju.store.db import Store
-from pushjuju.store.queue import SqliteWorkQueue
-queue = SqliteWorkQueue(Store.open(sys.argv[1]), "other:2:2")
+from pushjuju.store.queue import WorkQueue
+queue = WorkQueue(Store.open(sys.argv[1]), "other:2:2")
 sys.exit(len(queue.claim_some(sys.argv[2], datetime.fromisoformat(sys.argv[3]), 1)) - 1)
 """
 
@@ -476,7 +476,7 @@ def due(connect: Open) -> Open:
 
 
 def test_work_of_a_model_is_claimed_and_given_back_while_another_model_is_written(due: Open) -> None:
-    queue = SqliteWorkQueue(due(), "host:1:1")
+    queue = WorkQueue(due(), "host:1:1")
     mine, theirs = KEYS
     with due().write(model_of(theirs)):
         [claim] = queue.claim_some(f"{model_of(mine)}/", NOW, 9)
@@ -487,7 +487,7 @@ def test_work_of_a_model_is_claimed_and_given_back_while_another_model_is_writte
 
 
 def test_one_look_claims_work_of_several_models(due: Open) -> None:
-    queue = SqliteWorkQueue(due(), "host:1:1")
+    queue = WorkQueue(due(), "host:1:1")
     assert len(queue.claim_some("", NOW, 1)) == 1
     assert len(queue.claim_some("", NOW, 9)) == 1
     assert not queue.claim_some("", NOW, 9)
@@ -496,7 +496,7 @@ def test_one_look_claims_work_of_several_models(due: Open) -> None:
 def test_a_claim_waits_for_the_write_that_checked_the_earlier_lease(due: Open, url: str) -> None:
     """Else the earlier process could commit after another process has begun with the machine."""
     store = due()
-    [claim] = SqliteWorkQueue(store, "host:1:1").claim_some(KEYS[0], NOW, 1)
+    [claim] = WorkQueue(store, "host:1:1").claim_some(KEYS[0], NOW, 1)
     model, later = model_of(claim.key), NOW + timedelta(seconds=LEASE_S + 1)
     with LeasedStore(store, claim).write(model) as tx:
         other = subprocess.Popen([sys.executable, "-c", CLAIMS, url, claim.key, later.isoformat()])
@@ -531,10 +531,10 @@ HOLDS = """
 import sys
 from datetime import datetime
 from pushjuju.store.db import Store
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import WorkQueue
 store = Store.open(sys.argv[1])
 store.engine.appear("another.host:1:1")
-queue = SqliteWorkQueue(store, "another.host:1:1")
+queue = WorkQueue(store, "another.host:1:1")
 print(len(queue.claim_some(sys.argv[2], datetime.fromisoformat(sys.argv[3]), 1)), flush=True)
 sys.stdin.read()
 """
@@ -543,7 +543,7 @@ sys.stdin.read()
 def test_the_work_of_a_killed_process_of_another_host_is_free_within_two_seconds(due: Open, url: str) -> None:
     store = due()
     argv = [sys.executable, "-c", HOLDS, url, KEYS[0], str(NOW)]
-    queue = SqliteWorkQueue(store, "host:1:1")
+    queue = WorkQueue(store, "host:1:1")
     comes(lambda: store.lives("dead.host:1:1") is False)  # None shortly after the start of the server
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None

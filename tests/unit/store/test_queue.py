@@ -21,7 +21,7 @@ from pushjuju.store.db import Store
 from pushjuju.store.processes import lives_here, process_owner
 from pushjuju.store.queue import (
     LEASE_S,
-    SqliteWorkQueue,
+    WorkQueue,
     failed_since,
     machine_key,
     model_key,
@@ -39,18 +39,18 @@ def place(request: pytest.FixtureRequest) -> Path | str:
 
 
 @pytest.fixture
-def queue(store: Store) -> SqliteWorkQueue:
-    return SqliteWorkQueue(store, "host:1:1", lives=lambda owner: True)
+def queue(store: Store) -> WorkQueue:
+    return WorkQueue(store, "host:1:1", lives=lambda owner: True)
 
 
 @pytest.fixture
-def other(beside: Store) -> SqliteWorkQueue:
-    return SqliteWorkQueue(beside, "host:2:2", lives=lambda owner: True)
+def other(beside: Store) -> WorkQueue:
+    return WorkQueue(beside, "host:2:2", lives=lambda owner: True)
 
 
 def due(
     store: Store,
-    queue: SqliteWorkQueue,
+    queue: WorkQueue,
     clock: FakeClock,
     key: str = KEY,
     seconds: float = 0,
@@ -65,12 +65,12 @@ def test_keys() -> None:
     assert model_key("m", "cleanup") == "m/loop/cleanup"
 
 
-def test_nothing_is_due_in_an_empty_queue(queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_nothing_is_due_in_an_empty_queue(queue: WorkQueue, clock: FakeClock) -> None:
     assert queue.claim("", clock.now()) is None
     assert queue.items("") == []
 
 
-def test_work_is_claimed_when_it_is_due(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_work_is_claimed_when_it_is_due(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     due(store, queue, clock, seconds=60, reason="retry")
     assert queue.claim("", clock.now()) is None
     clock.advance(60)
@@ -79,14 +79,14 @@ def test_work_is_claimed_when_it_is_due(store: Store, queue: SqliteWorkQueue, cl
     assert (claim.key, claim.owner, claim.reason, claim.attempts) == (KEY, "host:1:1", "retry", 0)
 
 
-def test_a_touch_belongs_to_its_transaction(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_a_touch_belongs_to_its_transaction(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     with pytest.raises(KeyError), store.write() as tx:  # noqa: PT012 - the block is the transaction
         touch(tx, KEY, clock.now())
         tx.run("no_such_statement")
     assert queue.claim("", clock.now()) is None
 
 
-def test_an_earlier_due_time_stays(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_an_earlier_due_time_stays(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     due(store, queue, clock, seconds=10)
     due(store, queue, clock, seconds=500)
     assert [item.due for item in queue.items("")] == [clock.now() + timedelta(seconds=10)]
@@ -95,7 +95,7 @@ def test_an_earlier_due_time_stays(store: Store, queue: SqliteWorkQueue, clock: 
 
 
 def test_the_key_that_waits_longest_is_first_and_prefixes_part_the_models(
-    store: Store, queue: SqliteWorkQueue, clock: FakeClock
+    store: Store, queue: WorkQueue, clock: FakeClock
 ) -> None:
     due(store, queue, clock, key="m/machine/1", seconds=2)
     due(store, queue, clock, key="m/machine/0", seconds=1)
@@ -105,7 +105,7 @@ def test_the_key_that_waits_longest_is_first_and_prefixes_part_the_models(
     assert [claim and claim.key for claim in claimed] == ["m/machine/0", "m/machine/1", None, "n/machine/0"]
 
 
-def test_many_keys_are_claimed_at_once(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_many_keys_are_claimed_at_once(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     for number in range(200):
         due(store, queue, clock, key=f"m/machine/{number}", seconds=number)
     clock.advance(500)
@@ -118,7 +118,7 @@ def test_many_keys_are_claimed_at_once(store: Store, queue: SqliteWorkQueue, clo
 
 
 def test_what_others_hold_hides_nothing_behind_it(
-    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock
 ) -> None:
     for number in range(200):
         due(store, queue, clock, key=f"m/machine/{number}", seconds=number)
@@ -127,7 +127,7 @@ def test_what_others_hold_hides_nothing_behind_it(
     assert [claim.key for claim in queue.claim_some("", clock.now(), 1)] == ["m/machine/150"]
 
 
-def test_whether_anything_is_due(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_whether_anything_is_due(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     due(store, queue, clock, seconds=10)
     assert not queue.anything_due("", clock.now())
     clock.advance(10)
@@ -136,9 +136,7 @@ def test_whether_anything_is_due(store: Store, queue: SqliteWorkQueue, clock: Fa
     assert not queue.anything_due("n/", clock.now())
 
 
-def test_one_key_has_one_owner(
-    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
-) -> None:
+def test_one_key_has_one_owner(store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock) -> None:
     due(store, queue, clock)
     assert queue.claim("", clock.now())
     assert queue.claim("", clock.now()) is None
@@ -146,7 +144,7 @@ def test_one_key_has_one_owner(
 
 
 def test_a_finished_key_rests_until_it_is_touched(
-    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock
 ) -> None:
     due(store, queue, clock)
     claim = queue.claim("", clock.now())
@@ -159,7 +157,7 @@ def test_a_finished_key_rests_until_it_is_touched(
 
 
 def test_a_key_is_given_back_with_its_next_time_and_count(
-    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock
 ) -> None:
     due(store, queue, clock)
     claim = queue.claim("", clock.now())
@@ -172,7 +170,7 @@ def test_a_key_is_given_back_with_its_next_time_and_count(
     assert (again.attempts, again.reason) == (3, "no answer")
 
 
-def test_what_failed_keeps_its_subject(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_what_failed_keeps_its_subject(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     failed = (Problem('no "nft"; unit web/1: gone'), Problem.of(Subject("unit", "web/0"), "boom", "wait"))
     due(store, queue, clock)
     claim = queue.claim("", clock.now())
@@ -190,7 +188,7 @@ def test_what_failed_keeps_its_subject(store: Store, queue: SqliteWorkQueue, clo
 
 @pytest.mark.parametrize("reason", ["config changed", "unit web/0: boom", "5", "[]", '["a"]'])
 def test_a_reason_that_names_no_problem_is_a_problem_of_its_key(
-    store: Store, queue: SqliteWorkQueue, clock: FakeClock, reason: str
+    store: Store, queue: WorkQueue, clock: FakeClock, reason: str
 ) -> None:
     """A store of an earlier version keeps a text; a wake after the failure leaves a text too."""
     due(store, queue, clock)
@@ -203,7 +201,7 @@ def test_a_reason_that_names_no_problem_is_a_problem_of_its_key(
 
 
 def test_a_touch_while_it_is_worked_is_not_lost(
-    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock
 ) -> None:
     due(store, queue, clock)
     claim = queue.claim("", clock.now())
@@ -215,7 +213,7 @@ def test_a_touch_while_it_is_worked_is_not_lost(
 
 
 def test_a_lease_ends_without_a_heartbeat(
-    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock
 ) -> None:
     due(store, queue, clock)
     mine = queue.claim("", clock.now())
@@ -234,7 +232,7 @@ def test_a_lease_ends_without_a_heartbeat(
     assert [item.owner for item in queue.items("")] == ["host:2:2"]
 
 
-def test_what_people_see_of_the_queue(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+def test_what_people_see_of_the_queue(store: Store, queue: WorkQueue, clock: FakeClock) -> None:
     due(store, queue, clock, reason="config changed")
     due(store, queue, clock, key="n/loop/x")
     assert queue.claim("m/", clock.now())
@@ -273,10 +271,10 @@ from pathlib import Path
 from datetime import UTC, datetime
 from pushjuju.store.db import Store
 from pushjuju.store.processes import process_owner
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import WorkQueue
 store = Store.open(sys.argv[1] if "://" in sys.argv[1] else Path(sys.argv[1]))
 store.appear()
-claim = SqliteWorkQueue(store, process_owner()).claim("", datetime.now(UTC))
+claim = WorkQueue(store, process_owner()).claim("", datetime.now(UTC))
 print("claimed", claim.key, flush=True)
 if sys.argv[2] == "in a transaction":
     with store.write() as tx:
@@ -292,7 +290,7 @@ time.sleep(60)
 def test_the_lease_of_a_killed_process_is_free_at_once(
     store: Store, place: Path | str, clock: FakeClock, moment: str, buried: bool
 ) -> None:
-    mine = SqliteWorkQueue(store, process_owner())
+    mine = WorkQueue(store, process_owner())
     due(store, mine, clock)
     comes(lambda: store.lives("dead:4194305:1") is not None or isinstance(place, Path))
     with subprocess.Popen(

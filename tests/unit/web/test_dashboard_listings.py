@@ -31,7 +31,7 @@ from pushjuju.services.views import hook_runs, tasks
 from pushjuju.services.views.listings import audit_lines
 from pushjuju.store import processes
 from pushjuju.store.processes import CAUSE
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import WorkQueue
 from pushjuju.web.pages import listings
 from pushjuju.web.pages import operations as operation_pages
 from pushjuju.web.pages.routes import PAGES
@@ -286,7 +286,7 @@ async def test_models_show_their_last_change_and_who_works_on_them(world: ApiWor
             processes.enlist(whole, two.shop.clock.now(), "0.1.0", two.ctx.store.lives, two.ctx.pools)
         host, pid = processes.place_of(processes.process_owner())
         assert f"{host}:{pid} does what becomes due" in (await browser.get("/ui/"))[1]
-        queue = SqliteWorkQueue(two.ctx.store, processes.process_owner())
+        queue = WorkQueue(two.ctx.store, processes.process_owner())
         two.shop.write(lambda tx: wake.machine(tx, "0", "a test"))
         queue.claim_some(f"{two.shop.model}/", two.shop.clock.now(), 1)
         assert f"Worked on by {host}:{pid}" in (await browser.get("/ui/"))[1]

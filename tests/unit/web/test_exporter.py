@@ -16,7 +16,7 @@ import pytest
 from pushjuju.core.errors import NotValid
 from pushjuju.services.views.metrics import exposition
 from pushjuju.store.processes import process_owner
-from pushjuju.store.queue import LEASE_S, SqliteWorkQueue
+from pushjuju.store.queue import LEASE_S, WorkQueue
 from pushjuju.web.exporter import exporting
 from pushjuju.web.server import Address
 from pushjuju.workers.counts import Counts
@@ -64,7 +64,7 @@ async def test_a_key_that_a_dead_process_held_counts_as_a_takeover(runtime: Test
     made = driver(runtime)
     made.counts = counts = Counts()
     gone = f"{process_owner().partition(':')[0]}:4194304:1"
-    claims = SqliteWorkQueue(runtime.ctx.store, gone).claim_some(runtime.model, runtime.clock.now(), 1)
+    claims = WorkQueue(runtime.ctx.store, gone).claim_some(runtime.model, runtime.clock.now(), 1)
     runtime.clock.advance(7)
     await made.settle()
     assert claims
@@ -82,7 +82,7 @@ async def test_a_key_whose_lease_has_ended_counts_as_taken_over_by_the_lease(
     runtime.deploy()
     made = driver(runtime)
     made.counts = counts = Counts()
-    elsewhere = SqliteWorkQueue(runtime.ctx.store, "elsewhere.example:1:1")
+    elsewhere = WorkQueue(runtime.ctx.store, "elsewhere.example:1:1")
     assert elsewhere.claim_some(runtime.model, runtime.clock.now(), 1)
     runtime.clock.advance(LEASE_S + 1)
     await made.settle()

@@ -22,7 +22,7 @@ from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store import db
-from pushjuju.store.queue import LEASE_S, SqliteWorkQueue
+from pushjuju.store.queue import LEASE_S, WorkQueue
 from pushjuju.store.rows.records import Machine
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive, driver
@@ -47,7 +47,7 @@ def _unit_dues(runtime: TestController) -> dict[str, float]:
 def _far_work(runtime: TestController) -> list[str]:
     """Return the keys that are due later than tomorrow."""
     tomorrow = runtime.clock.now() + timedelta(days=1, seconds=1)
-    items = SqliteWorkQueue(runtime.ctx.store, "somebody").items("")
+    items = WorkQueue(runtime.ctx.store, "somebody").items("")
     return [item.key for item in items if item.due and item.due > tomorrow]
 
 
@@ -95,7 +95,7 @@ async def test_change_made_while_a_clock_was_ahead_is_worked_by_the_next_command
     await drive(runtime, PlayedRuntime(runtime))
     runtime.clock.advance(jump)
     settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
-    assert SqliteWorkQueue(runtime.ctx.store, "elsewhere:1:1").claim("", runtime.clock.now())
+    assert WorkQueue(runtime.ctx.store, "elsewhere:1:1").claim("", runtime.clock.now())
     runtime.clock.advance(-jump)
     after_jump(runtime.ctx)
     runtime.clock.advance(LEASE_S)

@@ -28,7 +28,7 @@ from pushjuju.services.requests.application import resolved, settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.leases import renewed
-from pushjuju.store.queue import SqliteWorkQueue, lease_at_least, machine_key, next_lease
+from pushjuju.store.queue import WorkQueue, lease_at_least, machine_key, next_lease
 from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
@@ -180,7 +180,7 @@ async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
         return await real(worker)
 
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
-    monkeypatch.setattr(SqliteWorkQueue, "heartbeat", busy)
+    monkeypatch.setattr(WorkQueue, "heartbeat", busy)
     monkeypatch.setattr(MachineWorker, "work", slow)
     assert (await drive(runtime, PlayedRuntime(runtime))).problems == ()
     assert queued(runtime)["machine/0"].owner is None
@@ -208,7 +208,7 @@ async def test_work_ends_with_a_lease_that_cannot_be_renewed(
 
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
     monkeypatch.setattr(drives, "LEASE_S", 0.05)
-    monkeypatch.setattr(SqliteWorkQueue, "heartbeat", unreachable)
+    monkeypatch.setattr(WorkQueue, "heartbeat", unreachable)
     monkeypatch.setattr(MachineWorker, "work", endless)
     await drive(runtime, PlayedRuntime(runtime))
     assert len(ends) == 1
@@ -325,19 +325,19 @@ async def test_one_prefix_leaves_other_models_alone(runtime: TestController) -> 
     runtime.deploy()
     runtime.write(lambda tx: wake.machine(tx.beside(other.uuid), "0", "r"))
     await drive(runtime, PlayedRuntime(runtime))
-    queue = SqliteWorkQueue(runtime.ctx.store, "x")
+    queue = WorkQueue(runtime.ctx.store, "x")
     assert {item.due for item in queue.items(other.uuid)} == {runtime.clock.now()}
 
 
 async def test_work_of_another_process_is_waited_for(runtime: TestController) -> None:
     """settle ends when nothing is due anywhere, also not in the hands of somebody else."""
     runtime.deploy()
-    other = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
+    other = WorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
     claim = other.claim(machine_key(runtime.model, "0"), runtime.clock.now())
     assert claim is not None
     work = PlayedRuntime(runtime)
     made = driver(runtime, work)
-    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
+    made.queue = WorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
     settling = asyncio.create_task(made.settle())
     await stays(lambda: not settling.done() and work.cloud.asked == [], 0.15)
     other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(hours=1))
@@ -350,11 +350,11 @@ async def test_who_waits_for_another_process_looks_less_often_after_a_while(
 ) -> None:
     """Each look costs the other process some of the store."""
     runtime.deploy()
-    other = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
+    other = WorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
     claim = other.claim(machine_key(runtime.model, "0"), runtime.clock.now())
     assert claim is not None
     made, waits = driver(runtime, PlayedRuntime(runtime)), list[float]()
-    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
+    made.queue = WorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
 
     async def wait(self: Driver, seconds: float) -> None:
         waits.append(seconds)
@@ -397,10 +397,10 @@ async def test_what_failed_before_and_what_was_mended_elsewhere_is_not_told(runt
 
 async def test_work_of_a_dead_process_is_taken_over(runtime: TestController) -> None:
     runtime.deploy()
-    dead = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: False)
+    dead = WorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: False)
     assert dead.claim(machine_key(runtime.model, "0"), runtime.clock.now())
     made = driver(runtime, PlayedRuntime(runtime))
-    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: False)
+    made.queue = WorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: False)
     async with asyncio.timeout(10):
         assert (await made.settle()).problems == ()
     assert runtime.agent() == ("idle", "")
@@ -413,11 +413,11 @@ def test_a_driver_is_cheap_to_make(runtime: TestController) -> None:
 # --- leases -----------------------------------------------------------------------------------------------
 
 
-def _take_over(runtime: TestController, key: str) -> SqliteWorkQueue:
+def _take_over(runtime: TestController, key: str) -> WorkQueue:
     """Let another process hold a key."""
     ended, full = to_iso(runtime.clock.now()), f"{runtime.model}/{key}"
     runtime.ctx.store._connection.execute("UPDATE work SET leased_until = ? WHERE key = ?", [ended, full])
-    queue = SqliteWorkQueue(runtime.ctx.store, "somebody else")
+    queue = WorkQueue(runtime.ctx.store, "somebody else")
     assert queue.claim(full, runtime.clock.now()) is not None
     return queue
 

@@ -12,7 +12,7 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.requests.application import resolved, settings, update_status
 from pushjuju.services.requests.application.settings import ConfigOptions
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import WorkQueue
 from pushjuju.workers import driver as drives
 from pushjuju.workers.machine.machine_run import MachineRun
 from tests.waiting import stays, until
@@ -87,7 +87,7 @@ async def test_what_another_process_does_in_its_own_time_is_not_waited_for(runti
     made = driver(runtime, work)
     since = made.runtime.routine_until = runtime.clock.now()
     runtime.clock.advance(600)
-    other = SqliteWorkQueue(runtime.ctx.store, "another.host:1:1")
+    other = WorkQueue(runtime.ctx.store, "another.host:1:1")
     (claim,) = other.claim_some(f"{runtime.model}/machine", runtime.clock.now(), 5)
     assert made.anything_due()
     assert not made._anything_asked(since)
@@ -188,11 +188,11 @@ async def test_an_update_status_in_another_process_is_not_waited_for(
     settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     endless.clear()
     other = driver(runtime, PlayedRuntime(runtime))
-    other.queue = SqliteWorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
+    other.queue = WorkQueue(runtime.ctx.store, "other:1:1", lives=lambda owner: True)
     serving = asyncio.create_task(other.run(asyncio.Event()))
     await until(lambda: "db/0 update-status" in endless)
     mine = driver(runtime, PlayedRuntime(runtime))
-    mine.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
+    mine.queue = WorkQueue(runtime.ctx.store, "me:1:1", lives=lambda owner: True)
     async with asyncio.timeout(5):
         settled = await mine.settle()
     assert (problems_of(settled), settled.left) == ((), False)

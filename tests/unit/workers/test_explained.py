@@ -24,7 +24,7 @@ from pushjuju.services.views.explain_basis import Reason
 from pushjuju.services.views.status import document as status_document
 from pushjuju.store import processes
 from pushjuju.store.processes import process_owner
-from pushjuju.store.queue import SqliteWorkQueue, machine_key
+from pushjuju.store.queue import WorkQueue, machine_key
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers import deciding
 from pushjuju.workers.machine import contact
@@ -192,7 +192,7 @@ def test_work_that_was_only_recorded_is_told_as_waiting_for_somebody(runtime: Te
 
 def test_update_status_that_is_overdue_is_not_told_as_at_rest(runtime: TestController) -> None:
     runtime.active()
-    SqliteWorkQueue(runtime.ctx.store, "host:1:2")
+    WorkQueue(runtime.ctx.store, "host:1:2")
     runtime.clock.advance(3600)
     (unit,) = told(runtime, "web/0")
     assert unit.reason == "update-status is due (core)"
@@ -204,7 +204,7 @@ def test_a_process_that_is_dead_is_not_named_as_working(runtime: TestController)
     settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     dead = f"{os.uname().nodename}:{os.getpid()}:1"  # the process of that number began at another time
     for owner, working in ((dead, False), (process_owner(), True)):
-        claim = SqliteWorkQueue(runtime.ctx.store, owner).claim(
+        claim = WorkQueue(runtime.ctx.store, owner).claim(
             machine_key(runtime.model, "0"), runtime.clock.now()
         )
         assert claim is not None

@@ -9,7 +9,7 @@ from typing import Any
 from pushjuju.core.errors import LeaseLost, StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall
-from pushjuju.store.queue import Claim, SqliteWorkQueue
+from pushjuju.store.queue import Claim, WorkQueue
 from pushjuju.store.rows.records import Operation as OperationRow
 from pushjuju.workers.loops.cleaner import clean
 from pushjuju.workers.outcome import Outcome
@@ -31,7 +31,7 @@ class SteppedProcess:
         self.name = name
         self.ctx = ctx
         self.runtime = self.runtime_type(fleet, ctx)
-        self.queue = SqliteWorkQueue(ctx.store, name, lives=fleet.is_alive)
+        self.queue = WorkQueue(ctx.store, name, lives=fleet.is_alive)
         self.workers: dict[str, tuple[Claim, Coroutine[Any, Any, Outcome]]] = {}
 
     def step(self, pick: int = 0) -> bool:
@@ -113,7 +113,7 @@ class SteppedController(TestController):
         return self.main.runtime
 
     @property
-    def queue(self) -> SqliteWorkQueue:
+    def queue(self) -> WorkQueue:
         """The queue in the controller's store."""
         return self.main.queue
 

@@ -14,7 +14,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.views import explain
 from pushjuju.services.views.explain import Reason
-from pushjuju.store.queue import SqliteWorkQueue, model_key, touch
+from pushjuju.store.queue import WorkQueue, model_key, touch
 from pushjuju.uniter.wanted import wanted
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -39,7 +39,7 @@ def finished(runtime: TestController, machine: str, due: datetime) -> None:
 
 def rested(runtime: TestController, key: str, due: datetime) -> None:
     """Give work back that has nothing to do until then."""
-    queue = SqliteWorkQueue(runtime.ctx.store, "host:1:2")
+    queue = WorkQueue(runtime.ctx.store, "host:1:2")
     claim = queue.claim(key, runtime.clock.now())
     assert claim is not None
     queue.finish(claim, runtime.clock.now(), due)
@@ -92,7 +92,7 @@ def test_what_runs_holds_the_lock(runtime: TestController) -> None:
     runtime.deploy("more", packed=runtime.charms.make("more", peers=None))
     runtime.refresh(runtime.charms.make("web", files={"x": "y"}))
     dispatch = runtime.prepared("web/0")
-    queue = SqliteWorkQueue(runtime.ctx.store, "host:1:2")
+    queue = WorkQueue(runtime.ctx.store, "host:1:2")
     assert queue.claim(f"{runtime.model}/machine/0", runtime.clock.now())
     unit, machine = told(runtime, "web/0", "0")
     assert unit.running == machine.running == f"{dispatch.title} of web/0"

@@ -7,7 +7,7 @@ import dataclasses
 from pushjuju.core.clock import to_iso
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.store.queue import SqliteWorkQueue, machine_key
+from pushjuju.store.queue import WorkQueue, machine_key
 from pushjuju.workers.events import Event
 from pushjuju.workers.loops.following import EVERY, Follower
 from tests.world.controller import TestController
@@ -27,7 +27,7 @@ def test_a_machine_in_other_hands_is_told_from_the_store(runtime: TestController
     told: list[Event] = []
     follower = Follower(runtime.ctx, told.append, "me")
     assert _looked(runtime, follower, told) == []  # nobody works it
-    queue = SqliteWorkQueue(runtime.ctx.store, "another process")
+    queue = WorkQueue(runtime.ctx.store, "another process")
     assert queue.claim(machine_key(runtime.model, "0"), runtime.clock.now()) is not None
     assert _looked(runtime, follower, told) == [("machine 0", "starting machine", "running", "")]
     assert _looked(runtime, follower, told) == []
@@ -55,7 +55,7 @@ def test_what_another_process_removes_ends_on_removed(runtime: TestController) -
     runtime.deploy(count=2)
     told: list[Event] = []
     follower = Follower(runtime.ctx, told.append, "me")
-    queue = SqliteWorkQueue(runtime.ctx.store, "another process")
+    queue = WorkQueue(runtime.ctx.store, "another process")
     assert queue.claim(machine_key(runtime.model, "0"), runtime.clock.now()) is not None
     _looked(runtime, follower, told)
     _write(runtime, "op-1", "remove")
@@ -102,7 +102,7 @@ def _write(runtime: TestController, number: str, name: str, state: str = "prepar
 def test_machines_that_are_gone_say_nothing(runtime: TestController) -> None:
     told: list[Event] = []
     follower = Follower(runtime.ctx, told.append, "me")
-    queue, key = SqliteWorkQueue(runtime.ctx.store, "another process"), machine_key(runtime.model, "9")
+    queue, key = WorkQueue(runtime.ctx.store, "another process"), machine_key(runtime.model, "9")
     runtime.write(lambda tx: queue.touch(tx, key, runtime.clock.now()))
     assert queue.claim(key, runtime.clock.now()) is not None
     assert _looked(runtime, follower, told) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machine_work
-from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.store.queue import WorkQueue
 from tests.world.controller import TestController
 
 
@@ -14,7 +14,7 @@ def test_work_is_left_when_it_is_late_and_nothing_of_its_model_is_held(runtime: 
     assert not machine_work.is_any_left(runtime.ctx)
     runtime.clock.advance(10)
     assert machine_work.is_any_left(runtime.ctx)
-    queue = SqliteWorkQueue(runtime.ctx.store, "another process")
+    queue = WorkQueue(runtime.ctx.store, "another process")
     (claim,) = queue.claim_some(runtime.model, runtime.clock.now(), 1)
     assert not machine_work.is_any_left(runtime.ctx)
     queue.finish(claim, runtime.clock.now(), None, attempts=0)
