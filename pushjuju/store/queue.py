@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from pushjuju.core.clock import from_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.problems import Problem, dumps, loads, sentence
 from pushjuju.core.values import dataclass
 from pushjuju.store.db import Store
@@ -23,6 +23,7 @@ from pushjuju.store.tx import Tx
 
 LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for others
 HEARTBEAT_S = 10.0
+STEAL_AFTER = timedelta(seconds=0.1)  # a key is left so long to the process that works most on its model
 _ALL = 1_000_000
 _LOOK_AT = 8  # least number of rows that are read from the queue
 ROUTINE = "update-status"  # reason of a machine that is due only for update-status
@@ -175,7 +176,7 @@ class WorkQueue:
         """Make a key due; an earlier due time stays."""
         touch(tx, key, due, reason)
 
-    def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
+    def claim(self, prefix: str, now: datetime, busy: Collection[str] = ()) -> Claim | None:
         """Claim the key that has been due longest, if any is free; `busy` is that of `claim_some`."""
         return next(iter(self.claim_some(prefix, now, 1, busy=busy)), None)
 
@@ -185,7 +186,7 @@ class WorkQueue:
         now: datetime,
         most: int,
         *,
-        busy: Container[str] = (),
+        busy: Collection[str] = (),
         left: Resting = _NOTHING,
         later: bool = False,
     ) -> list[Claim]:
@@ -240,30 +241,49 @@ class WorkQueue:
             rows = tx.rows("work_asked", **asked, routine=ROUTINE, routine_since=since if routine else "")
             return any(left.get(row["key"]) != row["generation"] for row in rows)
 
-    def anything_free(self, prefix: str, now: datetime, busy: Container[str], left: Resting) -> bool:
+    def anything_free(self, prefix: str, now: datetime, busy: Collection[str], left: Resting) -> bool:
         """Return True when a key is due and free."""
         with self._store.read(model_of(prefix)) as tx:
             return bool(self._next(tx, prefix, now, 1, busy, left))
 
     def _next(
-        self, tx: Tx, prefix: str, now: datetime, most: int, busy: Container[str], left: Resting
+        self, tx: Tx, prefix: str, now: datetime, most: int, busy: Collection[str], left: Resting
     ) -> list[Row]:
         """Return the rows of the next free keys; read only the beginning of a long queue."""
         asked, read = {"prefix": prefix, "now": now, "owner": self._owner}, 2 * most + _LOOK_AT
         elsewhere = self._elsewhere(tx)
         while True:
             due = tx.rows("work_due", **asked, most=read)
-            free = (
+            held = [row for row in due if not self._free(row["owner"], row["leased_until"], now)]
+            passed = {*busy, *(row["key"] for row in held)}
+            theirs, late = self._worked_more_elsewhere(held, busy), to_iso(now - STEAL_AFTER)
+            found = [
                 row
                 for row in due
-                if row["key"] not in busy
+                if row["key"] not in passed
                 and left.get(row["key"]) != row["generation"]
-                and model_of(row["key"]) not in elsewhere
-            )
-            found = [row for row in free if self._free(row["owner"], row["leased_until"], now)]
+                and (model := model_of(row["key"])) not in elsewhere
+                and (model not in theirs or row["due"] <= late)
+            ]
             if len(found) >= most or len(due) < read:
                 return found[:most]
             read *= 4
+
+    def _worked_more_elsewhere(self, held: Iterable[Row], busy: Iterable[str]) -> Collection[str]:
+        """Return the models of which another process works on more keys than this process.
+
+        Such a process has the model in its memory, and connections with the machines, so the other keys of
+        the model are left to it for STEAL_AFTER.
+
+        Args:
+            held: The keys that other processes hold; a held key stays due, and is among the first.
+        """
+        others = Counter((model_of(row["key"]), row["owner"]) for row in held)
+        ours = Counter(map(model_of, busy)) if others else {}
+        return {
+            model for (model, owner), number in others.items()
+            if (number, owner) > (ours.get(model, 0), self._owner)
+        }  # fmt: skip
 
     def _elsewhere(self, tx: Tx) -> Collection[str]:
         """Return the models that only other processes work."""

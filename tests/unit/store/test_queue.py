@@ -315,3 +315,43 @@ def test_the_lease_of_a_killed_process_is_free_at_once(
     assert row.leased_until
     assert row.leased_until > clock.now() + timedelta(seconds=LEASE_S)
     assert [item.key for item in mine.items("")] == [KEY]  # the half transaction is gone
+
+
+def test_a_key_is_left_for_a_moment_to_the_process_that_works_most_on_its_model(
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock
+) -> None:
+    first, second, third, mine = (machine_key("m", str(number)) for number in range(4))
+    for key in (first, second):
+        due(store, queue, clock, key)
+    held = {claim.key for claim in queue.claim_some("", clock.now(), 9)}
+    assert held == {first, second}
+    for key in (third, mine, machine_key("n", "0")):
+        due(store, queue, clock, key)
+    assert [claim.key for claim in other.claim_some("", clock.now(), 9)] == [machine_key("n", "0")]
+    clock.advance(0.1)
+    assert other.claim("", clock.now(), busy=[machine_key("n", "0")])
+    assert queue.claim("", clock.now(), busy=held)
+
+
+def test_a_process_with_more_keys_of_a_model_takes_the_others_at_once(
+    store: Store, queue: WorkQueue, other: WorkQueue, clock: FakeClock
+) -> None:
+    keys = [machine_key("m", str(number)) for number in range(4)]
+    due(store, queue, clock, keys[0])
+    assert other.claim("", clock.now())
+    for key in keys[1:]:
+        due(store, queue, clock, key)
+    clock.advance(0.1)
+    held = {claim.key for claim in queue.claim_some("", clock.now(), 2)}
+    due(store, queue, clock, machine_key("m", "9"))
+    assert queue.claim("", clock.now(), busy=held)
+
+
+def test_no_key_is_left_to_a_process_that_has_died(
+    store: Store, queue: WorkQueue, beside: Store, clock: FakeClock
+) -> None:
+    heir = WorkQueue(beside, "host:2:2", lives=lambda owner: False)
+    due(store, queue, clock)
+    assert queue.claim("", clock.now())
+    due(store, queue, clock, machine_key("m", "1"))
+    assert len(heir.claim_some("", clock.now(), 9)) == 2

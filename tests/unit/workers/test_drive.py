@@ -358,6 +358,7 @@ async def test_who_waits_for_another_process_looks_less_often_after_a_while(
 
     async def wait(self: Driver, seconds: float) -> None:
         waits.append(seconds)
+        runtime.clock.advance(seconds)
         if sum(waits) > 20 and not self._tasks:
             other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(hours=1))
         await asyncio.sleep(0)
