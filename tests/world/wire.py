@@ -11,13 +11,14 @@ import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.providers import Instance, Started, StartRequest
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.push import bootstrap
-from pushjuju.runner.push.packer import pack
+from pushjuju.runner.push.packer import Program, pack
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.session import MachineSession
 from pushjuju.runner.ssh.transport import Connector
@@ -149,13 +150,19 @@ class Channel:
         self._link.connection_lost(None)
 
 
+@cache
+def _program() -> Program:
+    """Return the program for machines, packed once in a process, as `Runtime` packs it."""
+    return pack()
+
+
 class WireSession(MachineSession):
     """A session with a machine in this process."""
 
     def __init__(self, played: WireMachine) -> None:
         super().__init__(
-            MachineTarget(host=played.address), program=pack(), connector=Connector(), root="", options={},
-            reattach=0.0,
+            MachineTarget(host=played.address), program=_program(), connector=Connector(), root="",
+            options={}, reattach=0.0,
         )  # fmt: skip
         self._machine = played
 
@@ -165,7 +172,10 @@ class WireSession(MachineSession):
         link = bootstrap.Link()
         link.channel = Channel(self._machine, link)  # type: ignore[assignment]
         link._reader = wire.Reader()
-        link.data_received(wire.pack(self._machine.hello()), None)
+        begin = time.process_time()
+        said = wire.pack(self._machine.hello())
+        self._machine.tally.seconds += time.process_time() - begin
+        link.data_received(said, None)
         link.hello = self._hello(link)
         link.on_message = self._on_message
         self._link = link
