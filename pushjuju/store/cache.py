@@ -8,144 +8,55 @@ and a value derived from answers until one of them is invalid. Callers do not se
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.values import dataclass
-from pushjuju.store.recent import Recent
-from pushjuju.store.statements import rows
+from pushjuju.store.effects import IDENTITY, Analyst, Cells, Effects, Place, place_of
 
 if TYPE_CHECKING:
-    from pushjuju.store.engine import Connection, Engine
+    from pushjuju.store.engine import Engine
     from pushjuju.store.journal import Note
 
 MOST_KEPT = 8192  # answers, each of about a kilobyte; four times as many brought a large fleet no gain
 MOST_CONCLUDED = 32768  # values of `conclude`, each of about a kilobyte, which replace dozens of answers each
 MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
-_WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-# The columns that identify the rows of a table. A statement that declares parameters for these columns uses
-# only the rows with these values (`-- rows: unit(model, name)`); any other statement may use all rows.
-IDENTITY = {
-    "application": ("model", "name"),
-    "charm_state": ("model", "unit"),
-    "decided": ("operation",),
-    "lease": ("model", "application"),
-    "machine": ("model", "id"),
-    "machine_firewall": ("model", "machine"),
-    "operation": ("id",),
-    "port": ("model", "unit"),
-    "relation": ("model", "id"),
-    "relation_bag": ("model", "relation"),
-    "relation_scope": ("model", "unit"),
-    "status": ("model", "entity", "kind"),
-    "status_history": ("model", "entity"),
-    "unit": ("model", "name"),
-    "work": ("key",),
-}
-_MOMENTS = {("machine", "last_seen")}  # changes with each contact; no derived value depends on it
 MOST_NOTED = 65536  # rows whose last write is remembered
-_PURE = frozenset([
-    "avg", "coalesce", "count", "hex", "ifnull", "instr", "length", "like", "max", "min", "substr", "sum",
-    "total",
-])  # fmt: skip
-
-
-Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
-Cells = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Effects:
-    """The rows and columns that a statement reads and writes.
-
-    Attributes:
-        statement: Its SQL.
-        reads: The columns on which the answer depends: (table, column).
-        writes: The columns that the statement changes, also through foreign keys: (table, column). The column
-            "" means whole rows.
-        kept: True when the answer may be cached: it depends only on the rows, and the statement changes
-            nothing.
-        cells: `reads`, for comparison with recorded writes: (table, ((table, "" or column), ...)).
-        grounds: `cells` without the columns on which no derived value depends.
-        row: (table, parameters): in this table, the statement uses only the rows that the parameters select.
-        loose: The tables in which the statement may change any row.
-    """
-
-    statement: str
-    reads: tuple[tuple[str, tuple[str, ...]], ...]
-    writes: tuple[tuple[str, str], ...]
-    kept: bool
-    cells: Cells
-    grounds: Cells
-    row: tuple[str, tuple[str, ...]] | None
-    loose: tuple[str, ...]
-
-    def place(self, params: Mapping[str, Any]) -> Place | None:
-        """Return the rows that the statement uses with these parameters, or None when it may use any row."""
-        if self.row is None:
-            return None
-        return _place(self.row[0], [params[name] for name in self.row[1]])
-
-
-class Analyst:
-    """An empty store with the same schema, in which SQLite reports what a statement reads and writes."""
-
-    def __init__(self, tables: Iterable[str]) -> None:
-        self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        self._connection.execute("PRAGMA foreign_keys = ON")
-        self._connection.executescript(";\n".join(("BEGIN", *tables, "COMMIT")))
-        self._seen: list[tuple[int, str, str]] = []
-        self._connection.set_authorizer(self._note)
-
-    def _note(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
-        self._seen.append((action, first or "", second or ""))
-        return sqlite3.SQLITE_OK
-
-    def ask(self, statement: str) -> Effects:
-        """Return the rows and columns that a statement reads and writes, without running the statement."""
-        self._seen.clear()
-        self._connection.execute(f"EXPLAIN {statement}", _Nothing())
-        columns: dict[str, set[str]] = {}
-        writes = set()
-        pure = True
-        for action, first, second in self._seen:
-            if action == sqlite3.SQLITE_READ:
-                columns.setdefault(first, set()).add(second)
-            elif action in _WRITES:
-                writes.add((first, second if action == sqlite3.SQLITE_UPDATE else ""))
-            elif action == sqlite3.SQLITE_FUNCTION:
-                pure &= second.lower() in _PURE
-        row = rows().get(statement)
-        changed = sorted({table for table, _ in writes})
-        return Effects(
-            statement=statement,
-            reads=tuple((table, tuple(sorted(names))) for table, names in sorted(columns.items())),
-            writes=tuple(sorted(writes)),
-            kept=pure and bool(columns) and not writes,
-            cells=_cells(columns),
-            grounds=_cells(columns, _MOMENTS),
-            row=row,
-            loose=tuple(table for table in changed if row is None or table != row[0]),
-        )
-
-    def close(self) -> None:
-        """Close the empty store."""
-        self._connection.close()
-
-
-def _cells(columns: Mapping[str, Set[str]], without: Set[tuple[str, str]] = frozenset()) -> Cells:
-    """Return `Effects.cells` for columns that a statement reads; the column "" stands for whole rows."""
-    return tuple(
-        (table, tuple((table, name) for name in ("", *sorted(names)) if (table, name) not in without))
-        for table, names in columns.items()
-    )
-
-
 Entry = tuple[int, Effects, Place | None, Any]  # moment, statement, the rows that it reads, answer
 # The tables that several answers depend on, each with columns, and the rows in which these columns count.
 Footing = tuple[tuple[str, tuple[tuple[tuple[tuple[str, str], ...], Place | None], ...]], ...]
+
+
+class Recent:
+    """A dictionary of limited size: it drops entries which were not used for a long time.
+
+    It has two generations: an entry found in the old generation moves to the young one. When the young
+    generation is full, it becomes the old one, and the old one is dropped.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._half = most // 2
+        self._young: dict[Hashable, Any] = {}
+        self._old: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable) -> Any:
+        """Return the value of a key, or None."""
+        found = self._young.get(key)
+        if found is None:
+            found = self._old.get(key)
+            if found is not None:
+                self.put(key, found)
+        return found
+
+    def put(self, key: Hashable, value: Any) -> None:
+        """Store a value."""
+        if len(self._young) >= self._half:
+            self._old, self._young = self._young, {}
+        self._young[key] = value
+
+    def clear(self) -> None:
+        """Drop all entries."""
+        self._young, self._old = {}, {}
 
 
 class Trail:
@@ -172,20 +83,6 @@ class Trail:
         return (own, *(footing for under in self.under.values() for footing in under))
 
 
-def _place(table: str, values: Collection[object]) -> Place | None:
-    """Return the place of rows with these values, or None for values that SQLite may compare differently."""
-    if all(isinstance(value, str) or type(value) is int for value in values):
-        return table, *map(str, values)  # SQLite may treat 5 and '5' as equal
-    return None
-
-
-class _Nothing(dict[str, None]):
-    """Parameters for a statement that does not run: each is None."""
-
-    def __missing__(self, key: str) -> None:
-        return None
-
-
 class Memo:
     """The cached answers of one connection.
 
@@ -202,7 +99,7 @@ class Memo:
     ahead: Callable[[str, Mapping[str, Any]], None] | None = None  # sends a question; None: no wait costs
 
     def __init__(self, engine: Engine) -> None:
-        self._connection: Connection = engine.connection
+        self._connection = self._writer = engine.connection
         self._journal = engine.journal
         self._analyst = Analyst(engine.tables())
         self._effects: dict[str, Effects] = {}
@@ -215,6 +112,8 @@ class Memo:
         self._conclusions = Recent(MOST_CONCLUDED)  # key -> (moment, footings, value)
         self._derived = Recent(MOST_DERIVED)  # key -> (moment, footings, value)
         self._others = -1
+        self._held: dict[tuple[str, Place | None], Mapping[str, Any]] = {}  # statement, row -> parameters
+        self._held_columns: set[tuple[str, str]] = set()  # what these statements write
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
         self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback"), 0)
@@ -245,6 +144,8 @@ class Memo:
     def clear(self, why: str = "rollback") -> None:
         """Drop every answer, after a rollback or after unknown changes of rows."""
         self.counts[why] += 1
+        self._held.clear()
+        self._held_columns.clear()
         self._answers.clear()
         self._conclusions.clear()
         self._derived.clear()
@@ -268,6 +169,7 @@ class Memo:
         self.counts["asked"] += 1
         if entry is None or not self._holds(entry[0], effects.cells, entry[2]):
             self.counts["ran"] += 1
+            self._settle(effects)
             answer = make(self._connection.execute(statement, params), *record)
             entry = (self._now, effects, effects.place(params), answer)
             if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
@@ -303,10 +205,36 @@ class Memo:
 
     def wrote(self, effects: Effects, params: Mapping[str, Any]) -> None:
         """Record what a statement changes with these parameters."""
-        place = effects.place(params)
+        self._settle(effects)
+        self._note(effects, effects.place(params))
+
+    def _note(self, effects: Effects, place: Place | None) -> None:
         if self._journal is not None and effects.writes:
             self._journal.note(effects.statement, place)
         self._changed(effects, place)
+
+    def hold(self, statement: str, params: Mapping[str, Any]) -> None:
+        """Hold back a statement that sets columns of one row, each to its parameter, until `release`.
+
+        It replaces the same statement for the same row. Statements that read or write a column run later.
+        """
+        effects = self.effects(statement)
+        place = effects.place(params)
+        self._note(effects, place)
+        self._held[statement, place] = params
+        self._held_columns.update(effects.writes)
+
+    def release(self) -> None:
+        """Run the statements that are held back."""
+        held, self._held = self._held, {}
+        self._held_columns.clear()
+        for (statement, _), params in held.items():
+            self._writer.execute(statement, params)
+
+    def _settle(self, effects: Effects) -> None:
+        """Run what is held back before a statement that reads or writes the same columns."""
+        if self._held and not self._held_columns.isdisjoint(effects.touched):
+            self.release()
 
     def _changed(self, effects: Effects, place: Place | None) -> None:
         self._now = now = self._now + 1
@@ -319,7 +247,7 @@ class Memo:
 
     def inserted(self, table: str, values: Mapping[str, Any]) -> None:
         """Record that a table has a new row with these values."""
-        place = _place(table, [values.get(column) for column in IDENTITY.get(table, ())])
+        place = place_of(table, [values.get(column) for column in IDENTITY.get(table, ())])
         if self._journal is not None:
             self._journal.note("", place or (table,))
         self._appeared(table, place)

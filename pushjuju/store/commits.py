@@ -59,6 +59,7 @@ class CommitGroup:
             try:
                 self._engine.connection.execute("SAVEPOINT part")
                 yield tx
+                tx.release()
                 self._engine.connection.execute("RELEASE part")
             except BaseException as error:
                 self._undo_part()

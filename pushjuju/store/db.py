@@ -231,7 +231,8 @@ class Store:
         self._begin(reads=reads, model=model, later=later, recent=recent)
         self._depth = 1
         try:
-            yield self._tx(model)
+            yield (tx := self._tx(model))
+            tx.release()
             self.engine.commit()
         except BaseException as error:
             self.engine.rollback()

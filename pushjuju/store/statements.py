@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,12 @@ def queries() -> Mapping[str, str]:
 def of_models() -> frozenset[str]:
     """Return the names of the statements that have the parameter `:model`."""
     return frozenset(name for name, sql in queries().items() if ":model" in sql)
+
+
+@cache
+def parameters(name: str) -> frozenset[str]:
+    """Return the names of a statement's parameters."""
+    return frozenset(re.findall(r":(\w+)", queries()[name]))
 
 
 @cache

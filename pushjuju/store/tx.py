@@ -12,7 +12,7 @@ from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
 from pushjuju.core.values import assembler, changed, kinds
 from pushjuju.portable.jsontext import compact
-from pushjuju.store.statements import of_models, queries
+from pushjuju.store.statements import of_models, parameters, queries
 
 if TYPE_CHECKING:
     from pushjuju.store.cache import Memo
@@ -111,6 +111,11 @@ class Tx:
             self._memo.wrote(self._memo.effects(statement), params)
         return self._connection.execute(statement, params).rowcount
 
+    def release(self) -> None:
+        """Run the statements that `change` has held back, at the end of the transaction."""
+        if self._memo is not None:
+            self._memo.release()
+
     def row(self, query: StatementName, /, **params: Any) -> Row | None:
         """Return the first row, or None."""
         return self._ask(_first, query, params)
@@ -203,17 +208,25 @@ class Tx:
     ) -> None:
         """Set columns of the row that `find(record, query, **key)` returns, and of no other row.
 
+        With a cache, a statement runs at the end of the transaction, or before a statement that could notice;
+        so several changes of a row are written once.
+
         Args:
-            by: The statement, whose parameters are the key and the columns. It sets each column to its
+            by: The statement, whose parameters are the key and columns of the row. It sets each column to its
                 parameter, and nothing else.
         """
-        known: Any = None
-        if self._memo is not None:
-            own = ({**self._own, **key} if query in self._with_model else key).items()
-            known = self._memo.known((_first_record, self._queries[query], (record,), *own))
-        self.run(by, **key, **columns)
-        if known is not None:
-            self.know(query, changed(known, **columns), **key)
+        found = self.find(record, query, **key)
+        if found is None:
+            return
+        row = changed(found, **columns)
+        params = {name: key[name] if name in key else getattr(row, name) for name in parameters(by)}
+        if self._memo is None:
+            self.run(by, **params)
+            return
+        if self._scope is not None:
+            self._check(by, params)
+        self._memo.hold(self._queries[by], params)
+        self.know(query, row, **key)
 
     def insert(self, table: str, record: Any) -> None:
         """Insert a record whose fields have the names of the table's columns."""

@@ -195,7 +195,7 @@ def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
     again = now + timedelta(seconds=next_update_status(interval, ctx.random.random()))
     version = unit.update_status_version + (due is not None)
     tx.change(
-        Unit, "unit_get", "unit_set_update_status", {"model": unit.model, "name": unit.name},
+        Unit, "unit_get", "unit_set_turn", {"model": unit.model, "name": unit.name},
         update_status_version=version, update_status_due=again,
     )  # fmt: skip
 
@@ -317,7 +317,7 @@ def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
     text = _text_of(view, decision)
     if text != view.unit.decision:
         key = {"model": view.unit.model, "name": view.unit.name}
-        tx.change(Unit, "unit_get", "unit_set_decision", key, decision=text)
+        tx.change(Unit, "unit_get", "unit_set_turn", key, decision=text)
 
 
 def _text_of(view: View, decision: Decision) -> str:

@@ -108,7 +108,7 @@ def test_a_relation_that_the_unit_has_not_entered_is_passed_over(world: TestCont
     dispatch = world.until("update-status", "web/1")
     document = json.loads(world.unit("web/1").state)
     document["relations"] = {key: item for key, item in document["relations"].items() if key != str(SITE)}
-    world.write(lambda tx: tx.run("unit_set_state", name="web/1", state=json.dumps(document)))
+    world.change_unit("web/1", state=json.dumps(document))
     before = bag(world, SITE, "web/1")
     assert world.commit(dispatch, ok(writes={"relations": {"1": {"unit": {"a": "1"}}}})).ok
     assert bag(world, SITE, "web/1") == before

@@ -37,7 +37,14 @@ async def rest(world: TestController) -> PlayedRuntime:
     await drive(world, work)
     work.opened.clear()  # no session is open any more
     with world.ctx.write(world.model) as tx:
-        tx.run("unit_set_update_status", name="web/0", update_status_version=0, update_status_due=None)
+        tx.change(
+            Unit,
+            "unit_get",
+            "unit_set_turn",
+            {"name": "web/0"},
+            update_status_version=0,
+            update_status_due=None,
+        )
     return work
 
 

@@ -111,6 +111,10 @@ class TestController:
         with self.ctx.write(self.model, whole=whole) as tx:
             return change(tx)
 
+    def change_unit(self, name: str, **columns: Any) -> None:
+        """Set columns of a unit's row that a turn changes."""
+        self.write(lambda tx: tx.change(Unit, "unit_get", "unit_set_turn", {"name": name}, **columns))
+
     def unit(self, name: str) -> Unit:
         """Return a unit's row."""
         return self.read(lambda tx: tx.get(Unit, "unit_get", f"no {name}", name=name))

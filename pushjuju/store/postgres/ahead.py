@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.store.cache import MOST_KEPT, Memo
-from pushjuju.store.recent import Recent
+from pushjuju.store.cache import MOST_KEPT, Memo, Recent
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine, Rows
@@ -43,6 +42,7 @@ class AheadMemo(Memo):
         """Send a question whose answer is not cached; `execute` returns the answer to the reader."""
         key = statement, frozenset(params.items())
         if not self._stays(statement, params, self._known.get(key)):
+            self._settle(self.effects(statement))
             self._known.put(key, self._now)  # also when nobody asks: it is not sent again before it changes
             self._sent[key] = self._now, self._server.execute(statement, params)
 

@@ -130,6 +130,7 @@ class FlushGroup:
         with self._store.within(model) as tx:
             try:
                 yield tx
+                tx.release()
                 self._engine.connection.first = ""
             except BaseException as error:
                 self._undo(error, alone=not joined)

@@ -49,26 +49,16 @@ UPDATE unit SET charm_gone = :gone WHERE model = :model AND name = :name AND cha
 -- rows: unit(model, name)
 UPDATE unit SET resolved = :resolved WHERE model = :model AND name = :name
 
--- name: unit_set_state
+-- name: unit_set_turn
 -- rows: unit(model, name)
-UPDATE unit SET state = :state WHERE model = :model AND name = :name
-
--- name: unit_set_decision
--- rows: unit(model, name)
-UPDATE unit SET decision = :decision WHERE model = :model AND name = :name
-
--- name: unit_set_state_and_decision
--- rows: unit(model, name)
-UPDATE unit SET state = :state, decision = :decision WHERE model = :model AND name = :name
+-- What a turn of a unit changes, in one write.
+UPDATE unit SET state = :state, decision = :decision,
+  update_status_version = :update_status_version, update_status_due = :update_status_due
+WHERE model = :model AND name = :name
 
 -- name: unit_set_retry
 -- rows: unit(model, name)
 UPDATE unit SET retry_version = :version, retry_count = :count, retry_due = :due
-WHERE model = :model AND name = :name
-
--- name: unit_set_update_status
--- rows: unit(model, name)
-UPDATE unit SET update_status_version = :update_status_version, update_status_due = :update_status_due
 WHERE model = :model AND name = :name
 
 -- name: unit_update_status_now

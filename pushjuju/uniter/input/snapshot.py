@@ -185,9 +185,9 @@ def store_local(
             validate_local(local)
             tx.means(_read_local, text, local)
     if decision and decision != unit.decision:
-        tx.change(Unit, "unit_get", "unit_set_state_and_decision", key, state=text, decision=decision)
+        tx.change(Unit, "unit_get", "unit_set_turn", key, state=text, decision=decision)
     elif text != unit.state:
-        tx.change(Unit, "unit_get", "unit_set_state", key, state=text)
+        tx.change(Unit, "unit_get", "unit_set_turn", key, state=text)
     if local.current_charm_url and local.current_charm_url != unit.charm_url:
         tx.change(Unit, "unit_get", "unit_set_charm", key, charm_url=local.current_charm_url)
         return True

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 
-from pushjuju.store.cache import IDENTITY, Analyst
 from pushjuju.store.db import Store
+from pushjuju.store.effects import IDENTITY, Analyst
 from pushjuju.store.statements import queries, rows
 
 Rows = tuple[str, tuple[str, ...]]

@@ -122,7 +122,7 @@ def test_dead_unit_is_left_alone(runtime: TestController) -> None:
 def test_a_broken_state_changes_nothing(runtime: TestController) -> None:
     runtime.active()
     state = json.dumps({"kind": "run-hook", "step": "queued"})
-    runtime.write(lambda tx: tx.run("unit_set_state", name="web/0", state=state))
+    runtime.change_unit("web/0", state=state)
     runtime.clock.advance(1000)
     before = runtime.dump()
     with pytest.raises(NotValid, match="invalid operation state: missing hook info with kind run-hook"):

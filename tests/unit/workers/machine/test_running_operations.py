@@ -15,7 +15,6 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.action import actions
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.action.operations import CommandRequest
-from pushjuju.store.rows.records import Unit
 from pushjuju.workers.machine import machine_run, running_operations
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, PlayedSession, worker
@@ -186,18 +185,13 @@ async def test_a_reboot_waits_for_what_runs_beside_it(
 
 
 def _update_status_now(tx: Any, world: TestController, name: str) -> None:
-    unit = tx.get(Unit, "unit_get", "no unit", model=world.model, name=name)
-    tx.run(
-        "unit_set_update_status",
-        model=world.model, name=name, update_status_version=unit.update_status_version,
-        update_status_due="2000-01-01T00:00:00Z",
-    )  # fmt: skip
+    tx.run("unit_update_status_now", model=world.model, name=name, due="2000-01-01T00:00:00Z")
 
 
 async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: TestController) -> None:
     two_units(runtime)
     kept = runtime.unit("web/0").state
-    runtime.write(lambda tx: tx.run("unit_set_state", name="web/0", state='{"kind": "odd"}'))
+    runtime.change_unit("web/0", state='{"kind": "odd"}')
     runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
     ran = len(runtime.of("db/0"))
     outcome = await worker(PlayedRuntime(runtime))
@@ -205,7 +199,7 @@ async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: TestCon
     assert reason_of(outcome).startswith("unit web/0: ")
     assert outcome.due == runtime.clock.now() + timedelta(seconds=5)
     assert runtime.agent("web/0") == ("failed", "resolver loop error")
-    runtime.write(lambda tx: tx.run("unit_set_state", name="web/0", state=kept))
+    runtime.change_unit("web/0", state=kept)
     await worker(PlayedRuntime(runtime))
     assert runtime.agent("web/0") == ("idle", "")
 
@@ -265,7 +259,7 @@ async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
     two_units(runtime)
     execute(runtime, ["web/0"])
     numbers = execute(runtime, ["db/0"], parallel=False)
-    runtime.write(lambda tx: tx.run("unit_set_state", name="web/0", state='{"kind": "odd"}'))
+    runtime.change_unit("web/0", state='{"kind": "odd"}')
     runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
     made, _ = gated(runtime, monkeypatch)
     outcome = await worker(made)

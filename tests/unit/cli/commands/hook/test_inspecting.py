@@ -234,7 +234,7 @@ def failing(runtime: TestController) -> Operation:
 
 def test_a_failure_is_decided_again(runtime: TestController, run: Run) -> None:
     operation = failing(runtime)
-    runtime.write(lambda tx: tx.run("unit_set_decision", name="web/0", decision="{}"))
+    runtime.change_unit("web/0", decision="{}")
     ended = run("replay", operation.id[:8], "--format", "json")
     assert ended.status == 0, ended.err
     document = json.loads(ended.out)
@@ -252,7 +252,7 @@ def test_a_hook_that_was_decided_ahead_is_decided_again(runtime: TestController,
     unit = "web/0" if hook == "db-relation-joined" else "late/0"
     runtime.until("server-relation-created", "db/0")
     dispatch = runtime.until(hook, unit)
-    runtime.write(lambda tx: tx.run("unit_set_decision", name=unit, decision="{}"))
+    runtime.change_unit(unit, decision="{}")
     runtime.commit(dispatch, failed(1))
     ended = run("replay", dispatch.id, "--format", "json")
     assert ended.status == 0, ended.err
