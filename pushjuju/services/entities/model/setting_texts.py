@@ -30,6 +30,7 @@ MODEL: Mapping[str, str] = {
     "ftp-proxy": "proxy for FTP on new machines, and for hooks",
     "http-proxy": "proxy for HTTP on new machines, for hooks, and for the charm store",
     "https-proxy": "proxy for HTTPS on new machines, for hooks, and for the charm store",
+    "image-stream": "with `daily`, the base that `deploy` is given counts as supported",
     "juju-ftp-proxy": "proxy for FTP, for apt and for hooks",
     "juju-http-proxy": "proxy for HTTP, for apt, for hooks and for the charm store",
     "juju-https-proxy": "proxy for HTTPS, for apt, for hooks and for the charm store",
