@@ -27,6 +27,7 @@ from pushjuju.portable import loglevels
 from pushjuju.runner.remote.base.results import CHARM_GONE, KNOWN, is_quiet, named, plain_result
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, tally, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import lost_results
@@ -223,8 +224,7 @@ def _take_event(
         case "action-log" if (number := task_number(operation)) is not None:
             actions.add_log(tx, number, event["message"], moment)
         case "version" if unit:
-            application = unit.partition("/")[0]
-            tx.run("application_set_version", name=application, version=event["version"])
+            units.set_version(tx, unit, event["version"], moment)
         case _:
             return False
     return True

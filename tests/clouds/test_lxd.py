@@ -188,6 +188,8 @@ async def test_images(opened: Open, lxd: StandIn) -> None:
         "server": "https://cloud-images.ubuntu.com/releases",
         "alias": "24.04",
     }
+    await opened().start(_request("4", base=Base.parse("ubuntu@24.04"), daily_images=True))
+    assert lxd.instances["juju-eeeeee-4"]["source"]["server"] == "https://cloud-images.ubuntu.com/daily"
     with pytest.raises(NotValid, match='the LXD server has no alias "juju/debian@13/amd64"'):
         await opened().precheck(Base.parse("debian@13"), {}, "")
     mapped = opened(config={"images": {"debian@13": "f00d"}})

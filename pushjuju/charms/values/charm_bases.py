@@ -44,6 +44,11 @@ class BaseRequest:
     extra_bases: Sequence[Base] = ()
     source: bool = False
 
+    @property
+    def wanted(self) -> Base | None:
+        """The base that the user, or else the model, asks for."""
+        return self.requested or self.model_default
+
 
 def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -> Base:
     """Return the base to deploy a charm on.
@@ -55,7 +60,7 @@ def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -
     Raises:
         NotValid: No base fits; the message is Juju's.
     """
-    wanted = request.requested or request.model_default
+    wanted = request.wanted
     if request.image_id and request.requested is None:
         raise NotValid("base must be explicitly provided when image-id constraint is used")
     known = _known(request)
@@ -87,7 +92,7 @@ def newest(bases: Sequence[Base]) -> Base:
 
 
 def _known(request: BaseRequest) -> tuple[Base, ...]:
-    extra = (*request.extra_bases, request.requested) if request.daily_images else request.extra_bases
+    extra = (*request.extra_bases, request.wanted) if request.daily_images else request.extra_bases
     return (*WORKLOAD_BASES, *(base for base in extra if base))
 
 

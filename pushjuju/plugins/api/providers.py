@@ -144,6 +144,7 @@ class StartRequest:
         user_data: A cloud-config document as data.
         host_keys: The public host keys that `user_data` installs; empty when it installs none.
         volumes: Volumes that have to be made with the machine: of storage types with `with_machine`.
+        daily_images: True for the images of each day in place of released ones (API 1.6).
         profiles: The profiles of the machine's charms, for providers that are `Profiled`.
         attached: The provider's ids of volumes that will be attached to the machine, which must be in their
             zone.
@@ -163,6 +164,7 @@ class StartRequest:
     volumes: tuple[StorageItem, ...] = ()
     attached: tuple[str, ...] = ()
     profiles: tuple[CharmProfile, ...] = ()
+    daily_images: bool = False
     progress: Progress = no_progress
 
 

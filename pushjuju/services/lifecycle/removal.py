@@ -115,7 +115,7 @@ def remove_unit(tx: ModelTx, unit: Unit) -> None:
     tx.run("operation_delete_unit", unit=unit.name)
     if tx.rows("exposure_list", application=unit.application):
         firewall.changed_on(tx, unit.machine, f"{unit.name} is gone")
-    tx.run("unit_delete", name=unit.name)
+    units.delete(tx, unit)
     # The principal waits for the end of its subordinates.
     if unit.principal:
         _wake_named(tx, unit.principal, f"{unit.name} is gone")

@@ -44,8 +44,7 @@ from pushjuju.plugins.api.sources import SourceServices, no_tell
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.charm.bases import extra_bases
+from pushjuju.services.entities.charm import bases, charms
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import download_cache
 from pushjuju.services.supply.origins import StoreOrigin
@@ -142,10 +141,7 @@ def resolve(
     found: dict[int, StoreOrigin | PushjujuError] = {}
     asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
     with ctx.read(model) as tx:
-        default = model_config.stored(tx).get("default-base")
-    of_model = BaseRequest(
-        model_default=Base.parse(str(default)) if default else None, extra_bases=extra_bases(ctx.datadir)
-    )
+        of_model = bases.of_model(ctx.datadir, tx)
     for number, request in enumerate(requests):
         try:
             asks[number] = (request, *_ask(request, of_model))

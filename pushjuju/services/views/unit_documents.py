@@ -24,8 +24,8 @@ def show_units(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
 def _show_unit(tx: ModelTx, unit: Unit) -> dict[str, object]:
     application = tx.get(Application, "application_get", "", name=unit.application)
     found: dict[str, object] = {}
-    if application.workload_version:
-        found["workload-version"] = application.workload_version
+    if version := tx.scalar("unit_version", name=unit.name):
+        found["workload-version"] = version
     if unit.machine is not None:
         found["machine"] = unit.machine
     found["opened-ports"] = open_ports(tx.list(Port, "port_of_unit", unit=unit.name))

@@ -6,6 +6,17 @@ SELECT * FROM unit WHERE model = :model AND name = :name
 -- rows: unit(model, name)
 SELECT machine, application FROM unit WHERE model = :model AND name = :name
 
+-- name: unit_version
+SELECT version FROM workload_version WHERE model = :model AND unit = :name
+
+-- name: unit_versions
+SELECT unit, version FROM workload_version WHERE model = :model
+
+-- name: unit_set_version
+INSERT INTO workload_version (model, unit, application, version, since)
+VALUES (:model, :unit, :application, :version, :since)
+ON CONFLICT (model, unit) DO UPDATE SET version = :version, since = :since
+
 -- name: unit_list
 SELECT * FROM unit WHERE model = :model ORDER BY application, number
 

@@ -110,8 +110,9 @@ def _status(ctx: Context, model: str, patterns: Sequence[str], *, with_storage: 
         others = document.other_models(tx, rows, str)
         stored = document.storage(tx, str)
         exposed = application_documents.exposures(tx)
+        versions = {row["unit"]: row["version"] for row in tx.rows("unit_versions")}
     left = _filtered(ctx, model, patterns) if patterns else None
-    status = full_status(rows, joined, others, exposed, _kept(left) if left is not None else None)
+    status = full_status(rows, joined, others, exposed, versions, _kept(left) if left is not None else None)
     if not with_storage:
         return status
     return {**status, **storage_details.every(stored if left is None else left.get("storage", {}))}

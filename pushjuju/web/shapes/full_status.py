@@ -33,6 +33,7 @@ def full_status(
     joined: dict[int, Seen],
     others: Mapping[str, Any],
     exposed: Mapping[str, Any],
+    versions: Mapping[str, str],
     kept: Kept | None = None,
 ) -> dict[str, object]:
     """Return the answer of FullStatus.
@@ -42,6 +43,7 @@ def full_status(
         joined: Relation -> its status.
         others: Offers and consumed offers, from `document.other_models`.
         exposed: Application -> its exposed endpoints, from `application_documents.exposures`.
+        versions: Unit -> the version of its workload, where it has set one.
         kept: The entities that match the patterns, or None for all.
     """
     return {
@@ -52,7 +54,7 @@ def full_status(
             if kept is None or item.id in kept.machines
         },
         "applications": {
-            name: {**_application(rows, app, kept), **_exposed(app, exposed)}
+            name: {**_application(rows, app, versions, kept), **_exposed(app, exposed)}
             for name, app in rows.applications.items()
             if kept is None or name in kept.applications
         },
@@ -153,7 +155,9 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
     }
 
 
-def _application(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, object]:
+def _application(
+    rows: Rows, app: ApplicationRow, versions: Mapping[str, str], kept: Kept | None
+) -> dict[str, object]:
     charm, origin = rows.charms[app.charm_url], rows.origins.get(app.name)
     found: dict[str, object] = {
         "charm": app.charm_url,
@@ -167,7 +171,7 @@ def _application(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str
         "relations": _related(rows, app),
         "can-upgrade-to": origin.latest_url if origin else "",
         "subordinate-to": document.principals(rows, app),
-        "units": None if app.subordinate else _units(rows, app, kept),
+        "units": None if app.subordinate else _units(rows, app, versions, kept),
         "meter-statuses": {},
         "status": detailed(document.shown_application(rows, app)),
         "workload-version": app.workload_version,
@@ -196,27 +200,29 @@ def _related(rows: Rows, app: ApplicationRow) -> dict[str, list[str]]:
     return {endpoint: sorted(names) for endpoint, names in found.items()}
 
 
-def _units(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, object]:
+def _units(
+    rows: Rows, app: ApplicationRow, versions: Mapping[str, str], kept: Kept | None
+) -> dict[str, object]:
     return {
-        unit.name: _unit(rows, unit, app)
+        unit.name: _unit(rows, unit, app, versions)
         for unit in rows.units.get(app.name, ())
         if not unit.principal and (kept is None or unit.name in kept.units)
     }
 
 
-def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, object]:
+def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow, versions: Mapping[str, str]) -> dict[str, object]:
     workload, agent = document.shown_unit(rows, unit)
     machine = rows.machines.get(unit.machine or "")
     found: dict[str, object] = {
         "agent-status": detailed(agent, life=unit.life, version=True),
         "workload-status": detailed(workload),
-        "workload-version": app.workload_version,
+        "workload-version": versions.get(unit.name, ""),
         "machine": unit.machine or "" if not unit.principal else "",
         "opened-ports": [text(*item) for item in rows.ports.get(unit.name, ())],
         "public-address": machine.dns if machine and machine.instance_id else "",
         "charm": unit.charm_url if unit.charm_url and unit.charm_url != app.charm_url else "",
         "subordinates": {
-            other.name: _unit(rows, other, rows.applications[other.application])
+            other.name: _unit(rows, other, rows.applications[other.application], versions)
             for other in rows.subordinates.get(unit.name, ())
         },
     }

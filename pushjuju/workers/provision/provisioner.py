@@ -156,7 +156,8 @@ def request_for(
     ctx, maker = runtime.ctx, runtime.kind_of(machine)
     with ctx.read(machine.model) as tx:
         model = models.get(tx)
-        config = model_config.several(tx, (*userdata.KEYS, "resource-tags"))
+        stream = "container-image-stream" if "/" in machine.id else "image-stream"
+        config = model_config.several(tx, (*userdata.KEYS, "resource-tags", stream))
         units = sorted(unit.name for unit in machines.units_on(tx, machine.id) if unit.principal is None)
         attached = storage_work.made_for(tx, machine)
         volumes = _volumes(runtime, tx, machine, maker)
@@ -173,6 +174,7 @@ def request_for(
         attached=attached,
         volumes=volumes,
         profiles=wanted,
+        daily_images=config[stream] == "daily",
         tags=instance_tags(
             model,
             machine.id,

@@ -16,6 +16,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.views.unit_documents import show_units
 from pushjuju.uniter import turn
 from pushjuju.uniter.commit import commit, take_events, take_flood
 from pushjuju.uniter.decide.state import LocalState, OperationKind, Step
@@ -217,6 +218,28 @@ def test_what_a_failed_hook_leaves(runtime: TestController) -> None:
     assert runtime.application().workload_version == "1.2"
     assert ("unit-web-0", "WARNING", "unit.web/0.juju-log", "careful") in _log(runtime)
     assert _local(runtime).status_set
+
+
+def test_an_application_has_the_version_that_one_of_its_units_set_last(runtime: TestController) -> None:
+    """A new unit has none until it sets one, and so has its application."""
+
+    def versions() -> tuple[str, ...]:
+        shown = show_units(runtime.ctx, runtime.model, sorted(runtime.units()))
+        own = [unit.get("workload-version", "-") for unit in shown.values()]
+        return (runtime.application().workload_version, *own)
+
+    runtime.active()
+    assert versions() == ("", "-")
+    runtime.clock.advance(400)
+    runtime.hook("update-status", ok(events=[event(1, "version", version="1.2")]))
+    assert versions() == ("1.2", "1.2")
+    units.add_units(runtime.ctx, runtime.model, "web", 1, ())
+    assert versions() == ("", "1.2", "-")
+    runtime.clock.advance(400)
+    runtime.write(lambda tx: units.set_version(tx, "web/1", "1.3", tx.now))
+    assert versions() == ("1.3", "1.2", "1.3")
+    runtime.write(lambda tx: removal.remove_unit(tx, units.get(tx, "web/1")))
+    assert versions() == ("1.2", "1.2")
 
 
 def test_own_row_of_the_operation_tells_how_it_ended(runtime: TestController) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.storage.storage_words import check_unit, directives_of, finish_change
+from pushjuju.cli.commands.storage.storage_words import directives_of, finish_change
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+from pushjuju.portable.names import is_unit
 from pushjuju.services.requests.storage import storage_requests
 
 
@@ -21,7 +23,8 @@ from pushjuju.services.requests.storage import storage_requests
 )
 def add_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
     """Add storage to a unit."""
-    check_unit(args[0])
+    if not is_unit(args[0]):
+        raise UsageError(f'unit name "{args[0]}" not valid')
     options = directives_of(args[1:])
 
     opened = session.open_model(cli, model)
@@ -32,4 +35,7 @@ def add_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -
         for answer in answers
         if answer.error
     ]
+    reasons = sorted({answer.error.message for answer in answers if answer.error})
+    if len(reasons) < len(failed) == len(answers):
+        failed = reasons
     finish_change(cli, opened, answers, lines, failed, no_wait=no_wait)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.storage.storage_words import check_ids, check_unit, failure_lines, finish_change
+from pushjuju.cli.commands.storage.storage_words import check_ids, failure_lines, finish_change
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.names import is_unit
 from pushjuju.services.requests.storage import storage_requests
 
 
@@ -21,7 +23,8 @@ from pushjuju.services.requests.storage import storage_requests
 )
 def attach_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
     """Attach storage to a unit."""
-    check_unit(args[0])
+    if not is_unit(args[0]):
+        raise NotValid(f'unit ID "{args[0]}" not valid')
     check_ids(args[1:])
 
     opened = session.open_model(cli, model)

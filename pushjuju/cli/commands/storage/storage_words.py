@@ -13,7 +13,6 @@ from pushjuju.cli.work import removals
 from pushjuju.core.errors import NotValid, Silent, UsageError
 from pushjuju.core.problems import Subject
 from pushjuju.core.storage import Directive, is_storage, parse_directives
-from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.model import sessions
 
 
@@ -32,12 +31,7 @@ def structured(shape: str) -> dict[str, Callable[[Any], str]]:
 def check_ids(ids: Sequence[str]) -> None:
     for item in ids:
         if not is_storage(item):
-            raise UsageError(f'storage ID "{item}" not valid')
-
-
-def check_unit(name: str) -> None:
-    if not is_unit(name):
-        raise UsageError(f'unit name "{name}" not valid')
+            raise NotValid(f'storage ID "{item}" not valid')
 
 
 def directives_of(words: Sequence[str]) -> dict[str, Directive]:

@@ -80,8 +80,8 @@ def _set_sshd(root: Path) -> None:
     put_file(root, "etc/ssh/sshd_config.d/10-pushjuju.conf", _SSHD)
     main = root / "etc/ssh/sshd_config"
     text = main.read_text(encoding="utf-8", errors="replace") if main.exists() else ""
-    if "Include /etc/ssh/sshd_config.d/" not in text:
-        put_file(root, "etc/ssh/sshd_config", f"Include /etc/ssh/sshd_config.d/*.conf\n{text}")
+    if "Include /etc/ssh/sshd_config.d/" not in text and _SSHD not in text:  # before OpenSSH 8.2
+        put_file(root, "etc/ssh/sshd_config", f"{_SSHD}{text}")
     # With a listening socket, each connection would start an sshd; the service answers sooner.
     system = root / "etc/systemd/system"
     for folder in (*system.glob("*.wants"), system / "ssh.service.requires"):

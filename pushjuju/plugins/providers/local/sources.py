@@ -168,7 +168,9 @@ def _archive(base: Base, arch: str, table: Mapping[str, Any], packages: tuple[st
     components = table.get("components") or _COMPONENTS.get(base.os, ("main",))
     words = components.split(",") if isinstance(components, str) else [str(item) for item in components]
     lines = _lines(base.os, suite, mirror, arch, " ".join(words))
-    more = UBUNTU_PACKAGES if base.os == "ubuntu" else ()
+    more: tuple[str, ...] = UBUNTU_PACKAGES if base.os == "ubuntu" else ()
+    if suite == "bionic":
+        more = ("python3.8", "dnsutils", *more[1:])  # the runner's Python; the first package had another name
     return Source(
         kind="mmdebstrap",
         suite=suite,

@@ -20,7 +20,7 @@ from pushjuju.plugins.api.providers import Address, Hardware, Instance, ModelInf
 MODEL_KEY, MACHINE_KEY = "user.juju-model-uuid", "user.pushjuju-machine"
 NONCE_KEY, HOST_KEYS_KEY = "user.pushjuju-nonce", "user.pushjuju-host-keys"
 VM, CONTAINER = "virtual-machine", "container"
-STREAMS = "https://cloud-images.ubuntu.com/releases"
+STREAMS = "https://cloud-images.ubuntu.com"
 _STATUS = {
     "Starting": InstanceStatus.ALLOCATING,
     "Started": InstanceStatus.ALLOCATING,

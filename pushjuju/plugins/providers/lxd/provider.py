@@ -237,7 +237,7 @@ class LxdProvider:
                 "type": "image",
                 "mode": "pull",
                 "protocol": "simplestreams",
-                "server": instances.STREAMS,
+                "server": f"{instances.STREAMS}/{'daily' if request.daily_images else 'releases'}",
                 "alias": base.track,
             }
         where = "" if self._project == DEFAULT else f" --project {self._project}"

@@ -193,6 +193,7 @@ def _base(
         model_default=Base.parse(wanted or facts.default_base) if wanted or facts.default_base else None,
         image_id=bool(rules.parse(app.constraints).get("image-id")) and not wanted,
         force=force,
+        daily_images=facts.daily_images,
         extra_bases=bases.extra_bases(ctx.datadir),
         source=is_source(Path(app.charm)),
     )

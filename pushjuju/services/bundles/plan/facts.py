@@ -110,6 +110,7 @@ class ModelFacts:
         sequences: `machine`, `application-NAME` or `machine-N/lxd` -> the next number that is given.
         saas: Name of a consumed offer -> URL.
         default_base: The model's `default-base`, or empty.
+        daily_images: True with `image-stream: daily`.
         arch: The architecture of charms whose constraints name no architecture.
         constraints: The model's constraints, the defaults for new machines.
     """
@@ -120,6 +121,7 @@ class ModelFacts:
     sequences: Mapping[str, int] = field(default_factory=dict)
     saas: Mapping[str, str] = field(default_factory=dict)
     default_base: str = ""
+    daily_images: bool = False
     arch: str = "amd64"
     constraints: Mapping[str, Any] = field(default_factory=dict)
 

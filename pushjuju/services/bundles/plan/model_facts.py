@@ -59,6 +59,7 @@ def read(tx: ModelTx) -> ModelFacts:
         sequences=machine_rows.sequences(tx),
         saas={item.name: item.url for item in remote_applications.consumed(tx)},
         default_base=_default_base(tx),
+        daily_images=model_config.stored(tx).get("image-stream") == "daily",
         constraints=constraints.of_model(tx),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
@@ -78,10 +79,25 @@ def _insert(
         number=number, machine=machine, principal=principal, life=Life.ALIVE, created=tx.now,
     )  # fmt: skip
     tx.insert("unit", unit)
+    if application.workload_version:
+        tx.run("application_set_version", name=application.name, version="")
     set_first_statuses(tx, unit)
     if attach or storage_instances.directives(tx, unit.application):
         storage_instances.equip(tx, unit, charms.get(tx, application.charm_url), attach)
     return unit
+
+
+def set_version(tx: ModelTx, name: str, version: str, moment: datetime) -> None:
+    """Record the version of a unit's workload, which becomes that of its application."""
+    application = name.partition("/")[0]
+    tx.run("unit_set_version", unit=name, application=application, version=version, since=moment)
+    tx.run("application_set_version", name=application, version=version)
+
+
+def delete(tx: ModelTx, unit: Unit) -> None:
+    """Delete a unit; its application then has the newest version of the others."""
+    tx.run("unit_delete", name=unit.name)
+    tx.run("application_set_newest_version", name=unit.application)
 
 
 def add_subordinate(tx: ModelTx, application: Application, principal: Unit) -> Unit:

@@ -124,6 +124,7 @@ FIXED = ("charmhub-url", "firewall-mode")  # can be set only when a model is add
 READ_ONLY = ("agent-version", "name", "type", "uuid")
 UNSHOWN = ("authorized-keys",)  # kept with the configuration, but only the commands for SSH keys change it
 _MAY_BE_EMPTY = ("ssh-allow",)  # when empty, only the controllers' addresses may reach SSH
+_MOST = {"num-container-provision-workers": 25, "num-provision-workers": 100}
 _MODES = ("requires-prompts", "strict")
 
 
@@ -151,9 +152,7 @@ def parse_value(key: str, value: Any) -> Any:
     if attribute.type == "bool":
         return _bool(key, value)
     if attribute.type == "int":
-        if not re.fullmatch("[0-9]{1,18}", str(value)):
-            raise NotValid(f"{key}: expected number, got {typed(value)}")
-        return int(value)
+        return _int(key, value)
     if attribute.type == "tags" and isinstance(value, Mapping):  # as `shown_value` gives it
         value = " ".join(f"{name}={tag}" for name, tag in value.items())
     text = str(value)
@@ -286,6 +285,14 @@ def _bool(key: str, value: Any) -> bool:
     if found is None:
         raise NotValid(f"{key}: expected bool, got {typed(value)}")
     return found
+
+
+def _int(key: str, value: Any) -> int:
+    if not re.fullmatch("[0-9]{1,18}", str(value)):
+        raise NotValid(f"{key}: expected number, got {typed(value)}")
+    if int(value) > _MOST.get(key, int(value)):
+        raise NotValid(f"{key}: must be less than {_MOST[key]}")
+    return int(value)
 
 
 def stored(tx: ModelTx) -> dict[str, Any]:

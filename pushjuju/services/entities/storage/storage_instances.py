@@ -296,10 +296,9 @@ def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str) -> None:
     if not is_storage(storage):
         raise NotValid(f'storage ID "{storage}" not valid')
     instance = get(tx, storage)
-    store = _takes(unit, charm, instance)
-    if instance.owner or attachments(tx, instance):
-        others = ", ".join(row.unit for row in attachments(tx, instance)) or instance.owner
-        raise Conflict(f"cannot attach, storage {storage} is attached to {others}")
+    if instance.owner == unit.name:
+        return
+    store = _takes(tx, unit, charm, instance)
     for backing in backings(tx, instance):
         _reachable(tx, unit, instance, backing)
     check_more(tx, unit, store, 1)
@@ -310,20 +309,20 @@ def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str) -> None:
     _join(tx, instance, unit, store)
 
 
-def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
+def _takes(tx: ModelTx, unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
     """Return the charm's storage that an instance fits, or raise an error when it cannot be attached."""
     store = charm.meta.storage.get(instance.name)
-    if store is None or unit.life != Life.ALIVE:
-        why = (
-            f'charm "{charm.name}" has no store called "{instance.name}"'
-            if store is None
-            else "unit not alive"
-        )
-        raise NotValid(f"cannot attach storage {instance.id} to unit {unit.name}: {why}")
-    if store.type != instance.kind:
-        raise NotValid(f"cannot attach storage {instance.id}: it is {instance.kind}, not {store.type}")
+    if unit.life != Life.ALIVE:
+        raise NotValid("unit not alive")
     if instance.life != Life.ALIVE:
-        raise Conflict(f"cannot attach storage {instance.id}: storage not alive")
+        raise Conflict("storage not alive")
+    if owner := instance.owner or next((row.unit for row in attachments(tx, instance)), ""):
+        kind = "unit" if "/" in owner else "application"
+        raise Conflict(f"cannot attach storage owned by {kind} {owner} to unit {unit.name}")
+    if store is None:
+        raise NotValid(f"charm {charm.name} has no storage called {instance.name}")
+    if store.type != instance.kind:
+        raise NotValid(f"storage is {instance.kind}, not {store.type}")
     return store
 
 
@@ -331,13 +330,11 @@ def _reachable(tx: ModelTx, unit: Unit, instance: StorageInstance, backing: Back
     """Raise Conflict when the volume or filesystem of an instance cannot be attached to a unit's machine."""
     if backing.machine and backing.machine != unit.machine:
         raise Conflict(
-            f"cannot attach storage {instance.id} to unit {unit.name}: "
             f"{instance.provider} storage stays on machine {backing.machine}",
             hint=f"pushjuju add-unit {unit.application} --attach-storage {instance.id}",
         )
     for row in hosts(tx, backing):
         raise Conflict(
-            f"cannot attach storage {instance.id}: "
             f"{backing.kind} {backing.id} is attached to machine {row.machine}",
             hint="it is being detached: pushjuju storage shows what it waits for",
         )

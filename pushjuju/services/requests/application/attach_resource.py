@@ -23,11 +23,12 @@ def attach(ctx: Context, model: str, application: str, name: str, path: str) -> 
         found = applications.get(tx, application)
         declared = charms.get(tx, found.charm_url).meta.resources
     try:
-        if name not in declared:
-            raise NotFound(f"resource {quote(f'{application}/{name}')} not found")
-        resources.check_file(declared[name], path)
-        with _source(path) as stream, ctx.controller.blobs.staged(stream) as copy:
-            _attach(ctx, model, application, Upload(meta=declared[name], copy=copy))
+        with _source(path) as stream:
+            if name not in declared:
+                raise NotFound(f"resource {quote(f'{application}/{name}')} not found")
+            resources.check_file(declared[name], path)
+            with ctx.controller.blobs.staged(stream) as copy:
+                _attach(ctx, model, application, Upload(meta=declared[name], copy=copy))
     except PushjujuError as error:
         text = f"failed to upload resource {quote(name)}: {error.message}"
         raise type(error)(text, detail=error.detail, hint=error.hint) from None

@@ -15,7 +15,7 @@ from pushjuju.charms.format.arguments import ArgumentKind
 from pushjuju.charms.format.config import TRUST, Settings, parse_settings, parse_settings_yaml, with_trust
 from pushjuju.charms.format.features import check_features
 from pushjuju.charms.format.url import parse_url
-from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
+from pushjuju.charms.values.charm_bases import choose_base
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
@@ -23,12 +23,12 @@ from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.storage import Directive
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import changed, dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm.bases import extra_bases
-from pushjuju.services.entities.model import architectures, model_config
+from pushjuju.services.entities.charm import bases
+from pushjuju.services.entities.model import architectures
 from pushjuju.services.requests.application import add_units, new_application
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.supply import charm_places, store_charms
@@ -265,12 +265,6 @@ def _application(
 
 def _choose_base(ctx: Context, model: str, charm: Charm, options: DeployOptions, *, source: bool) -> Base:
     with ctx.read(model) as tx:
-        stored = model_config.stored(tx).get("default-base")
-    request = BaseRequest(
-        requested=options.base,
-        model_default=Base.parse(stored) if stored else None,
-        force=options.force,
-        extra_bases=extra_bases(ctx.datadir),
-        source=source,
-    )
+        request = bases.of_model(ctx.datadir, tx)
+    request = changed(request, requested=options.base, force=options.force, source=source)
     return choose_base(charm.name, charm.bases(), request)

@@ -70,14 +70,9 @@ def unit_charm(tx: ModelTx, unit: Unit) -> Charm:
 
 
 def add(ctx: Context, model: str, unit_name: str, asked: Mapping[str, Directive]) -> list[Answer]:
-    """Add storage to a unit.
-
-    Raises:
-        NotFound: The unit does not exist.
-    """
+    """Add storage to a unit."""
     with ctx.read(model) as tx:
         models.require_alive(tx)
-        units.get(tx, unit_name)
 
     def do(tx: ModelTx, name: str) -> Answer:
         unit = units.get(tx, unit_name)
@@ -88,12 +83,12 @@ def add(ctx: Context, model: str, unit_name: str, asked: Mapping[str, Directive]
 
 
 def _add(ctx: Context, tx: ModelTx, unit: Unit, name: str, asked: Directive) -> list[str]:
+    if unit.life != Life.ALIVE:
+        raise NotValid(f"unit {unit.name} is not alive")
     charm = unit_charm(tx, unit)
     store = charm.meta.storage.get(name)
     if store is None:
         raise NotFound(f'charm storage "{name}" not found', subject=Subject("storage", name))
-    if unit.life != Life.ALIVE:
-        raise NotValid(f"unit {unit.name} is not alive")
     given = tx.find(
         StorageDirective, "storage_directive_get",
         application=unit.application, name=name
@@ -124,20 +119,20 @@ def _directive(
 
 
 def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list[Answer]:
-    """Attach storage without an owner to a unit.
-
-    Raises:
-        NotFound: The unit does not exist.
-    """
-    with ctx.read(model) as tx:
-        units.get(tx, unit_name)
+    """Attach storage without an owner to a unit; storage of the unit itself stays as it is."""
 
     def do(tx: ModelTx, subject: str) -> Answer:
+        _instance(tx, subject)
         unit = units.get(tx, unit_name)
         storage_instances.attach_one(tx, unit, unit_charm(tx, unit), subject)
         return Answer(subject=subject, units=(unit_name,))
 
-    return _each(ctx, model, ids, do)
+    answers = _each(ctx, model, ids, do)
+    for answer in answers:
+        if answer.error:
+            begin = f"cannot attach storage {answer.subject} to unit {unit_name}"
+            answer.error.message = f"{begin}: {answer.error.message}"
+    return answers
 
 
 def detach(

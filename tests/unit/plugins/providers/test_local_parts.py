@@ -84,6 +84,10 @@ class TestSources:
         assert debian is not None
         assert debian.suites[2] == "deb http://deb.debian.org/debian-security bookworm-security main"
         assert BasesConfig().source(Base("centos", "9"), "amd64") is None
+        bionic = BasesConfig().source(Base("ubuntu", "18.04"), "amd64")
+        assert bionic is not None
+        assert {"dnsutils", "python3.8"} == set(bionic.packages) - set(source.packages)
+        assert {"bind9-dnsutils"} == set(source.packages) - set(bionic.packages)
 
     def test_users_tables(self) -> None:
         config = BasesConfig.of(
@@ -461,3 +465,15 @@ def test_a_base_listens_by_its_service_whatever_is_installed_here(tmp_path: Path
         (system / folder / "ssh.socket").symlink_to("/nowhere/ssh.socket")
     prepare._set_sshd(tmp_path)
     assert [path.name for path in system.rglob("ssh.*") if path.is_symlink()] == ["ssh.service"]
+
+
+def test_an_sshd_that_knows_no_include_gets_the_settings(tmp_path: Path) -> None:
+    main = tmp_path / "etc/ssh/sshd_config"
+    put_file(tmp_path, "etc/ssh/sshd_config", "UsePAM yes\n")
+    for _ in range(2):
+        prepare._set_sshd(tmp_path)
+        assert main.read_text().count("PermitRootLogin") == 1
+    assert main.read_text().endswith("UsePAM yes\n")
+    put_file(tmp_path, "etc/ssh/sshd_config", "Include /etc/ssh/sshd_config.d/*.conf\n")
+    prepare._set_sshd(tmp_path)
+    assert main.read_text() == "Include /etc/ssh/sshd_config.d/*.conf\n"

@@ -111,6 +111,7 @@ def test_attach_lets_units_run_upgrade_charm(runtime: TestController, tmp_path: 
     [
         ("nope", "data", "my.tgz", 'application "nope" not found'),
         ("web", "nope", "my.tgz", FAILED + '"nope": resource "web/nope" not found'),
+        ("web", "nope", "no.tgz", FAILED + '"nope": open {}/no.tgz: no such file or directory'),
         ("web", "data", "no.tgz", FAILED + '"data": open {}/no.tgz: no such file or directory'),
         ("web", "data", "my.zip", FAILED + f'"data": {EXTENSION}".tgz"'),
         ("web", "image", "my.tgz", FAILED + f'"image": {IMAGE}'),

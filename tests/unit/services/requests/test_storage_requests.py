@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -217,7 +218,7 @@ class TestAsked:
         runtime.settle()
         assert runtime.of("web/0")[-1] == "logs-storage-detaching"
         assert refused(storage_requests.attach(runtime.ctx, runtime.model, "web/0", ["logs/1"])) == [
-            "cannot attach storage logs/1: filesystem 0/1 is attached to machine 0"
+            "cannot attach storage logs/1 to unit web/0: filesystem 0/1 is attached to machine 0"
         ]
         detached(runtime)
         assert "attachments" not in shown(runtime)["storage"]["logs/1"]
@@ -225,6 +226,17 @@ class TestAsked:
         provision(runtime)
         runtime.settle()
         assert runtime.of("web/0")[-1] == "logs-storage-attached"
+
+    def test_attach_what_has_an_owner(self, runtime: TestController) -> None:
+        deployed(runtime, count=2)
+        runtime.settle()
+        cannot = "cannot attach storage "
+        attach = partial(storage_requests.attach, runtime.ctx, runtime.model)
+        assert refused(attach("web/0", ["data/0"])) == []
+        assert refused(attach("web/1", ["data/0", "x/9"])) == [
+            f"{cannot}data/0 to unit web/1: {cannot}owned by unit web/0 to unit web/1",
+            f'{cannot}x/9 to unit web/1: storage instance "x/9" not found',
+        ]
 
     def test_storage_of_a_machine_stays_there(self, runtime: TestController) -> None:
         deployed(runtime, count=2, storage={"logs": Directive(pool="tmpfs", count=1)})

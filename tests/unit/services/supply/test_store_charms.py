@@ -71,6 +71,13 @@ def test_a_base_that_juju_does_not_know_is_refused_unasked(site: TestController,
     assert hub.requests == []
 
 
+def test_with_daily_images_the_base_that_is_asked_for_counts_as_known(site: TestController) -> None:
+    site.write(lambda tx: model_config.change(tx, {"image-stream": "daily"}))
+    with pytest.raises(HubError, match=r'default channel, base "amd64/ubuntu/16.04"'):
+        one(site, base=Base.parse("ubuntu@16.04"))
+    assert one(site, base=Base.parse("ubuntu@16.04"), force=True).base.display == "ubuntu@16.04"
+
+
 @pytest.mark.parametrize(
     ("asked", "text"),
     [

@@ -113,10 +113,17 @@ def test_show_unit_has_what_jubilant_needs(runtime: TestController) -> None:
     )
     runtime.clock.advance(400)
     runtime.settle()
-    runtime.played("0").will("update-status", ok(writes={"relations": {"0": {"app": {"a": "b"}}}}))
+    runtime.played("0").will(
+        "update-status",
+        ok(
+            writes={"relations": {"0": {"app": {"a": "b"}}}},
+            events=[{"seq": 1, "e": {"k": "version", "version": "1.1"}}],
+        ),
+    )
     runtime.clock.advance(400)
     runtime.settle()
     shown = _unit(runtime)
+    assert (shown["workload-version"], _unit(runtime, "web/1")["workload-version"]) == ("1.1", "1.0")
     assert list(shown) == [
         "workload-version",
         "machine",

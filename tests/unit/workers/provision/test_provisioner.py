@@ -357,6 +357,16 @@ async def test_tags_of_an_instance(runtime: TestController, work: PlayedRuntime)
     assert (tags["juju-units-deployed"], tags["owner"]) == ("web/0", "ann")
 
 
+async def test_the_image_stream_of_the_model_is_asked_for(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
+    runtime.deploy(count=2)
+    await worker(work, "0")
+    runtime.write(lambda tx: model_config.change(tx, {"image-stream": "daily"}))
+    await worker(work, "1")
+    assert [request.daily_images for request in work.cloud.asked] == [False, True]
+
+
 # --- the poller -------------------------------------------------------------------------------------------
 
 

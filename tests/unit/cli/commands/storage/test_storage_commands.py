@@ -14,7 +14,6 @@ WRONG = [
     (("add-storage", "web", "data"), 'unit name "web" not valid'),
     (("add-storage", "web/0", "data=x,y"), "pool name is already set"),
     (("attach-storage", "web/0"), "attach-storage requires a unit ID and at least one storage ID"),
-    (("attach-storage", "web/0", "data"), 'storage ID "data" not valid'),
     (("detach-storage",), "detach-storage requires at least one storage ID"),
     (("remove-storage",), "remove-storage requires at least one storage ID"),
     (("show-storage",), "must specify storage ID(s)"),
@@ -77,6 +76,23 @@ def test_a_name_that_no_pool_can_have_is_refused(run: Any) -> None:
     run("add-model", "m")
     refused = run("storage-pools", "--name", "b@d")
     assert (refused.status, refused.out, refused.err) == (1, "", 'ERROR pool name "b@d" not valid\n')
+
+
+def test_storage_of_a_unit_that_does_not_exist(run: Any) -> None:
+    """The same reason for all storage is printed once."""
+    run("bootstrap", "local", "home")
+    run("add-model", "m")
+    missing = 'unit "web/9" not found'
+    added = run("add-storage", "web/9", "data", "--no-wait")
+    assert (added.status, added.err) == (1, f'failed to add storage "data" to web/9: {missing}\n')
+    assert run("add-storage", "web/9", "data", "logs", "--no-wait").err == f"{missing}\n"
+    attached = run("attach-storage", "web/9", "data/0", "--no-wait")
+    text = 'storage data/0 to unit web/9: storage instance "data/0" not found'
+    assert (attached.status, attached.err) == (1, f"failed to attach data/0 to web/9: cannot attach {text}\n")
+    for words in (("web", "data/0"), ("web/0", "data")):
+        refused = run("attach-storage", *words)
+        wrong = 'unit ID "web"' if words[0] == "web" else 'storage ID "data"'
+        assert (refused.status, refused.err) == (1, f"ERROR {wrong} not valid\n")
 
 
 def test_nothing_to_show(run: Any) -> None:

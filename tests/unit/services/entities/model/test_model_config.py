@@ -46,6 +46,8 @@ def test_values_have_the_type_of_their_key(key: str, given: Any, value: Any) -> 
             "perhaps",
             'automatically-retry-hooks: expected bool, got string("perhaps")',
         ),
+        ("num-provision-workers", "101", "num-provision-workers: must be less than 100"),
+        ("num-container-provision-workers", "26", "num-container-provision-workers: must be less than 25"),
         ("num-provision-workers", "some", 'num-provision-workers: expected number, got string("some")'),
         (
             "update-status-hook-interval",
