@@ -1,6 +1,6 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image image-test clean lock lowest audit statements unordered test-postgres chaos-postgres hooks workflows fuzz-hour firefox links counts newest piuparts
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image image-test clean lock lowest audit statements unordered test-postgres chaos-postgres hooks workflows fuzz-hour firefox links counts newest piuparts screenshots screenshots-check
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd and not browser and not image
 WORKERS ?= $(shell nproc)
@@ -80,6 +80,13 @@ lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base
 
 browser: setup  ## The dashboard in a browser (Debian: chromium)
 	$(BIN)/python -m pytest -q -rs -m browser tests/browser
+
+screenshots: setup  ## Write the pictures of the dashboard in the docs (Debian: chromium fonts-dejavu-core)
+	$(BIN)/python -m contrib.screenshots
+
+screenshots-check: setup  ## Compare the dashboard with these pictures; build/screenshots gets those that differ
+	$(SUDO) apt-get install -q -y --no-install-recommends fonts-dejavu-core
+	$(BIN)/python -m contrib.screenshots --check
 
 firefox: setup  ## The same in Firefox (Debian: firefox-esr)
 	PUSHJUJU_TEST_BROWSER=firefox $(BIN)/python -m pytest -q -rs -m browser tests/browser
