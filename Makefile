@@ -144,7 +144,8 @@ newest: setup  ## The quick tests with the newest versions of the libraries, wha
 	$(UV) pip install -q --python .venv-newest --upgrade --group dev -e .
 	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/migration
 
-audit: setup  ## Known vulnerabilities of locked dependencies (pip-audit)
+audit: setup  ## Known vulnerabilities of locked dependencies (pip-audit; CI installs it)
+	$(if $(CI),$(BIN)/python -m pip install -q pip-audit)
 	$(BIN)/python contrib/audit.py
 
 dist: setup  ## Build the wheel and the sdist
