@@ -161,6 +161,7 @@ async def visited(ctx: Context, folder: Path) -> AsyncIterator[tuple[Tab, str]]:
     await server.start()
     with mock.patch.dict(os.environ, {"FONTCONFIG_FILE": str(fonts)}):
         async with browser(folder / "profile") as tab:
+            await tab.call("Emulation.setScrollbarsHidden", hidden=True)
             await tab.go(await server.link("admin"))
             await tab.until("location.pathname == '/ui/' && document.readyState == 'complete'")
             yield tab, f"{server.root}m/admin/default/"

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from html import unescape
 from html.parser import HTMLParser
 
@@ -336,6 +337,19 @@ async def test_a_browser_that_leaves_while_its_stream_begins_is_no_error(
     assert "internal error" not in capsys.readouterr().err
 
 
+async def test_the_page_of_a_unit_in_error_has_the_last_lines_of_its_log_at_the_top(
+    served: ApiWorld, busy: TestController
+) -> None:
+    for text in ("old", "1", "2", "No space left on <device>"):
+        line = partial(logs.append, entity="unit-web-0", level="WARNING", module="hook", message=text)
+        busy.write(lambda tx, line=line: line(tx, now=busy.clock.now()))
+    busy.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/0", "error", "hook failed"))
+    async with browsing(served, "admin") as browser:
+        shown = (await browser.get("/ui/m/admin/shop/u/web/0"))[1]
+    (end,) = re.findall(r"The log ends with:</p>\n<pre>(.*?)</pre>", shown, re.DOTALL)
+    assert end.split("\n")[:3] == ["WARNING 1", "WARNING 2", "WARNING No space left on &lt;device&gt;"]
+
+
 async def test_units_in_error_come_before_other_units_that_are_not_well(
     served: ApiWorld, busy: TestController
 ) -> None:
@@ -353,6 +367,7 @@ async def test_the_log_of_a_unit_stands_before_what_seldom_tells_why(
     async with browsing(served, "admin") as browser:
         text = (await browser.get("/ui/m/admin/shop/u/web/0"))[1]
         application = (await browser.get("/ui/m/admin/shop/a/web"))[1]
+    assert "The log ends with" not in text
     heads = re.findall("<h2>(.*?)</h2>", text)
     assert heads.index("Log") < heads.index("Hooks") < heads.index("Relations")
     assert application.index("<h2>Units</h2>") < application.index("<h2>Change</h2>")
