@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import stat
 from pathlib import Path
 
@@ -61,7 +60,10 @@ class Command:
         name = target.address.partition(":")[2]
         text = f"{json.dumps(event.document())}\n" if target.body == "json" else f"{event.text}\n"
         try:
-            done = _run(target.folder / name, text, self._timeout_s)
+            argv, environ = [str(target.folder / name)], children.environment()
+            done = children.run_within(
+                0, argv, environ=environ, stdin=text, timeout=self._timeout_s, own_session=True
+            )
         except children.TimedOut:
             raise NotifyError(f"{target.address} took longer than {self._timeout_s:.0f} s") from None
         except OSError as error:
@@ -70,19 +72,6 @@ class Command:
             lines = (done.stderr or done.stdout).strip().splitlines() or [""]
             said = "".join(letter for letter in lines[-1][:_MOST_SAID] if letter.isprintable())
             raise NotifyError(f"{target.address} exited with {done.returncode}: {said}".rstrip(": "))
-
-
-def _run(program: Path, text: str, timeout_s: float) -> children.Ended:
-    """Run a program to its end; when it takes too long, kill it with all that it has started."""
-    pipes = {"stdin": children.PIPE, "stdout": children.PIPE, "stderr": children.PIPE}
-    argv = [str(program)]
-    with children.start(argv, environ=children.environment(), own_session=True, **pipes) as started:
-        try:
-            stdout, stderr = started.communicate(text, timeout=timeout_s)
-        except BaseException:
-            os.killpg(started.pid, signal.SIGKILL)
-            raise
-    return children.Ended(argv, started.returncode, stdout, stderr)
 
 
 def _check_safe(path: Path) -> None:

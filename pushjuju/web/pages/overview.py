@@ -28,7 +28,6 @@ from pushjuju.workers import deciding
 _MOST_REASONS = 20
 _MOST_EXPLAINED = 100  # of a model of which nothing is well, not all units are explained
 _WELL = (Look.OK, Look.UNKNOWN)
-_LAST = len(Look)  # rank of what is well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +178,7 @@ def units(visit: Visit) -> Content:
 
 
 _UNIT_ORDERS: Mapping[str, Callable[[UnitRow], Any]] = {
-    tables.WORST: lambda row: rank(row.status["current"]) if _odd([row]) else _LAST,
+    tables.WORST: lambda row: rank(row.status["current"]),
     "name": lambda row: natural_key(row.name),
     "status": lambda row: (rank(row.status["current"]), row.status["current"]),
     "machine": lambda row: natural_key(row.machine),
