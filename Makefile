@@ -1,6 +1,6 @@
 # The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image image-test clean lock lowest audit statements unordered test-postgres chaos-postgres hooks workflows fuzz-hour firefox links counts newest piuparts
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd browser toolclient bench bench-fleet docs docs-versions demo dist deb image image-test clean lock lowest audit statements unordered test-postgres chaos-postgres hooks workflows fuzz-hour firefox links counts newest piuparts screenshots screenshots-check
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd and not browser and not image
 WORKERS ?= $(shell nproc)
@@ -81,6 +81,13 @@ lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base
 browser: setup  ## The dashboard in a browser (Debian: chromium)
 	$(BIN)/python -m pytest -q -rs -m browser tests/browser
 
+screenshots: setup  ## Write the pictures of the dashboard in the docs (Debian: chromium fonts-dejavu-core)
+	$(BIN)/python -m contrib.screenshots
+
+screenshots-check: setup  ## Compare the dashboard with these pictures; build/screenshots gets those that differ
+	$(SUDO) apt-get install -q -y --no-install-recommends fonts-dejavu-core
+	$(BIN)/python -m contrib.screenshots --check
+
 firefox: setup  ## The same in Firefox (Debian: firefox-esr)
 	PUSHJUJU_TEST_BROWSER=firefox $(BIN)/python -m pytest -q -rs -m browser tests/browser
 
@@ -137,7 +144,8 @@ newest: setup  ## The quick tests with the newest versions of the libraries, wha
 	$(UV) pip install -q --python .venv-newest --upgrade --group dev -e .
 	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/migration
 
-audit: setup  ## Known vulnerabilities of locked dependencies (pip-audit)
+audit: setup  ## Known vulnerabilities of locked dependencies (pip-audit; CI installs it)
+	$(if $(CI),$(BIN)/python -m pip install -q pip-audit)
 	$(BIN)/python contrib/audit.py
 
 dist: setup  ## Build the wheel and the sdist

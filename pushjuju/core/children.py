@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from signal import SIGKILL
 from typing import IO, Any, Final
 
 Ended = subprocess.CompletedProcess[str]
@@ -98,7 +99,13 @@ def run(
 
 
 def run_within(
-    memory: int, argv: Sequence[str], *, environ: Mapping[str, str], stdin: str = "", timeout: float
+    memory: int,
+    argv: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    stdin: str = "",
+    timeout: float,
+    own_session: bool = False,
 ) -> Ended:
     """Run a program to its end as `run` does, with a limit of its memory. Blocks.
 
@@ -106,24 +113,29 @@ def run_within(
     could wait forever for a lock of another thread. Only Linux sets such limits; elsewhere there is none.
 
     Args:
-        memory: The most bytes of the program's address space.
+        memory: The most bytes of the program's address space; 0 for no limit.
+        own_session: True to kill the program with all that it has started.
 
     Raises:
         OSError: The program cannot be started.
         TimedOut: The program took longer, and was killed.
     """
-    with start(argv, environ=environ, stdin=PIPE, stdout=PIPE, stderr=PIPE) as started:
+    pipes = {"stdin": PIPE, "stdout": PIPE, "stderr": PIPE}
+    with start(argv, environ=environ, own_session=own_session, **pipes) as started:
         try:
             _limit(started.pid, memory)
             stdout, stderr = started.communicate(stdin, timeout=timeout)
         except BaseException:
-            started.kill()
+            if own_session:
+                os.killpg(started.pid, SIGKILL)
+            else:
+                started.kill()
             raise
     return Ended(argv, started.returncode, stdout, stderr)
 
 
 def _limit(process: int, memory: int) -> None:
-    if sys.platform == "linux":
+    if memory and sys.platform == "linux":
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
         resource.prlimit(process, resource.RLIMIT_AS, (most, most))

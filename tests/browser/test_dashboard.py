@@ -160,11 +160,21 @@ def paths_of(house: TestController) -> list[str]:
     return ["/ui/", "/ui/controller", *(f"/ui/m/admin/shop/{name}" for name in names)]
 
 
-def test_the_screenshot_of_the_docs_is_taken_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(screenshots, "FOLDER", tmp_path)
-    screenshots.main()
-    (made,) = tmp_path.iterdir()
-    assert (made.name, made.read_bytes()[:4]) == ("dashboard-unit.png", b"\x89PNG")
+@pytest.mark.skipif(NAME == "firefox", reason="the pictures are those of chromium")
+def test_screenshots_are_taken_anew_and_one_that_looks_different_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    docs, different = tmp_path / "docs", tmp_path / "different"
+    monkeypatch.setattr(screenshots, "FOLDER", docs)
+    monkeypatch.setattr(screenshots, "DIFFERENT", different)
+    assert screenshots.main([]) == 0
+    assert sorted(file.stem for file in docs.iterdir()) == sorted(screenshots.PAGES)
+    shutil.copy(docs / "units.webp", docs / "log.webp")
+    (docs / "plan.webp").unlink()
+    assert screenshots.main(["--check"]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert [line.partition(" looks different")[0] for line in told] == ["log", "plan"]
+    assert {file.name for file in different.iterdir()} == {"log-kept.webp", "log-now.webp", "plan-now.webp"}
 
 
 async def test_every_page_fits_and_asks_nobody_else(tab: Tab, base: str, house: TestController) -> None:

@@ -129,6 +129,14 @@ def test_ci_runs_the_hooks_before_a_commit_over_all_files() -> None:
     assert "pre-commit run --all-files" in (ROOT / "Makefile").read_text()
 
 
+def test_ci_installs_what_looks_for_vulnerabilities() -> None:
+    for ci, installed in (("", False), ("true", True)):
+        told = subprocess.run(
+            ["make", "-n", "audit", f"CI={ci}"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert ("pip install -q pip-audit" in told.stdout) is installed
+
+
 def test_ci_runs_the_tests_with_each_python_that_the_package_names() -> None:
     matrix = jobs(ROOT / ".github/workflows/ci.yml")["unit"]["strategy"]["matrix"]["python"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

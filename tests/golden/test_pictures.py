@@ -17,6 +17,7 @@ from tests.world.printed import NINE, Golden
 MODELS: dict[str, Callable[[], known_models.Found]] = {
     "kubernetes": known_models.kubernetes,
     "cos": known_models.cos,
+    "hadoop": known_models.hadoop,
 }
 
 

@@ -139,6 +139,21 @@ prometheus:rules>cos-configuration:prometheus-config loki:rules>cos-configuratio
 grafana:boards>cos-configuration:grafana-dashboards
 """
 
+HADOOP_UNITS = """
+namenode=1 resourcemanager=1 slave=3 plugin=sub client=1 ganglia=1 ganglia-node=sub rsyslog=1
+rsyslog-forwarder-ha=sub
+"""
+HADOOP_RELATIONS = """
+resourcemanager:namenode>namenode:resourcemanager namenode:datanode>slave:namenode
+resourcemanager:nodemanager>slave:resourcemanager plugin:namenode>namenode:namenode
+plugin:resourcemanager>resourcemanager:resourcemanager client:hadoop~plugin:hadoop-plugin
+client:juju-info~ganglia-node:juju-info namenode:juju-info~ganglia-node:juju-info
+resourcemanager:juju-info~ganglia-node:juju-info slave:juju-info~ganglia-node:juju-info
+ganglia:node>ganglia-node:node rsyslog-forwarder-ha:syslog>rsyslog:aggregator
+client:juju-info~rsyslog-forwarder-ha:juju-info namenode:juju-info~rsyslog-forwarder-ha:juju-info
+resourcemanager:juju-info~rsyslog-forwarder-ha:juju-info slave:juju-info~rsyslog-forwarder-ha:juju-info
+"""
+
 
 def model(
     name: str,
@@ -281,6 +296,12 @@ def kubernetes() -> Found:
 
 def cos() -> Found:
     return model("cos", COS_UNITS, COS_RELATIONS, offered=["loki", "prometheus", "grafana"])
+
+
+def hadoop() -> Found:
+    """The bundle hadoop-processing of Apache Bigtop; a DataNode has failed."""
+    bad = {"slave/1": ("error", 'hook failed: "datanode-relation-changed"')}
+    return model("hadoop", HADOOP_UNITS, HADOOP_RELATIONS, not_well=bad)
 
 
 def random_model(applications: int, *, hubs: int, seed: int = 1, links: bool = True) -> Found:

@@ -60,7 +60,10 @@ class Command:
         name = target.address.partition(":")[2]
         text = f"{json.dumps(event.document())}\n" if target.body == "json" else f"{event.text}\n"
         try:
-            done = children.run([str(target.folder / name)], stdin=text, timeout=self._timeout_s)
+            argv, environ = [str(target.folder / name)], children.environment()
+            done = children.run_within(
+                0, argv, environ=environ, stdin=text, timeout=self._timeout_s, own_session=True
+            )
         except children.TimedOut:
             raise NotifyError(f"{target.address} took longer than {self._timeout_s:.0f} s") from None
         except OSError as error:

@@ -69,13 +69,8 @@ class Mail:
                 if server.user:
                     _log_in(connection, server, target.secret)
                 connection.send_message(message)
-        except smtplib.SMTPResponseException as error:
-            raise NotifyError(
-                f"{self.shown(target.address)} refused the message: {error.smtp_code}"
-            ) from None
         except (OSError, smtplib.SMTPException, MessageError, ValueError) as error:
-            said = getattr(error, "strerror", None) or type(error).__name__
-            raise NotifyError(f"{self.shown(target.address)} did not take the message: {said}") from None
+            raise NotifyError(f"{self.shown(target.address)} {_said(error)}") from None
 
     @contextmanager
     def _connected(self, server: _Server) -> Iterator[smtplib.SMTP]:
@@ -90,10 +85,26 @@ class Mail:
             yield made
 
 
+def _said(error: Exception) -> str:
+    """Return what a server did: never its text, which may repeat what was sent."""
+    match error:
+        case smtplib.SMTPRecipientsRefused():
+            codes = sorted({code for code, _ in error.recipients.values()})
+            return f"refused the receivers: {', '.join(map(str, codes))}"
+        case smtplib.SMTPResponseException():
+            return f"refused the message: {error.smtp_code}"
+        case smtplib.SMTPServerDisconnected():
+            return "ended the connection before it took the message"
+    return f"did not take the message: {getattr(error, 'strerror', None) or type(error).__name__}"
+
+
 def _log_in(connection: smtplib.SMTP, server: _Server, password: str) -> None:
     if not isinstance(connection.sock, ssl.SSLSocket):
         raise NotifyError(f"{server.host} offers no TLS: the password is not sent")
-    connection.login(server.user, password)
+    try:
+        connection.login(server.user, password)
+    except (smtplib.SMTPAuthenticationError, smtplib.SMTPServerDisconnected):  # some servers just hang up
+        raise NotifyError(f"{server.host} refused the user or the password") from None
 
 
 def _message(server: _Server, target: NotifyTarget, event: Event) -> EmailMessage:

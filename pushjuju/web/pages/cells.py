@@ -49,6 +49,11 @@ def _text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
+def setting(value: object) -> object:
+    """Return the value of a setting as commands take it: `true`, not `yes`."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
 def status(word: object) -> Cell:
     """Return a cell with a status."""
     return Cell(text=str(word), status=True)

@@ -30,10 +30,11 @@ def controller(visit: Visit) -> Content:
     people = users.documents(visit.ctx, disabled=True)
     working = processes.documents(visit.ctx)
     config = settings_of.of_controller(visit.ctx)
+    shown = {key: cells.setting(value) for key, value in config.items()}
     store = _store(visit)
     plugins = PluginHost(environ=visit.ctx.environ).list_plugins()
     first = _users(people), _clouds(visit), _processes(working), _queue(visit)
-    last = _pairs("Store and versions", store), _plugins(plugins), _pairs("Settings", config)
+    last = _pairs("Store and versions", store), _plugins(plugins), _pairs("Settings", shown)
     document = {
         "users": people,
         "processes": working,

@@ -244,7 +244,10 @@ def settings(visit: Visit) -> Content:
         Table(
             name="Configuration",
             heads=("Key", "Value", "From"),
-            rows=[cells.row(key, item["value"], item["source"]) for key, item in config.items()],
+            rows=[
+                cells.row(key, cells.setting(item["value"]), item["source"])
+                for key, item in sorted(config.items(), key=lambda pair: pair[1]["source"] == "default")
+            ],
             none="",
         ),
         Table(

@@ -178,7 +178,7 @@ def units(visit: Visit) -> Content:
 
 
 _UNIT_ORDERS: Mapping[str, Callable[[UnitRow], Any]] = {
-    tables.WORST: lambda row: not _odd([row]),
+    tables.WORST: lambda row: rank(row.status["current"]),
     "name": lambda row: natural_key(row.name),
     "status": lambda row: (rank(row.status["current"]), row.status["current"]),
     "machine": lambda row: natural_key(row.machine),
@@ -202,7 +202,7 @@ def machines(visit: Visit) -> Content:
 
 _Machine = tuple[str, Mapping[str, Any]]
 _MACHINE_ORDERS: Mapping[str, Callable[[_Machine], Any]] = {
-    tables.WORST: lambda row: look_of(row[1]["juju-status"]["current"]) is Look.OK,
+    tables.WORST: lambda row: rank(row[1]["juju-status"]["current"]),
     "name": lambda row: natural_key(row[0]),
     "status": lambda row: (rank(row[1]["juju-status"]["current"]), row[1]["juju-status"]["current"]),
     "address": lambda row: natural_key(row[1].get("dns-name", "")),

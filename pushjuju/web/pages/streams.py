@@ -46,7 +46,10 @@ class Streams:
             raise web.HTTPServiceUnavailable(text="too many streams")
         answer = web.StreamResponse(headers={**self._headers, "Cache-Control": "no-store"})
         answer.content_type = "text/event-stream"
-        await answer.prepare(request)
+        try:
+            await answer.prepare(request)
+        except ConnectionResetError:
+            return answer  # the browser has gone
         wanted = Wanted(facade="", model=model, read=sign, writes="writes" in request.query)
         signal = await self._api.hub.listen(wanted)
         self._open[id(request)] = (request, user)

@@ -7,11 +7,13 @@ import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from html import unescape
 from html.parser import HTMLParser
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import StoreBusy
@@ -317,6 +319,58 @@ async def test_a_lost_unit_is_not_well(served: ApiWorld, busy: TestController) -
     assert "1 machine cannot be reached" in models
     assert machines.count('<td class="wide">new unit</td>') == 1
     assert re.search(r"the oldest work was due <time datetime=", overview)
+
+
+async def test_a_browser_that_leaves_while_its_stream_begins_is_no_error(
+    served: ApiWorld,
+    busy: TestController,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def gone(self: web.StreamResponse, request: web.BaseRequest) -> None:
+        raise ConnectionResetError("Cannot write to closing transport")
+
+    async with browsing(served, "admin") as browser:
+        monkeypatch.setattr(web.StreamResponse, "prepare", gone)
+        with pytest.raises(aiohttp.ClientError):
+            await browser.head("/ui/m/admin/shop/events")
+    assert "internal error" not in capsys.readouterr().err
+
+
+async def test_the_page_of_a_unit_in_error_has_the_last_lines_of_its_log_at_the_top(
+    served: ApiWorld, busy: TestController
+) -> None:
+    for text in ("old", "1", "2", "No space left on <device>"):
+        line = partial(logs.append, entity="unit-web-0", level="WARNING", module="hook", message=text)
+        busy.write(lambda tx, line=line: line(tx, now=busy.clock.now()))
+    busy.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/0", "error", "hook failed"))
+    async with browsing(served, "admin") as browser:
+        shown = (await browser.get("/ui/m/admin/shop/u/web/0"))[1]
+    (end,) = re.findall(r"The log ends with:</p>\n<pre>(.*?)</pre>", shown, re.DOTALL)
+    assert end.split("\n")[:3] == ["WARNING 1", "WARNING 2", "WARNING No space left on &lt;device&gt;"]
+
+
+async def test_units_in_error_come_before_other_units_that_are_not_well(
+    served: ApiWorld, busy: TestController
+) -> None:
+    busy.deploy("cache")
+    busy.write(lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "cache/0", "blocked"))
+    busy.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/0", "error", "hook failed"))
+    async with browsing(served, "admin") as browser:
+        text = (await browser.get("/ui/m/admin/shop/units"))[1]
+    assert 0 < text.index("/u/web/0") < text.index("/u/cache/0")
+
+
+async def test_the_log_of_a_unit_stands_before_what_seldom_tells_why(
+    served: ApiWorld, busy: TestController
+) -> None:
+    async with browsing(served, "admin") as browser:
+        text = (await browser.get("/ui/m/admin/shop/u/web/0"))[1]
+        application = (await browser.get("/ui/m/admin/shop/a/web"))[1]
+    assert "The log ends with" not in text
+    heads = re.findall("<h2>(.*?)</h2>", text)
+    assert heads.index("Log") < heads.index("Hooks") < heads.index("Relations")
+    assert application.index("<h2>Units</h2>") < application.index("<h2>Change</h2>")
 
 
 async def test_long_tables_are_sorted_and_paged_in_their_addresses(

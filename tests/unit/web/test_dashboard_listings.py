@@ -113,6 +113,18 @@ async def test_tables_show_times_and_escape_what_units_say(world: ApiWorld, two:
         assert "\u202e" not in shown
 
 
+async def test_the_settings_that_somebody_chose_come_first_as_commands_take_them(
+    world: ApiWorld, two: TwoModels
+) -> None:
+    changed = {"model": two.shop.model, "key": "test-mode", "value": "true"}
+    two.shop.write(lambda tx: tx.run("model_config_set", **changed))
+    async with browsing(world, "admin") as browser:
+        shown = (await browser.get(f"{BASE}settings"))[1]
+    rows = re.findall(r"<tr>\s*<th scope=\"row\">(.*?)</th>\s*<td>(.*?)</td>", shown)
+    assert rows[0] == ("test-mode", "true")
+    assert ("automatically-retry-hooks", "true") in rows
+
+
 async def test_empty_models_have_every_table(world: ApiWorld, two: TwoModels) -> None:
     add_model(two.ctx, AddModelOptions(name="bare"))
     async with browsing(world, "admin") as browser:

@@ -12,6 +12,7 @@ from pushjuju.core.errors import NotifyError, NotValid
 from pushjuju.plugins.api.notices import NotifyTarget
 from pushjuju.plugins.notifiers.command import Command
 from tests.unit.plugins.notifiers.test_webhook import EVENT
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -54,6 +55,19 @@ def test_the_last_line_of_a_program_that_fails_is_shown(folder: Path) -> None:
 
 def test_a_program_that_hangs_is_killed(folder: Path) -> None:
     assert failure(program(folder, "exec sleep 60"), 0.2) == "command:page took longer than 0 s"
+
+
+async def test_what_a_program_that_hangs_has_started_is_killed_too(folder: Path, tmp_path: Path) -> None:
+    assert failure(program(folder, f"sleep 60 & echo $! > {tmp_path}/pid; wait"), 1)
+    await until(lambda: not _lives(int((tmp_path / "pid").read_text())))
+
+
+def _lives(pid: int) -> bool:
+    """Return False for a process that has ended, also when nobody has waited for it."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
 
 
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o600])

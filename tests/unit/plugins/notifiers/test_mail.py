@@ -94,10 +94,33 @@ def test_a_password_goes_over_tls_alone(box: Box, plain: int, secure: int, certi
     assert box.logins == []
     Mail(lambda: known).send(target(secure, user="me@", secret="pw"), EVENT)
     assert (box.logins, len(box.messages)) == ([(b"me", b"pw")], 1)
-    with pytest.raises(NotifyError, match=r"refused the message: 535|SMTPServerDisconnected"):
+    with pytest.raises(NotifyError, match="refused the user or the password"):
         Mail(lambda: known).send(target(secure, user="me@", secret="wr0ng"), EVENT)
     with pytest.raises(NotifyError, match="did not take the message"):  # a certificate of nobody
         Mail().send(target(secure, user="me@", secret="pw"), EVENT)
+
+
+def test_a_server_that_refuses_the_receivers_is_told_with_its_code(
+    box: Box, plain: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: Any) -> str:
+        return "550 ops@example.com is unknown here"
+
+    monkeypatch.setattr(box, "handle_RCPT", refuse, raising=False)
+    with pytest.raises(NotifyError, match=r"/ops@example\.com refused the receivers: 550$"):
+        Mail().send(target(plain), EVENT)
+
+
+def test_a_server_that_ends_the_connection_is_told_in_words(
+    box: Box, plain: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang_up(server: Any, *_: Any) -> str:
+        server.transport.close()
+        return "421 no"
+
+    monkeypatch.setattr(box, "handle_DATA", hang_up)
+    with pytest.raises(NotifyError, match="ended the connection before it took the message"):
+        Mail().send(target(plain), EVENT)
 
 
 @pytest.mark.parametrize(
