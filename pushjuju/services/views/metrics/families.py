@@ -89,6 +89,12 @@ FAMILIES: dict[str, Family] = {
     "overtaken_total": Family(
         "counter", "", "Contacts in which a machine knew a later lease than the process; only with --metrics."
     ),
+    "hook_overhead_seconds": Family(
+        "summary",
+        "",
+        "How long contacts took in which hooks or actions ran, without these runs, for each run; "
+        "only with --metrics.",
+    ),
     "clock_offset_seconds": Family(
         "gauge", "", "How far the host's clock is ahead of the store's; only with --metrics."
     ),
