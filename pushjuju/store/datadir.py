@@ -21,7 +21,7 @@ from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound
 from pushjuju.core.problems import Subject
 from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
-from pushjuju.store.files.blobs import Blobs
+from pushjuju.store.files.blobs import CACHE_SIZE, Blobs
 from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import explained, locked, private_dir, remove_tree, replace_text
 from pushjuju.store.files.toml_files import edit_toml, read_toml, stamp_of
@@ -69,7 +69,8 @@ class ControllerDir:
         """Charm archives and resources."""
         place = self.store_place
         if isinstance(place, str):
-            return databases.blobs(place, self.root / "blobs")
+            size = str(self.config().get("blob-cache-size", CACHE_SIZE))
+            return databases.blobs(place, self.root / "blobs", size)
         return Blobs(self.root / "blobs")
 
     @property

@@ -20,6 +20,7 @@ from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.files.blobs import CACHE_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ SETTINGS: Mapping[str, Setting] = {
     "auditing-enabled": Setting("bool", True),
     "autocert-dns-name": Setting("string", None, changes=False),
     "autocert-url": Setting("string", None, changes=False),
+    "blob-cache-size": Setting("size", CACHE_SIZE),  # not a key of Juju
     "caas-image-repo": Setting("string"),
     "caas-operator-image-path": Setting("string", None, changes=False),
     "controller-name": Setting("string", None, changes=False),

@@ -67,6 +67,7 @@ CONTROLLER: Mapping[str, str] = {
     "audit-log-max-backups": "how many old log files of the API are kept",
     "audit-log-max-size": "size at which the API begins a new log file",
     "auditing-enabled": "write the audit log",
+    "blob-cache-size": "how much of charms and resources each host keeps with a store in PostgreSQL",
     "controller-name": "the name of the controller",
     "controller-uuid": "the UUID of the controller",
     "max-agent-state-size": "bytes of what pushjuju keeps of a unit; a hook that needs more fails",
