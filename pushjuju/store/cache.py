@@ -51,7 +51,6 @@ _PURE = frozenset([
     "total",
 ])  # fmt: skip
 
-
 Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
 Cells = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
@@ -196,10 +195,11 @@ class Memo:
         trail: The statements since tracking began, each with the rows that it reads; None without tracking,
             or after a statement that cannot be cached.
         counts: Questions (asked), those for which a statement ran (ran), notes of other processes that were
-            applied (heard), and how often everything was dropped (others, rollback).
+            applied (heard), and how often everything was dropped (others, rollback, wrong).
     """
 
     ahead: Callable[[str, Mapping[str, Any]], None] | None = None  # sends a question; None: no wait costs
+    check: Callable[[], None] | None = None  # compares a cached answer; None: no journal could miss a write
 
     def __init__(self, engine: Engine) -> None:
         self._connection: Connection = engine.connection
@@ -217,7 +217,7 @@ class Memo:
         self._others = -1
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
-        self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback"), 0)
+        self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback", "wrong"), 0)
 
     def begin(self, others: int) -> None:
         """Drop the answers that other processes have changed, as the first step of a transaction.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import islice
 from typing import Any
 
 
@@ -26,6 +27,10 @@ class Recent:
             if found is not None:
                 self.put(key, found)
         return found
+
+    def some(self, number: int) -> Hashable:
+        """Return one of the keys that were used lately, another one for another number; None without keys."""
+        return next(islice(self._young, number % (len(self._young) or 1), None), None)
 
     def put(self, key: Hashable, value: Any) -> None:
         """Store a value."""

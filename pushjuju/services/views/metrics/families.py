@@ -139,7 +139,8 @@ FAMILIES: dict[str, Family] = {
     "cache_dropped_total": Family(
         "counter",
         "reason",
-        "How often the cache was dropped; reason: others (changes that are not known), or rollback; "
+        "How often the cache was dropped; reason: others (changes that are not known), rollback, or wrong "
+        "(a bug: an answer differed from the store in PostgreSQL); "
         "only with --metrics.",
     ),
 }
