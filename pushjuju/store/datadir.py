@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import ids
-from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound
+from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound, StoreError
 from pushjuju.core.problems import Subject
 from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
@@ -66,12 +66,27 @@ class ControllerDir:
 
     @property
     def blobs(self) -> Blobs:
-        """Charm archives and resources."""
+        """Charm archives and resources.
+
+        Raises:
+            StoreError: The hosts share a directory, which is missing here.
+        """
+        if (shared := self.shared_blobs) is not None:
+            if not shared.is_dir():
+                text = f"the directory {shared} with charms and resources is missing"
+                raise StoreError(text, hint=f"mount it, or begin without its files: mkdir -m 700 {shared}")
+            return Blobs(shared)
         place = self.store_place
         if isinstance(place, str):
             size = str(self.config().get("blob-cache-size", CACHE_SIZE))
             return databases.blobs(place, self.root / "blobs", size)
         return Blobs(self.root / "blobs")
+
+    @property
+    def shared_blobs(self) -> Path | None:
+        """The directory of charms and resources that all hosts mount, or None; key `blobs` of the config."""
+        place = self.config().get("blobs")
+        return Path(str(place).removeprefix("file://"), str(self.settings()["uuid"])) if place else None
 
     @property
     def private_key(self) -> Path:
