@@ -142,7 +142,7 @@ class Driver:
                             elsewhere.catch_up()
                             return replace(self._summary(), left=busy)
                     self._claim_all()
-                    elsewhere.look(self._prefixes)
+                    elsewhere.look(self._prefixes, self._tasks)
                     patience.end()
                 except StoreAway as error:
                     patience.wait(error)
