@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import ids
-from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound, StoreError
+from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound, NotValid, StoreError
 from pushjuju.core.problems import Subject
 from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
@@ -85,7 +85,10 @@ class ControllerDir:
     @property
     def shared_blobs(self) -> Path | None:
         """The directory of charms and resources that all hosts mount, or None; key `blobs` of the config."""
-        place = self.config().get("blobs")
+        try:
+            place = self.config().get("blobs")
+        except NotValid:  # no TOML: such a controller can be removed, and nobody can write to it
+            return None
         return Path(str(place).removeprefix("file://"), str(self.settings()["uuid"])) if place else None
 
     @property

@@ -126,3 +126,9 @@ def test_a_restored_controller_has_its_archives_in_the_directory(
     assert names
     assert world.ctx.datadir.controller(home.name).blobs.names() == names
     assert [path.name for path in place.glob("??/*")] == names
+
+
+def test_a_controller_whose_settings_are_broken_can_be_removed(datadir: DataDir, home: ControllerDir) -> None:
+    (home.root / "controller.toml").write_text("name = [")
+    controllers.remove(datadir, home.name)
+    assert datadir.controllers() == []
