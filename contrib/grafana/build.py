@@ -203,6 +203,9 @@ ROWS: dict[str, tuple[Panel, ...]] = {
         Panel("Store", "timeseries", _once("pushjuju_store_bytes"), "store", "bytes"),
         _mean("Wait for the lock of a model", "pushjuju_lock_wait_seconds", "{{instance}} {{model}}"),
         _mean("Time with the lock of a model", "pushjuju_lock_held_seconds", "{{instance}} {{model}}"),
+        _mean(
+            "Time of contacts beside the runs, for each run", "pushjuju_hook_overhead_seconds", "{{instance}}"
+        ),
         _mean("Commits reach the disk of the server", "pushjuju_store_flush_seconds", "{{instance}}"),
         Panel(
             "Commits wait for a standby server",

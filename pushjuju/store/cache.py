@@ -9,6 +9,7 @@ and a value derived from answers until one of them is invalid. Callers do not se
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.store.effects import IDENTITY, Analyst, Cells, Effects, Place, place_of
@@ -47,6 +48,10 @@ class Recent:
             if found is not None:
                 self.put(key, found)
         return found
+
+    def some(self, number: int) -> Hashable:
+        """Return one of the keys that were used lately, another one for another number; None without keys."""
+        return next(islice(self._young, number % (len(self._young) or 1), None), None)
 
     def put(self, key: Hashable, value: Any) -> None:
         """Store a value."""
@@ -93,10 +98,11 @@ class Memo:
         trail: The statements since tracking began, each with the rows that it reads; None without tracking,
             or after a statement that cannot be cached.
         counts: Questions (asked), those for which a statement ran (ran), notes of other processes that were
-            applied (heard), and how often everything was dropped (others, rollback).
+            applied (heard), and how often everything was dropped (others, rollback, wrong).
     """
 
     ahead: Callable[[str, Mapping[str, Any]], None] | None = None  # sends a question; None: no wait costs
+    check: Callable[[], None] | None = None  # compares a cached answer; None: no journal could miss a write
 
     def __init__(self, engine: Engine) -> None:
         self._connection = self._writer = engine.connection
@@ -116,7 +122,7 @@ class Memo:
         self._held_columns: set[tuple[str, str]] = set()  # what these statements write
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
-        self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback"), 0)
+        self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback", "wrong"), 0)
 
     def begin(self, others: int) -> None:
         """Drop the answers that other processes have changed, as the first step of a transaction.

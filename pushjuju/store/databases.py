@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError
+from pushjuju.store.files.blobs import CACHE_SIZE
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
@@ -55,13 +56,14 @@ def forget(url: str) -> None:
     _module("transfer").forget(_module("address").parsed(url))
 
 
-def blobs(url: str, root: Path) -> Blobs:
+def blobs(url: str, root: Path, cache_size: str = CACHE_SIZE) -> Blobs:
     """Return the charm archives and resources of a store.
 
     Args:
         root: The folder in which this host keeps copies of what it has used.
+        cache_size: How large the folder may become: `10G`.
     """
-    found: Blobs = _module("blobs").DatabaseBlobs(_module("address").parsed(url), root)
+    found: Blobs = _module("blobs").DatabaseBlobs(_module("address").parsed(url), root, cache_size=cache_size)
     return found
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import ids
-from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound
+from pushjuju.core.errors import AlreadyExists, IsRemote, NotFound, NotValid, StoreError
 from pushjuju.core.problems import Subject
 from pushjuju.store import databases
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
-from pushjuju.store.files.blobs import Blobs
+from pushjuju.store.files.blobs import CACHE_SIZE, Blobs
 from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import explained, locked, private_dir, remove_tree, replace_text
 from pushjuju.store.files.toml_files import edit_toml, read_toml, stamp_of
@@ -66,11 +66,30 @@ class ControllerDir:
 
     @property
     def blobs(self) -> Blobs:
-        """Charm archives and resources."""
+        """Charm archives and resources.
+
+        Raises:
+            StoreError: The hosts share a directory, which is missing here.
+        """
+        if (shared := self.shared_blobs) is not None:
+            if not shared.is_dir():
+                text = f"the directory {shared} with charms and resources is missing"
+                raise StoreError(text, hint=f"mount it, or begin without its files: mkdir -m 700 {shared}")
+            return Blobs(shared)
         place = self.store_place
         if isinstance(place, str):
-            return databases.blobs(place, self.root / "blobs")
+            size = str(self.config().get("blob-cache-size", CACHE_SIZE))
+            return databases.blobs(place, self.root / "blobs", size)
         return Blobs(self.root / "blobs")
+
+    @property
+    def shared_blobs(self) -> Path | None:
+        """The directory of charms and resources that all hosts mount, or None; key `blobs` of the config."""
+        try:
+            place = self.config().get("blobs")
+        except NotValid:  # no TOML: such a controller can be removed, and nobody can write to it
+            return None
+        return Path(str(place).removeprefix("file://"), str(self.settings()["uuid"])) if place else None
 
     @property
     def private_key(self) -> Path:

@@ -107,7 +107,7 @@ class Store:
         yield "cache_reads_total", ("hit",), counts["asked"] - counts["ran"], ""
         yield "cache_reads_total", ("miss",), counts["ran"], ""
         yield "cache_changes_total", (), counts["heard"], ""
-        for why in ("others", "rollback"):
+        for why in ("others", "rollback", "wrong"):
             yield "cache_dropped_total", (why,), counts[why], ""
 
     def version(self) -> tuple[int, int]:
@@ -231,6 +231,8 @@ class Store:
         self._begin(reads=reads, model=model, later=later, recent=recent)
         self._depth = 1
         try:
+            if reads and self._memo is not None and self._memo.check is not None:
+                self._memo.check()
             yield (tx := self._tx(model))
             tx.release()
             self.engine.commit()

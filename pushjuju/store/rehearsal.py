@@ -17,6 +17,7 @@ from pushjuju.store.faults import explain_error
 from pushjuju.store.files import unchanging
 from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import private_dir
+from pushjuju.store.files.toml_files import edit_toml
 
 _LINKED = ("secrets.key", KEY_FILE)  # never copied: a killed process must leave no keys behind
 _BUSY_S = 30.0
@@ -84,9 +85,9 @@ def copy_datadir(source: DataDir, target: Path) -> DataDir:
 def _copy_controller(source: ControllerDir, target: Path) -> None:
     for folder in ("blobs", "ssh", "known_hosts", "machines", "log"):
         private_dir(target / folder)
-    if isinstance(source.store_place, str):
+    if isinstance(source.store_place, str) and source.shared_blobs is None:
         _fetch_blobs(source)
-    for path in sorted((source.root / "blobs").glob("??/*")):
+    for path in sorted((source.shared_blobs or source.root / "blobs").glob("??/*")):
         private_dir(target / "blobs" / path.parent.name)
         (target / "blobs" / path.parent.name / path.name).symlink_to(path)
     for name in _LINKED:
@@ -102,6 +103,8 @@ def _copy_controller(source: ControllerDir, target: Path) -> None:
     if isinstance(place, str) or place.exists():
         _copy_store(place, target / source.store_path.name)
     shutil.copyfile(source.root / "controller.toml", target / "controller.toml")
+    if source.shared_blobs is not None:
+        edit_toml(target / "controller.toml", lambda document: document["config"].pop("blobs"))
 
 
 def _fetch_blobs(source: ControllerDir) -> None:

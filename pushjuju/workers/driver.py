@@ -142,7 +142,7 @@ class Driver:
                             elsewhere.catch_up()
                             return replace(self._summary(), left=busy)
                     self._claim_all()
-                    elsewhere.look(self._prefixes)
+                    elsewhere.look(self._prefixes, self._tasks)
                     patience.end()
                 except StoreAway as error:
                     patience.wait(error)
@@ -297,7 +297,7 @@ class Driver:
         """Record and count the contacts with the machine of a key."""
         model, _, machine = key.split("/", 2)
         if self.counts is not None:
-            self.counts.overtaken += outcome.overtaken
+            self.counts.note(outcome)
         for contact in outcome.contacts:
             with self.ctx.store.write(model, later=True) as tx:
                 contact.record(self.ctx.of(tx, model), machine)

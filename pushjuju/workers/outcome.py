@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 
@@ -24,6 +24,7 @@ class Contact:
         begun: When the contact began.
         sent: Bytes to the machine, without what SSH adds to them.
         received: Bytes from the machine.
+        runs: How long each hook and action ran, in seconds.
     """
 
     result: str
@@ -31,6 +32,7 @@ class Contact:
     seconds: float
     sent: int = 0
     received: int = 0
+    runs: Sequence[float] = ()
 
     def record(self, tx: ModelTx, machine: str) -> None:
         """Record the contact for the timeline, and count it."""

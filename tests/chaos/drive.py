@@ -1,13 +1,14 @@
 """A controller process that drives one model to rest, and may be told to die on the way.
 
     drive.py DATA MODEL [--die-file FILE [--steps NAME,...]] [--die-after-commit N] [--die-before-commit N]
-             [--lease SECONDS] [--name-operations] [--commit-first]
+             [--lease SECONDS] [--name-operations] [--commit-first] [--strikes SEED:MOST FOLDER]
 
 `--die-file`: SIGKILL at every step that the file does not list yet, once each; a step is its name and the
 hook that it belongs to, if any. `--die-...-commit`: SIGKILL around the N-th write to the store. `--lease`:
 how long a claim holds without a heartbeat. `--name-operations`: hooks find the id of their operation in
 JUJU_CONTEXT_ID. `--commit-first`: before a death at a step, PostgreSQL has the commit of what writers share,
-though not on its disk, as after some milliseconds.
+though not on its disk, as after some milliseconds. `--strikes`: kill the PostgreSQL of a folder at random
+(`strikes.py`).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from pushjuju.store.tx import Tx
 from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Event
+from tests.chaos.strikes import Strikes
 
 OF_HOOKS = ("prepared", "charm-pushed", "promoted", "result", "committed", "saved", "acknowledged")
 
@@ -121,6 +123,7 @@ def main() -> int:
     parser.add_argument("--lease", type=float)
     parser.add_argument("--name-operations", action="store_true")
     parser.add_argument("--commit-first", action="store_true")
+    parser.add_argument("--strikes", nargs=2, metavar=("SEED:MOST", "FOLDER"))
     options = parser.parse_args()
     if options.lease:
         shorten_leases(options.lease)
@@ -138,6 +141,9 @@ async def _drive(ctx: Context, options: argparse.Namespace) -> int:
         before = partial(ctx.store.group().joins, "") if options.commit_first else bool
         steps = Steps(options.die_file, options.steps, before)
         driver = Driver(ctx, options.model, tell=steps.tell, warn=print, checkpoint=steps.checkpoint)
+    elif options.strikes:
+        strikes = Strikes(ctx.store.engine, Path(options.strikes[1]), options.strikes[0])
+        driver = Driver(ctx, options.model, tell=strikes.tell, warn=print)
     else:
         driver = Driver(ctx, options.model, tell=lambda event: print(event.entity, event.text, flush=True))
     settled = await driver.settle()

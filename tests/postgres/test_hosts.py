@@ -19,6 +19,7 @@ from pushjuju.store.db import Store
 from pushjuju.store.statements import queries
 from tests.postgres import background, databases
 from tests.waiting import comes, remains
+from tests.world.charms import Charms
 
 
 class Host:
@@ -97,6 +98,29 @@ def test_a_host_that_joins_has_models_key_and_settings(pair: tuple[Host, Host], 
         assert texts[0] == texts[1]
         assert [oct((folder / name).stat().st_mode)[-3:] for folder in folders] in (["600"] * 2, ["644"] * 2)
     assert oct((tmp_path / "controller.key").stat().st_mode)[-3:] == "600"
+
+
+def test_a_host_that_joins_has_the_archives_in_a_directory_of_all_hosts(
+    host: Callable[[str], Host], postgres_url: str, tmp_path: Path, packs: Charms
+) -> None:
+    (tmp_path / "share").mkdir()
+    first, second = host("one"), host("two")
+    place, store = f"blobs=file://{tmp_path}/share", ("--store", postgres_url, "--insecure-store")
+    assert "2 to add" in first("plan", "bootstrap", "manual", "prod", "--config", place).stdout
+    assert not list((tmp_path / "share").iterdir())
+    done(first("bootstrap", "manual", "prod", *store, "--config", place, "--add-model", "shop"))
+    done(first("controller", "key", "export", "../controller.key"))
+    done(second("controller", "join", postgres_url, "--insecure-store", "--key-file", "../controller.key"))
+    ends = {"host": {"interface": "juju-info", "scope": "container"}}
+    packed = packs.make("log", subordinate=True, requires=ends)
+    done(second("deploy", str(packed.path), "-m", "shop"))
+    (archive,) = (tmp_path / "share").glob("*/??/*")
+    done(first("export-bundle", "-m", "shop"))
+    assert done(first("controller-config", "blobs")) == f"file://{tmp_path}/share\n"
+    assert "blobs" in first("controller-config", "blobs=file:///tmp").stderr
+    with closing(Store.open(postgres_url)) as store, store.read() as tx:
+        assert not tx._connection.execute("SELECT 1 FROM blob_chunk").fetchall()
+    assert archive.stat().st_mode & 0o777 == 0o600
 
 
 def test_secrets_and_settings_of_one_host_are_known_on_the_other(pair: tuple[Host, Host]) -> None:

@@ -17,6 +17,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.store.files.private import explained, private_dir, sync_dir, temporary
 
 CHUNK = 1 << 20  # bytes that are read at once
+CACHE_SIZE = "10G"  # of the folder of a host with a store in PostgreSQL; the default of `blob-cache-size`
 FOLDER = "blobs"
 _NEW = ".new-"
 _OLD_S = 60.0  # seconds; a living process locks its new copy sooner

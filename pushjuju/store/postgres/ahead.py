@@ -2,19 +2,24 @@
 
 Each answer from a server costs a wait. A reader that knows what it will ask names its questions first, and
 then waits once for all of them. Answers that are cached and valid are not asked for again.
+
+A cached answer would be wrong after a write that no note tells of. So one answer of a thousand is compared.
 """
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.store.cache import MOST_KEPT, Memo, Recent
+from pushjuju.store.postgres.values import Row
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine, Rows
     from pushjuju.store.postgres.pipeline import Answer
 
+CHECKED = 1000  # questions, after which one cached answer is compared with the store
 _MOST_SENT = 4096  # answers of a kilobyte that nobody has read; a reader who comes later waits
 
 
@@ -27,6 +32,7 @@ class AheadMemo(Memo):
         self._connection = self  # what no cached answer serves comes to `execute`
         self._known = Recent(MOST_KEPT)  # question -> moment at which it was answered
         self._sent: dict[Hashable, tuple[int, Answer]] = {}  # questions without a reader so far
+        self._next_check = CHECKED
 
     def begin(self, others: int) -> None:
         if len(self._sent) > _MOST_SENT:
@@ -37,6 +43,21 @@ class AheadMemo(Memo):
         super().clear(why)
         self._known.clear()
         self._sent.clear()
+
+    def check(self) -> None:
+        """Compare a cached answer with the store once in a while, in a transaction that only reads."""
+        if self.counts["asked"] < self._next_check or self._server.first:
+            return  # a transaction that has sent nothing yet may use old answers
+        self._next_check = self.counts["asked"] + CHECKED
+        key: Any = self._answers.some(self.counts["asked"])
+        answer = self.known(key)
+        if answer is None:
+            return
+        make, statement, record, *params = key
+        if _plain(make(self._server.execute(statement, dict(params)), *record)) != _plain(answer):
+            self.clear("wrong")
+            text = f"the cache of rows differed from the store and was dropped; statement: {statement}"
+            traceback.print_exception(AssertionError(text))
 
     def ahead(self, statement: str, params: Mapping[str, Any]) -> None:
         """Send a question whose answer is not cached; `execute` returns the answer to the reader."""
@@ -66,3 +87,10 @@ class AheadMemo(Memo):
             return False
         effects = self.effects(statement)
         return self._holds(moment, effects.cells, effects.place(params))
+
+
+def _plain(answer: Any) -> Any:
+    """Return an answer that can be compared, with tuples in place of rows."""
+    if isinstance(answer, list):
+        return [_plain(item) for item in answer]
+    return tuple(answer) if isinstance(answer, Row) else answer

@@ -17,11 +17,11 @@ from typing import Any, BinaryIO, cast
 
 import psycopg
 
+from pushjuju.core.constraints import parse_size
 from pushjuju.core.errors import NotFound, StoreDamaged
-from pushjuju.store.files.blobs import CHUNK, Blobs, Staged
+from pushjuju.store.files.blobs import CACHE_SIZE, CHUNK, Blobs, Staged
 from pushjuju.store.postgres import address
 
-CACHE_BYTES = 10 << 30  # the least recently used blobs beyond this size leave the cache of a host
 READS = {"hit": 0, "miss": 0}  # how often a blob was in the cache of the host, for metrics of the process
 _IN_USE_S = 3600.0  # a blob that was used later than this stays in the cache
 _PUT = "INSERT INTO blob_chunk (sha256, n, data) VALUES (%s, %s, %b) ON CONFLICT DO NOTHING"
@@ -35,11 +35,22 @@ class DatabaseBlobs(Blobs):
 
     Each call that needs the server connects to it for a while: threads may call at the same time, and
     transactions of the store do not wait for a transfer.
+
+    Args:
+        cache_size: The least recently used blobs beyond it leave the cache of the host: `10G`.
     """
 
-    def __init__(self, place: address.Place, root: Path, schema: str = address.SCHEMA) -> None:
+    def __init__(
+        self,
+        place: address.Place,
+        root: Path,
+        schema: str = address.SCHEMA,
+        *,
+        cache_size: str = CACHE_SIZE,
+    ) -> None:
         super().__init__(root)
         self._place = place
+        self._cache_size = cache_size
         self._schema = schema
 
     def find(self, sha256: str) -> Path | None:
@@ -66,7 +77,7 @@ class DatabaseBlobs(Blobs):
                 if copy.sha256 != sha256:
                     raise StoreDamaged(f"blob {sha256[:12]} in the store {self._place.shown} is damaged")
                 super().settle(copy)
-        self._make_room(CACHE_BYTES)
+        self._make_room(parse_size(self._cache_size) << 20)
         return super().path(sha256)
 
     def _make_room(self, limit: int) -> None:

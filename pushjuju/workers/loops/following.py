@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -44,8 +44,12 @@ class Follower:
                 for row in tx.rows("application_dying", model=model)
             ]
 
-    def look(self, prefixes: Iterable[str]) -> None:
-        """Emit events of what has changed, at most every 0.25 seconds."""
+    def look(self, prefixes: Iterable[str], busy: Container[str] = ()) -> None:
+        """Emit events of what has changed, at most every 0.25 seconds.
+
+        Args:
+            busy: Keys that this process works, which tells of them itself: it may have taken them over.
+        """
         now = self._ctx.clock.now()
         if now - self._looked < EVERY:
             return
@@ -53,6 +57,7 @@ class Follower:
         with self._ctx.store.read() as tx:
             for prefix in prefixes:
                 self._machines.update(self._held(tx, prefix, now))
+        self._machines = {key for key in self._machines if "/machine/".join(key) not in busy}
         self.catch_up()
 
     def catch_up(self) -> None:

@@ -36,7 +36,7 @@ from pushjuju.runner.remote.base.results import KNOWN, named
 from pushjuju.runner.session import MachineSession, with_disk_named
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.basis import logs, statuses, tally
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import lost_results, machines
 from pushjuju.services.lifecycle import removal
@@ -87,6 +87,7 @@ class MachineRun:
         left_nothing: True when all files of pushjuju were removed from the machine.
         setbacks: Unit -> why the unit was set aside; the next run tries it again.
         decided: Unit -> the decision that it made a moment ago.
+        runs: How long each hook and action ran, in seconds.
     """
 
     operations_type: type[RunningOperations] = RunningOperations
@@ -101,6 +102,7 @@ class MachineRun:
         self.left_nothing = False
         self.setbacks: dict[str, Problem] = {}
         self.decided: dict[str, Decided] = {}
+        self.runs: list[float] = []
         self.firewaller = Firewaller.of(runtime, machine)
         self._next_look: datetime | None = None  # time of the next check of the firewall
         # The worker has done what was due.
@@ -501,6 +503,8 @@ class MachineRun:
         act = partial(commit, self.ctx, dispatch.id, result, decides=decides, foreseen=foreseen)
         done = self.runtime.observer.commit(dispatch.unit, act)
         self.runtime.observer.operation(dispatch, result, done, lambda: self.runtime.program.tools)
+        if dispatch.frame.get("kind") in ("hook", "action", "commands"):
+            self.runs.append(tally.seconds_of(result))
         if result.get("code") == KNOWN:
             self._lost.add(dispatch.unit)
         if done.decided is not None:

@@ -90,6 +90,7 @@ class MachineWorker:
         self._decided: dict[str, Decided] = {}  # unit -> its decision, for the run
         self._setbacks: dict[str, Problem] = {}  # unit, or `profiles...` -> its failure in this work
         self._contacts: list[Contact] = []
+        self._runs: list[float] = []  # of the last contact, in seconds
         self._session: MachineSession | None = None  # of the last contact
         self._known: Machine | None = None  # the machine as it was read last
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
@@ -195,7 +196,7 @@ class MachineWorker:
         """Reach the machine and do everything that is due on it."""
         reused, serves = self.runtime.is_attached(machine), self.runtime.serves
         begun, moment, result = time.monotonic(), self.ctx.clock.now(), "failed"
-        known = self.runtime.attached(machine)
+        known, self._runs = self.runtime.attached(machine), []
         before = known.traffic if known is not None else (0, 0)
         try:
             with self.runtime.observer.contact(machine, reused=reused, serves=serves):
@@ -209,7 +210,8 @@ class MachineWorker:
             sent, received = used.traffic if used is not None else (0, 0)
             if used is known:
                 sent, received = sent - before[0], received - before[1]
-            self._contacts.append(Contact(result, moment, time.monotonic() - begun, sent, received))
+            took = time.monotonic() - begun
+            self._contacts.append(Contact(result, moment, took, sent, received, self._runs))
 
     async def _do_all(self, machine: Machine) -> None:
         machine_run = await self._attach(machine)
@@ -217,6 +219,7 @@ class MachineWorker:
             await keywriter.write(self.runtime, machine, machine_run.session)
         self._stored = await storage_worker.while_attached(self.runtime, machine, machine_run.session)
         machine_run.decided, self._decided = self._decided, {}
+        machine_run.runs = self._runs
         await machine_run.work()
         self._stored += machine_run.storage_problems
         self._setbacks |= machine_run.setbacks

@@ -10,6 +10,7 @@ import pytest
 
 from pushjuju.core.errors import StoreBusy
 from pushjuju.store.db import Store
+from pushjuju.store.postgres.ahead import CHECKED
 from pushjuju.store.tx import Tx
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes
@@ -139,3 +140,19 @@ def test_a_process_that_keeps_no_answers_asks_nothing_ahead(store: Store) -> Non
         tx.ahead(questions)
         assert statements(other) == before
         assert value(tx, "first") == "old"
+
+
+def test_a_write_that_no_note_tells_of_is_found_and_the_cache_is_dropped(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with store.read() as tx:
+        assert {value(tx, "first") for _ in range(CHECKED)} == {"old"}
+    with psycopg.connect(store.place, options="-c search_path=pushjuju") as link:
+        link.execute("UPDATE model_config SET value = 'new'")
+    for _ in range(2 * len(KEYS)):  # one answer of some is compared each time
+        with store.read() as tx:
+            found = {value(tx, "first") for _ in range(CHECKED)}
+    assert found == {"new"}
+    assert ("cache_dropped_total", ("wrong",), 1, "") in store.figures()
+    told = capsys.readouterr().err
+    assert told.count("the cache of rows differed from the store and was dropped; statement: SELECT") == 1

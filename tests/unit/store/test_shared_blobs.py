@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged
 from pushjuju.store import databases
+from pushjuju.store.datadir import ControllerDir
 from pushjuju.store.db import Store
 from pushjuju.store.files.blobs import Blobs
 from tests.waiting import comes
@@ -164,14 +166,16 @@ def test_the_pieces_of_a_killed_upload_are_deleted_by_the_next(host: Host, url: 
     assert host("b").names() == [name]
 
 
-def test_the_cache_of_a_host_has_a_limit(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pushjuju.store.postgres.blobs.CACHE_BYTES", 2 * PIECE)
+def test_the_cache_of_a_host_has_a_limit(host: Host, url: str, tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    settings = f"store = {json.dumps(url)}\nconfig = {{ blob-cache-size = '2M' }}\n"
+    (tmp_path / "b" / "controller.toml").write_text(settings)
     names = []
     for number in range(4):
         source = tmp_path / str(number)
         source.write_bytes(os.urandom(PIECE))
         names.append(host("a").add(source))
-    cache = host("b")
+    cache = ControllerDir(tmp_path / "b").blobs
     for name in names[:3]:
         os.utime(cache.path(name), (number := 1_000_000 + names.index(name), number))
     cache.path(names[0])  # used again

@@ -13,6 +13,7 @@ from typing import IO
 import aiohttp
 import pytest
 
+from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
 from pushjuju.services.views.metrics import exposition
 from pushjuju.store.processes import process_owner
@@ -20,6 +21,7 @@ from pushjuju.store.queue import LEASE_S, WorkQueue
 from pushjuju.web.exporter import exporting
 from pushjuju.web.server import Address
 from pushjuju.workers.counts import Counts
+from pushjuju.workers.outcome import Contact, Outcome
 from tests.waiting import comes
 from tests.world.controller import TestController
 from tests.world.runtime import driver
@@ -54,9 +56,26 @@ async def test_a_process_serves_its_own_metrics_without_a_login(runtime: TestCon
     assert f"pushjuju_claim_latency_seconds_count {claims}" in lines
     assert {"pushjuju_claimed_keys 0", "pushjuju_leases_lost_total 0"} <= set(lines)
     assert 'pushjuju_claims_total{kind="takeover"} 0' in lines
+    hooks = sum(int(line.split()[1]) for line in lines if line.startswith("pushjuju_hooks_total{"))
+    assert f"pushjuju_hook_overhead_seconds_count {hooks}" in lines
     (hits,) = [line for line in lines if line.startswith('pushjuju_cache_reads_total{result="hit"}')]
     assert int(hits.split()[1]) > 10
     assert 'pushjuju_cache_dropped_total{reason="rollback"} 0' in lines
+
+
+def test_the_overhead_of_hooks_is_the_time_of_contacts_without_the_runs() -> None:
+    counts = Counts()
+    now = SystemClock().now()
+    made = (
+        ("ok", 10.0, [2.0, 3.0]),
+        ("ok", 7.0, []),
+        ("failed", 1.0, [4.0]),
+    )  # the last ran before its contact
+    contacts = tuple(Contact(result, now, took, runs=runs) for result, took, runs in made)
+    counts.note(Outcome(contacts=contacts[:2]))
+    counts.note(Outcome(contacts=contacts[2:]))
+    found = {item.suffix: item.value for item in counts.samples() if item.family == "hook_overhead_seconds"}
+    assert found == {"_sum": 5.0, "_count": 3}
 
 
 async def test_a_key_that_a_dead_process_held_counts_as_a_takeover(runtime: TestController) -> None:

@@ -94,7 +94,7 @@ def bootstrap(cli: Cli, args: tuple[str, ...], flags: BootstrapFlags) -> None:
         cli,
         place,
         args[1] if len(args) > 1 else None,
-        config=options.controller_settings(),
+        config=options.controller_settings(in_plan=cli.rehearsal),
         switch=not flags.no_switch,
         credential=flags.credential,
         database=new_controllers.Database(url=flags.store, insecure=flags.insecure_store)

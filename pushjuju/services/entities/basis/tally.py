@@ -66,6 +66,11 @@ if TYPE_CHECKING:
 _RESULTS = {"ok": "ok", "missing": "missing", "terminated": "killed"}
 
 
+def seconds_of(result: Mapping[str, Any]) -> float:
+    """Return how long an operation ran by its result, in seconds; 0.0 when the result does not say it."""
+    return float(max((result.get("ended") or 0) - (result.get("started") or 0), 0))
+
+
 def count_hook(tx: Tx, operation: Operation, outcome: str, result: Mapping[str, Any], now: datetime) -> None:
     """Count a committed operation when the operation is a hook.
 
@@ -77,8 +82,7 @@ def count_hook(tx: Tx, operation: Operation, outcome: str, result: Mapping[str, 
     if document.get("name") != "run-hook":
         return
     most = max((now - operation.prepared).total_seconds(), 0.0)  # the machine's clock may have jumped
-    seconds = min(max((result.get("ended") or 0) - (result.get("started") or 0), 0.0), most)
-    milliseconds = int(seconds * 1000)
+    milliseconds = int(min(seconds_of(result), most) * 1000)
     tx.run(
         "hook_tally_add",
         model=operation.model,

@@ -20,13 +20,14 @@ from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.files.blobs import CACHE_SIZE
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A configuration key: type, default (or None), and whether users may change it after bootstrap.
 
-    Types: `bool`, `int`, `string`, `duration`, `size`, `origins`.
+    Types: `bool`, `int`, `string`, `duration`, `size`, `origins`, `folder`.
     """
 
     type: str
@@ -53,6 +54,8 @@ SETTINGS: Mapping[str, Setting] = {
     "auditing-enabled": Setting("bool", True),
     "autocert-dns-name": Setting("string", None, changes=False),
     "autocert-url": Setting("string", None, changes=False),
+    "blob-cache-size": Setting("size", CACHE_SIZE),  # not a key of Juju
+    "blobs": Setting("folder", None, changes=False),  # not a key of Juju
     "caas-image-repo": Setting("string"),
     "caas-operator-image-path": Setting("string", None, changes=False),
     "controller-name": Setting("string", None, changes=False),
@@ -133,6 +136,8 @@ def parse_value(key: str, value: Any) -> Any:
             parse_size(text)
         if setting.type == "origins":
             parse_origins(text)
+        if setting.type == "folder" and not text.startswith("file:///"):
+            raise NotValid(f'"{text}" is not file:///DIRECTORY')
     except (NotValid, ValueError) as error:
         raise NotValid(f"invalid {key} in configuration: {error}") from None
     return text

@@ -69,6 +69,8 @@ CONTROLLER: Mapping[str, str] = {
     "audit-log-max-backups": "how many old log files of the API are kept",
     "audit-log-max-size": "size at which the API begins a new log file",
     "auditing-enabled": "write the audit log",
+    "blob-cache-size": "how much of charms and resources each host keeps with a store in PostgreSQL",
+    "blobs": "directory of all hosts for charms and resources: file:///DIRECTORY; set at `bootstrap`",
     "controller-name": "the name of the controller",
     "controller-uuid": "the UUID of the controller",
     "max-agent-state-size": "bytes of what pushjuju keeps of a unit; a hook that needs more fails",

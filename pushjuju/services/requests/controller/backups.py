@@ -312,6 +312,8 @@ def _in_place(found: _Unpacked, controller: ControllerDir, source: Path, clock: 
         _put_blobs(found, controller, source)
         before = backup.put_in_place(found.store, controller.store_path, _before(controller, clock))
         _put_files(found, controller)
+        if controller.shared_blobs is not None:  # known since controller.toml is there
+            _put_blobs(found, controller, source)
     return before
 
 

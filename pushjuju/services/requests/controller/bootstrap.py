@@ -65,9 +65,10 @@ class BootstrapOptions:
         if self.model:
             new_models.require_name(self.model)
 
-    def controller_settings(self) -> dict[str, object]:
-        """Return the configuration as controller.toml keeps it."""
-        return {**self.config, "model-defaults": dict(self.defaults)}
+    def controller_settings(self, *, in_plan: bool = False) -> dict[str, object]:
+        """Return the configuration as controller.toml keeps it; a plan makes no directory for all hosts."""
+        kept = {key: value for key, value in self.config.items() if not (in_plan and key == "blobs")}
+        return {**kept, "model-defaults": dict(self.defaults)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

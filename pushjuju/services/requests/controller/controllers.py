@@ -13,6 +13,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.store import backup, processes
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
+from pushjuju.store.files.private import remove_tree
 from pushjuju.store.files.unfinished import Unfinished as Unfinished  # noqa: PLC0414 - what `marked` returns
 from pushjuju.store.files.unfinished import left_behind, taken_over
 from pushjuju.store.processes import place_of
@@ -61,8 +62,10 @@ def require_lost(controller: ControllerDir, error: StoreError) -> None:
 
 def remove(datadir: DataDir, name: str) -> None:
     """Delete a controller with its store, keys and archives; its machines are left alone."""
-    place = datadir.controller(name).store_place
+    place, shared = datadir.controller(name).store_place, datadir.controller(name).shared_blobs
     datadir.remove_controller(name)
+    if shared is not None:
+        remove_tree(shared)
     with suppress(StoreDamaged, StoreGone):  # nothing is left there
         backup.forget(place)
     if datadir.current_controller() == name:

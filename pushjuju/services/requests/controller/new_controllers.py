@@ -24,6 +24,7 @@ from pushjuju.services.entities.model import models, new_models
 from pushjuju.store import databases
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
+from pushjuju.store.files.private import explained
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import ModelTx
 
@@ -75,10 +76,24 @@ def bootstrap(
         raise NotValid(f'"{chosen}" is not a valid controller name')
     if database is not None and not database.insecure:
         databases.require_safe(database.url)
+    uuid = new_uuid()
+
+    def prepare(made: ControllerDir) -> None:
+        if shared := (config or {}).get("blobs"):
+            _make_shared(shared, uuid)
+        _prepare(
+            made,
+            made.store_path if database is None else database.url,
+            places,
+            found,
+            new_models.of_controller(found, region, chosen_credential, now),
+            caller or Caller(door="command", command="bootstrap"),
+        )
+
     return datadir.create_controller(
         chosen,
         {
-            "uuid": new_uuid(),
+            "uuid": uuid,
             "cloud": cloud_name,
             "region": region,
             "created": to_iso(now),
@@ -87,14 +102,7 @@ def bootstrap(
             **({"config": dict(config)} if config else {}),
             **({"store": database.url} if database is not None else {}),
         },
-        prepare=lambda made: _prepare(
-            made,
-            made.store_path if database is None else database.url,
-            places,
-            found,
-            new_models.of_controller(found, region, chosen_credential, now),
-            caller or Caller(door="command", command="bootstrap"),
-        ),
+        prepare=prepare,
         begin=begin,
     )
 
@@ -108,6 +116,13 @@ def _taken(made: ControllerDir, place: Path | str) -> StoreError:
         f"{made.root} has a store, but no controller.toml",
         hint=f"pushjuju restore-backup FILE    restores it from a copy; or move it away: {made.root}",
     )
+
+
+def _make_shared(place: object, uuid: str) -> None:
+    """Make the directory of charms and resources of a controller in a directory that all hosts mount."""
+    folder = Path(str(place).removeprefix("file://"), uuid)
+    with explained(folder):
+        folder.mkdir(mode=0o700)
 
 
 def _prepare(

@@ -89,6 +89,12 @@ FAMILIES: dict[str, Family] = {
     "overtaken_total": Family(
         "counter", "", "Contacts in which a machine knew a later lease than the process; only with --metrics."
     ),
+    "hook_overhead_seconds": Family(
+        "summary",
+        "",
+        "How long contacts took in which hooks or actions ran, without these runs, for each run; "
+        "only with --metrics.",
+    ),
     "clock_offset_seconds": Family(
         "gauge", "", "How far the host's clock is ahead of the store's; only with --metrics."
     ),
@@ -133,7 +139,8 @@ FAMILIES: dict[str, Family] = {
     "cache_dropped_total": Family(
         "counter",
         "reason",
-        "How often the cache was dropped; reason: others (changes that are not known), or rollback; "
+        "How often the cache was dropped; reason: others (changes that are not known), rollback, or wrong "
+        "(a bug: an answer differed from the store in PostgreSQL); "
         "only with --metrics.",
     ),
 }

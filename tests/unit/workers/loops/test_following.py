@@ -50,6 +50,23 @@ def test_a_machine_in_other_hands_is_told_from_the_store(runtime: TestController
     assert len(told) == 2
 
 
+def test_a_machine_that_this_process_has_taken_over_is_told_once(runtime: TestController) -> None:
+    runtime.deploy()
+    told: list[Event] = []
+    follower = Follower(runtime.ctx, told.append, "me")
+    key = machine_key(runtime.model, "0")
+    claim = WorkQueue(runtime.ctx.store, "a process that dies").claim(key, runtime.clock.now())
+    assert claim is not None
+    assert _looked(runtime, follower, told) == [("machine 0", "starting machine", "running", "")]
+    WorkQueue(runtime.ctx.store, claim.owner).finish(claim, runtime.clock.now(), runtime.clock.now())
+    assert WorkQueue(runtime.ctx.store, "me").claim(key, runtime.clock.now()) is not None
+    _write(runtime, "op-1", "install")
+    runtime.clock.advance(EVERY.total_seconds())
+    follower.look((runtime.model,), {key})
+    assert len(told) == 1
+    assert _looked(runtime, follower, told) == []  # also afterwards
+
+
 def test_what_another_process_removes_ends_on_removed(runtime: TestController) -> None:
     """The record of the last hooks goes with the unit: they may never be seen as done."""
     runtime.deploy(count=2)
