@@ -30,7 +30,6 @@ from pushjuju.cli.remote import (
     ssh,
     status,
     table,
-    users,
 )
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.work import session
@@ -64,7 +63,7 @@ FORMS = {
         (spaces, "remove-space move-to-space"),
         (ssh, "ssh scp add-ssh-key remove-ssh-key import-ssh-key"),
         (status, "status"),
-        (users, "add-user change-user-password"),
+        (access, "add-user change-user-password"),
     )
     for name in names.split()
 }

@@ -23,7 +23,7 @@ from pushjuju.workers.provision import precheck
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pushjuju.cli.commands.application.deploy_flags import DeployFlags
+    from pushjuju.cli.commands.application.charm_flags import DeployFlags
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.services.bundles.requests import Proposal
     from pushjuju.services.entities.model.sessions import Session

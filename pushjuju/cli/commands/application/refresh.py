@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.application import refreshing
-from pushjuju.cli.commands.application.charm_flags import CONFIG
-from pushjuju.cli.commands.application.refresh_flags import RefreshFlags
+from pushjuju.cli.commands.application.charm_flags import CONFIG, RefreshFlags
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.machine import machine_formats as formatters
-from pushjuju.cli.commands.machine.machine_listing import LIST_FLAGS, machine_document
+from pushjuju.cli.commands.machine.machine_formats import LIST_FLAGS, machine_document
 from pushjuju.cli.syntax.command import Cli, command
 
 

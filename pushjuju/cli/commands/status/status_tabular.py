@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pushjuju import JUJU_VERSION
 from pushjuju.cli.commands.machine.machine_table import machine_section
-from pushjuju.cli.commands.status import status_units
 from pushjuju.cli.commands.status.ports import ports_text
 from pushjuju.cli.commands.storage.storage_table import status_section
 from pushjuju.cli.terminal.paint import (
@@ -30,7 +29,7 @@ from pushjuju.portable.natural import natural_key
 _CHARM_URL = regex(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
 _RELATION_COLOURS = {"suspended": YELLOW, "suspending": YELLOW, "broken": RED, "error": RED}
 Document = Mapping[str, Any]
-Units = Sequence[status_units.UnitEntry]
+Units = Sequence["UnitEntry"]
 
 
 def tabular(
@@ -51,7 +50,7 @@ def tabular(
         colour: Whether the tables have colours.
     """
     applications = document.get("applications", {})
-    units = list(status_units.walk(applications))
+    units = list(walk(applications))
     sections = (
         model_section(document, colour=colour),
         saas_section(document.get("application-endpoints", {}), colour=colour),
@@ -149,7 +148,7 @@ def _scales(units: Units) -> dict[str, tuple[int, int]]:
     for name, unit, _level in units:
         application = name.partition("/")[0]
         current, wanted = found.get(application, (0, 0))
-        found[application] = (current + status_units.works(unit), wanted + 1)
+        found[application] = (current + works(unit), wanted + 1)
     return found
 
 
@@ -162,12 +161,12 @@ def unit_section(units: Units, *, colour: bool = False) -> str:
     for name, unit, level in units:
         table.row(
             f"{'  ' * level}{name}{'*' if unit.get('leader') else ''}",
-            paint_status(status_units.workload_of(unit)),
-            paint_status(status_units.agent_of(unit)),
+            paint_status(workload_of(unit)),
+            paint_status(agent_of(unit)),
             unit.get("machine", ""),
             paint(unit.get("public-address", ""), CYAN),
             paint(ports_text(unit.get("open-ports", ())), BRIGHT_MAGENTA),
-            message(status_units.shown_message(unit)),
+            message(shown_message(unit)),
         )
     return table.text()
 
@@ -216,3 +215,58 @@ def _end(text: str) -> str:
     """Return `application:endpoint` with the endpoint in its colour."""
     application, colon, endpoint = text.partition(":")
     return Joined(application, paint(colon + endpoint, MAGENTA))
+
+
+_RUNNING = regex(r"running (?:action (\S+)|(\S+) hook\b)")
+_WORKING = ("idle", "executing", "running")
+
+
+class UnitEntry(NamedTuple):
+    """A unit, with `level` 0 for principals and 1 for their subordinates."""
+
+    name: str
+    unit: Mapping[str, Any]
+    level: int
+
+
+def walk(applications: Mapping[str, Any]) -> Iterator[UnitEntry]:
+    """Yield every unit: principals in natural order of their names, each followed by its subordinates."""
+    principals = {
+        name: unit
+        for application in applications.values()
+        for name, unit in application.get("units", {}).items()
+    }
+    yield from _walk(principals, 0)
+
+
+def _walk(units: Mapping[str, Any], level: int) -> Iterator[UnitEntry]:
+    for name, unit in naturally(units):
+        yield UnitEntry(name, unit, level)
+        yield from _walk(unit.get("subordinates", {}), level + 1)
+
+
+def workload_of(unit: Mapping[str, Any]) -> str:
+    """Return the word of the workload status."""
+    return str(unit.get("workload-status", {}).get("current", ""))
+
+
+def agent_of(unit: Mapping[str, Any]) -> str:
+    """Return the word of the agent status."""
+    return str(unit.get("juju-status", {}).get("current", ""))
+
+
+def works(unit: Mapping[str, Any]) -> bool:
+    """Return True when a unit counts as working in the application's scale."""
+    return agent_of(unit) in _WORKING and workload_of(unit) != "terminated"
+
+
+def shown_message(unit: Mapping[str, Any]) -> str:
+    """Return the message of a unit's row: the workload's message, after what the agent is doing."""
+    if "status-error" in unit:
+        return str(unit["status-error"])
+    text = str(unit.get("workload-status", {}).get("message", ""))
+    doing = str(unit.get("juju-status", {}).get("message", ""))
+    if agent_of(unit) == "allocating" and not text:
+        return doing
+    found = _RUNNING.match(doing) if agent_of(unit) == "executing" else None
+    return f"({found[1] or found[2]}) {text}".rstrip() if found else text

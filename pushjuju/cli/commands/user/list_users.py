@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.user import user_table as formatters
-from pushjuju.cli.commands.user.user_documents import EXACT_TIME, user_document
+from pushjuju.cli.commands.user.user_table import EXACT_TIME, user_document
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
