@@ -5,19 +5,20 @@ Mirrors: juju charmhub/client.go, refresh.go, info.go, find.go, resources.go (3.
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from pushjuju.charms.hub import catalogue, wire
 from pushjuju.charms.hub.resolve import resolve
 from pushjuju.charms.hub.wire import Fault
-from pushjuju.core.charmstore import Ask, Download, HubError, StoreCharm, StoreResource
+from pushjuju.core.charmstore import STEP, Ask, Download, HubError, StoreCharm, StoreResource
 from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
-from pushjuju.plugins.sources.http import Http, Patience, Proxies
-from pushjuju.plugins.sources.told_http import ToldHttp
+from pushjuju.plugins.sources.http import Again, Http, Patience, Proxies
 
 _PREFIX = "/v2/charms"
 
@@ -104,3 +105,27 @@ class Charmhub:
 def _renamed(error: HubError, text: str) -> HubError:
     """Return the error with another message, when the server answered 404."""
     return HubError(text, reason="not-found") if str(error) == "not found" else error
+
+
+_STATUS = "http.response.status_code"
+
+
+class ToldHttp(Http):
+    """Tells of each request, with its method, its address without login and query, and its status."""
+
+    @contextlib.contextmanager
+    def _open(
+        self, method: str, url: str, *, data: bytes | None = None, headers: Mapping[str, str]
+    ) -> Iterator[http.client.HTTPResponse]:
+        parts = urlsplit(url)
+        place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        values: dict[str, str | int] = {"http.request.method": method, "url.full": place}
+        with STEP.get()(f"store {method}", values):
+            try:
+                with super()._open(method, url, data=data, headers=headers) as answer:
+                    values[_STATUS] = answer.status
+                    yield answer
+            except Again as error:
+                if error.status:
+                    values |= {_STATUS: error.status, "error.type": str(error.status)}
+                raise

@@ -25,7 +25,7 @@ from pushjuju.services.views import hook_runs
 from pushjuju.store.tx import ModelTx
 from pushjuju.web import limits, login
 from pushjuju.web.login import LoggedIn
-from pushjuju.web.pages import rendering, sessions, site, tables
+from pushjuju.web.pages import overview, rendering, sessions, site
 from pushjuju.web.pages.loopback import Loopback, address_of
 from pushjuju.web.pages.routes import PAGES
 from tests.world.api import PASSWORD, ApiWorld
@@ -309,20 +309,20 @@ async def test_a_lost_unit_is_not_well(served: ApiWorld, busy: TestController) -
         busy.write(lambda tx: tx.run("machine_set_unreachable", id="0", now=long_ago))
         busy.deploy("late")
         base = "/ui/m/admin/shop/"
-        overview, units, models, machines = [
+        front, units, models, machines = [
             (await browser.get(path))[1] for path in (base, f"{base}units", "/ui/", f"{base}machines")
         ]
-    assert "What is not well" in overview
+    assert "What is not well" in front
     assert re.search(r"lost</span></td>", units), units
     assert "1 machine cannot be reached" in models
     assert machines.count('<td class="wide">new unit</td>') == 1
-    assert re.search(r"the oldest work was due <time datetime=", overview)
+    assert re.search(r"the oldest work was due <time datetime=", front)
 
 
 async def test_long_tables_are_sorted_and_paged_in_their_addresses(
     served: ApiWorld, busy: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "MOST_ROWS", 2)
+    monkeypatch.setattr(overview, "MOST_ROWS", 2)
     busy.deploy("db", count=11)
     base = "/ui/m/admin/shop/units?sort=name"
     async with browsing(served, "admin") as browser:

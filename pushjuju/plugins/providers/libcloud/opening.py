@@ -15,8 +15,7 @@ from pushjuju.plugins.providers.libcloud.drivers import open_adapter
 from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Site
 from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
-from pushjuju.plugins.providers.libcloud.vspherestorage import VsphereStorage
+from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes, VsphereStorage
 
 
 class Opening:

@@ -21,7 +21,7 @@ from pushjuju.web.call import each, is_superuser, require_self, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud_sides import credential_key, sides_of, trial_of
 from pushjuju.web.registry import Facade, Needs, method
-from pushjuju.web.shapes import credential_params as shapes
+from pushjuju.web.shapes import cloud_shapes as shapes
 from pushjuju.web.shapes.common import Entities, Results, StringsResult
 
 
