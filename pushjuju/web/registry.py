@@ -150,7 +150,7 @@ KNOWN: Mapping[str, Known] = {
     "Spaces": Known("network.spaces", (6,), On.MODEL),
     "Storage": Known("model_storage", (6, 7), On.MODEL),
     "StringsWatcher": Known("watchers", (1,), On.MODEL),
-    "Subnets": Known("network.subnets", (5,), On.MODEL),
+    "Subnets": Known("network.spaces", (5,), On.MODEL),
     "UserManager": Known("user_manager", (3,), On.CONTROLLER),
 }
 FACADES: dict[str, type[Facade]] = {}  # those whose modules are imported

@@ -37,7 +37,7 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.amazon import ec2_api, ec2_network
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2 import Ec2
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
-from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.opening import SecurityGroups
 from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.crowd import start_twenty
 from tests.clouds.ec2_proxy import Ec2Proxy

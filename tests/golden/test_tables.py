@@ -15,7 +15,7 @@ from pushjuju.cli.commands.cloud import cloud_table
 from pushjuju.cli.commands.config import config_table
 from pushjuju.cli.commands.controller import controller_table
 from pushjuju.cli.commands.credential import credential_table
-from pushjuju.cli.commands.machine import machine_formats
+from pushjuju.cli.commands.machine import machine_table
 from pushjuju.cli.commands.model import model_table
 from pushjuju.cli.commands.program import doctor, plugins
 from pushjuju.cli.commands.status import show_status_log
@@ -177,11 +177,13 @@ def test_storage(golden: Golden) -> None:
 
 
 def test_machines(shop: ModuleType, golden: Golden) -> None:
-    document = machine_formats.document(shop.DOCUMENT)
-    golden("tables/machines.txt", machine_formats.formatters()["tabular"](document))
-    assert list(machine_formats.document(shop.DOCUMENT, ["3", "7", "2/lxd/0"])["machines"]) == ["3"]
+    document = machine_table.machines_document(shop.DOCUMENT)
+    golden("tables/machines.txt", machine_table.formatters()["tabular"](document))
+    assert list(machine_table.machines_document(shop.DOCUMENT, ["3", "7", "2/lxd/0"])["machines"]) == ["3"]
     assert (
-        machine_formats.formatters()["tabular"](machine_formats.document(shop.DOCUMENT, ["7"])).count("\n")
+        machine_table.formatters()["tabular"](machine_table.machines_document(shop.DOCUMENT, ["7"])).count(
+            "\n"
+        )
         == 1
     )
 

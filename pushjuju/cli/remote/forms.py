@@ -45,7 +45,13 @@ FORMS = {
     name: module
     for module, names in (
         (running, "run exec cancel-task"),
-        (access, "grant revoke enable-user disable-user remove-user users show-user"),
+        (
+            access,
+            (
+                "grant revoke add-user enable-user disable-user remove-user users show-user"
+                " change-user-password"
+            ),
+        ),
         (applications, "deploy config model-config attach-resource"),
         (
             changes,
@@ -63,7 +69,6 @@ FORMS = {
         (spaces, "remove-space move-to-space"),
         (ssh, "ssh scp add-ssh-key remove-ssh-key import-ssh-key"),
         (status, "status"),
-        (access, "add-user change-user-password"),
     )
     for name in names.split()
 }

@@ -7,7 +7,7 @@ from typing import Any
 from pushjuju.cli.commands.model import model_table as formatters
 from pushjuju.cli.commands.model.list_models import tell_none
 from pushjuju.cli.commands.model.model_removal import force_of, storage_fate
-from pushjuju.cli.commands.model.model_times import with_times
+from pushjuju.cli.commands.model.model_table import with_times
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.syntax import values
 from pushjuju.cli.work import session

@@ -20,7 +20,7 @@ from pushjuju.plugins.api.sources import SourceServices
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.application import resources
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.model import architectures
+from pushjuju.services.entities.model import constraints
 from pushjuju.services.supply import charm_build, store_charms
 from pushjuju.services.supply.charm_build import is_source
 from pushjuju.services.supply.origins import StoreOrigin
@@ -152,7 +152,7 @@ def built(
         path,
         work,
         base=base,
-        arch=architectures.chosen(charm, base, arch),
+        arch=constraints.chosen_arch(charm, base, arch),
         environ=environ,
         say=notices.info,
         origin=origin,

@@ -8,8 +8,8 @@ from pushjuju.services.entities.model import sessions
 from pushjuju.services.entities.model.ssh_keys import KEY as KEYS
 from pushjuju.services.requests.model import destroy_model, ssh_keys
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
-from pushjuju.services.requests.user import access
-from pushjuju.services.requests.user.access import AccessOptions
+from pushjuju.services.requests.user import users
+from pushjuju.services.requests.user.users import AccessOptions
 from pushjuju.web import errors, tags
 from pushjuju.web.call import (
     each,
@@ -31,7 +31,7 @@ from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import Entities, Entity
 from pushjuju.web.shapes.remote_settings import checked
 
-_ACTS = {"grant": access.grant, "revoke": access.revoke}
+_ACTS = {"grant": users.grant, "revoke": users.revoke}
 
 
 @facade("ModelManager")

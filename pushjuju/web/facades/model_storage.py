@@ -10,7 +10,7 @@ from typing import Any
 
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.requests.storage import pools, storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.requests.storage.storage_requests import Answer
 from pushjuju.services.views.listings import storage_pools
 from pushjuju.services.views.status import storage_document
@@ -74,7 +74,7 @@ class Storage(Facade):
         return {"results": [each(self._create, item) for item in pools]}
 
     def _create(self, item: shapes.StoragePool) -> None:
-        pools.create(self.ctx, self.model, item.name, item.provider, _texts(item.attrs))
+        storage_requests.create_pool(self.ctx, self.model, item.name, item.provider, _texts(item.attrs))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def update_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
@@ -82,12 +82,16 @@ class Storage(Facade):
         return {"results": [each(self._update, item) for item in pools]}
 
     def _update(self, item: shapes.StoragePool) -> None:
-        pools.update(self.ctx, self.model, item.name, _texts(item.attrs), item.provider)
+        storage_requests.update_pool(self.ctx, self.model, item.name, _texts(item.attrs), item.provider)
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def remove_pool(self, params: shapes.StoragePoolDeleteArgs) -> ErrorResults:
         """Remove pools that nothing uses."""
-        return {"results": [each(pools.remove, self.ctx, self.model, item.name) for item in params.pools]}
+        return {
+            "results": [
+                each(storage_requests.remove_pool, self.ctx, self.model, item.name) for item in params.pools
+            ]
+        }
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_to_unit(self, storages: list[shapes.StorageAddParams]) -> Results:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.machine import machine_formats as formatters
-from pushjuju.cli.commands.machine.machine_formats import LIST_FLAGS, machine_document
+from pushjuju.cli.commands.machine import machine_table as formatters
+from pushjuju.cli.commands.machine.machine_table import LIST_FLAGS, machine_document
 from pushjuju.cli.syntax.command import Cli, command
 
 

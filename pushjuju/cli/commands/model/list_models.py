@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.model import model_table as formatters
-from pushjuju.cli.commands.model.model_times import with_times
+from pushjuju.cli.commands.model.model_table import with_times
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session

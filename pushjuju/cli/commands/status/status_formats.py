@@ -11,7 +11,7 @@ from typing import Any
 
 from pushjuju.cli.commands.machine.machine_table import state_of
 from pushjuju.cli.commands.status import status_tabular
-from pushjuju.cli.commands.status.ports import ports_text
+from pushjuju.cli.commands.status.status_tabular import ports_text
 from pushjuju.cli.terminal import shapes
 from pushjuju.cli.terminal.output import Formatter
 from pushjuju.cli.terminal.paint import BRIGHT_MAGENTA, CYAN, MAGENTA, Joined, escape, paint, paint_status

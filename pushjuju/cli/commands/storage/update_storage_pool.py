@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.requests.storage import pools
+from pushjuju.services.requests.storage import storage_requests
 
 
 @command(
@@ -28,4 +28,4 @@ def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
 
     opened = session.open_model(cli, model)
     provider = attributes.pop("provider-type", "")
-    pools.update(opened.ctx, opened.uuid, args[0], attributes, provider)
+    storage_requests.update_pool(opened.ctx, opened.uuid, args[0], attributes, provider)

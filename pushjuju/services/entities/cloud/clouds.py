@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, CloudCredentials, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.problems import Subject
-from pushjuju.services.entities.basis.context import DEFAULT_USER
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.store.cloudfiles import CloudFiles as CloudFiles  # noqa: PLC0414 - commands hand it on
 from pushjuju.store.datadir import ControllerDir, DataDir
+from pushjuju.store.rows.model import Model
 
 if TYPE_CHECKING:
     from pushjuju.plugins.api.clouds import ProviderType
@@ -182,3 +183,22 @@ def keep_credential(
     """Write a credential to files; attributes that the schema calls secret are encrypted."""
     secret = secret_attributes(kind, item.auth_type, list(item.attributes))
     files.put_credential(cloud, key, item, secret)
+
+
+def take_in(ctx: Context) -> None:
+    """Copy the clouds and credentials that models use from this user to the controller, for its other hosts.
+
+    A controller that is not shared needs no copies.
+    """
+    if ctx.controller.vault is None:
+        return
+    own, client = ctx.controller.cloud_files, ctx.datadir.cloud_files
+    with ctx.store.read() as tx:
+        used = {(model.cloud, model.credential) for model in tx.list(Model, "model_list")}
+    for cloud, name in sorted(used):
+        defined = client.clouds().get(cloud)
+        if defined is not None and cloud not in own.clouds():
+            own.put_cloud(cloud, defined)
+        found = client.credentials(cloud).credentials.get(name)
+        if found is not None and name not in own.credentials(cloud).credentials:
+            keep_credential(own, cloud, name, found)

@@ -28,7 +28,8 @@ from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm.bases import extra_bases
-from pushjuju.services.entities.model import architectures, model_config
+from pushjuju.services.entities.model import constraints as model_constraints
+from pushjuju.services.entities.model import model_config
 from pushjuju.services.requests.application import add_units, new_application
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.supply import charm_places, store_charms
@@ -196,7 +197,7 @@ def _from_store(ctx: Context, model: str, options: DeployOptions, folder: Path, 
 def _arch(ctx: Context, model: str, options: DeployOptions, base: Base | None) -> tuple[Base | None, str]:
     """Return base and architecture from options, placements and model; None and empty when left open."""
     placed = store_charms.placed_platform(ctx, model, options.placements, base)
-    arch = architectures.wanted(ctx, model, options.constraints, placed)
+    arch = model_constraints.wanted_arch(ctx, model, options.constraints, placed)
     return base or (placed.base if placed else None), arch
 
 

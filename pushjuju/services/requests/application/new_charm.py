@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
+from pathlib import Path
 
-from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm, pack
 from pushjuju.charms.format.config import (
     TRUST,
     Settings,
@@ -22,11 +24,13 @@ from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
+from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications, bindings, resources, units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.storage import storage_instances as storage
 from pushjuju.services.entities.storage.storage_pools import open_pools
@@ -287,3 +291,30 @@ def _asked(tx: ModelTx, request: NewCharm) -> tuple[Settings, bool]:
     if trust is not None:
         tx.run("application_set_trust", name=request.application, trust=bool(trust))
     return found, trust is not None
+
+
+_NO_SERIES = "None"  # python-libjuju sends this text for a folder without a base
+_SERIES = regex(r"[a-z]{1,20}")
+
+
+def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -> str:
+    """Add the charm of an archive to the model, and return the charm's URL there.
+
+    Args:
+        series: The series that the URL names, `local:jammy/web-0`; the charm's bases do not depend on it.
+
+    Raises:
+        NotValid: The file is not a charm archive, or the model is being destroyed.
+    """
+    if series == _NO_SERIES:
+        series = ""
+    if series and not _SERIES.fullmatch(series):
+        raise NotValid(f"series {quote(series)} not valid")
+    if not archive.is_file():
+        raise NotValid("the charm is not an archive")
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        packed = pack(archive, Path(folder) / "charm", origin="", needs_hooks=False)
+        ctx.controller.blobs.prepare(packed.path, packed.sha256)
+        with ctx.change(model) as tx:
+            models.require_alive(tx)
+            return new_application.add_charm(ctx, tx, packed, series=series)[0]

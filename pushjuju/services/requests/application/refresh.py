@@ -27,7 +27,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.model import architectures
+from pushjuju.services.entities.model import constraints
 from pushjuju.services.requests.application import new_charm
 from pushjuju.services.supply import charm_places, origins
 from pushjuju.services.supply.charm_places import Acquired
@@ -211,7 +211,7 @@ def _from_place(
     base = options.base or Base.parse(known.application.base)
 
     def choose(_charm: Charm) -> tuple[Base, str]:
-        return base, architectures.of_application(ctx, model, known.application)
+        return base, constraints.arch_of_application(ctx, model, known.application)
 
     build = charm_places.Build(choose=choose, scripts=options.build_scripts)
     found = charm_places.from_place(place, folder, ctx.environ, notices, build)

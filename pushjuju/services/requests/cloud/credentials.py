@@ -14,7 +14,7 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.cloud import clouds, opened, sharing
+from pushjuju.services.entities.cloud import clouds, opened
 from pushjuju.services.entities.cloud.clouds import key_of, parts_of
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
@@ -311,5 +311,5 @@ def set_credential(ctx: Context, model: Model, cloud: str, key: str, trial: Tria
         models.require_alive(tx)
         tx.run("model_set_credential", credential=key)
         woken = credential_validity.renew(tx, models.get(tx))
-    sharing.take_in(ctx)
+    clouds.take_in(ctx)
     return woken

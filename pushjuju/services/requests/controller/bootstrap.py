@@ -18,7 +18,7 @@ from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import controller_config, model_config, new_models, sessions
 from pushjuju.services.requests.model import add_model as new_model
 from pushjuju.services.requests.model import model_config as request
-from pushjuju.services.requests.storage import pools
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.model import Model
 
@@ -130,7 +130,9 @@ def add_first_model(ctx: Context, options: BootstrapOptions) -> Model:
     if options.constraints:
         request.set_constraints(ctx, model.uuid, options.constraints)
     if options.pool:
-        pools.create(ctx, model.uuid, options.pool.name, options.pool.kind, options.pool.attributes)
+        storage_requests.create_pool(
+            ctx, model.uuid, options.pool.name, options.pool.kind, options.pool.attributes
+        )
     return model
 
 

@@ -14,7 +14,7 @@ from pushjuju.core.names import is_controller
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.cloud.sharing import take_in
+from pushjuju.services.entities.cloud.clouds import take_in
 from pushjuju.services.entities.model import model_config, models, pools
 from pushjuju.store import databases
 from pushjuju.store.datadir import ControllerDir, DataDir

@@ -18,7 +18,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users, wake
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.charm import bases
-from pushjuju.services.entities.cloud import clouds, sharing
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config, model_defaults, new_models, pools
 from pushjuju.store.rows.model import Model
 
@@ -87,7 +87,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
         new_models.insert(tx, model, now=now)
         model_config.change(tx, settings, new=True)
         wake.cleaner(tx, now, "new model")
-    sharing.take_in(ctx)
+    clouds.take_in(ctx)
     return model
 
 

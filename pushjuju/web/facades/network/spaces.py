@@ -1,7 +1,11 @@
-"""Spaces: the network spaces of the model. Mirrors: juju apiserver/facades/client/spaces (3.6)"""
+"""Spaces and Subnets: the network spaces of the model.
+
+Mirrors: juju apiserver/facades/client/spaces, subnets (3.6)
+"""
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +19,6 @@ from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, Results
-from pushjuju.web.shapes.subnets import cidr_of, subnet, tag_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,3 +147,71 @@ def _space(known: Any) -> dict[str, object]:
         "name": name,
         "subnets": [subnet(cidr, name) for cidr in known["subnets"]],
     }
+
+
+@facade("Subnets")
+class Subnets(Facade):
+    """The subnets of the model."""
+
+    @method(Needs.READ)
+    def list_subnets(self, space_tag: str, zone: str) -> Results:
+        """Return the subnets."""
+        space = tags.space(space_tag) if space_tag else ""
+        found = {} if zone else space_documents.subnets(self.ctx, self.model, space=space)
+        return {"results": [subnet(cidr, item["space"]) for cidr, item in found.items()]}
+
+    @method(Needs.READ, name="SubnetsByCIDR")
+    def subnets_by_cidr(self, cidrs: list[str]) -> Results:
+        """Return subnets by their CIDRs."""
+        known = space_documents.subnets(self.ctx, self.model)
+        return {
+            "results": [
+                {
+                    "subnets": [{**subnet(cidr, known[cidr]["space"]), "id": id_of(cidr)}]
+                    if cidr in known
+                    else []
+                }
+                for cidr in cidrs
+            ]
+        }
+
+    @method(Needs.READ)
+    def all_zones(self) -> None:
+        """Refuse: pushjuju does not query clouds for their zones."""
+        raise errors.not_supported("availability zones not supported")
+
+
+_PREFIX = "subnet-"
+_LENGTHS = 256  # one byte of the number is the length of the prefix
+_IPV6 = 64  # added to the lengths of IPv6 prefixes, so that they differ from those of IPv4
+
+
+def cidr_of(text: str) -> str:
+    """Return the CIDR of a subnet that a client names by its tag, its CIDR, or a tag with the CIDR."""
+    name = text.removeprefix(_PREFIX)
+    if not name.isdecimal():
+        return name
+    address, length = divmod(int(name), _LENGTHS)
+    try:
+        if length < _IPV6:
+            return str(ipaddress.IPv4Network((address, length)))
+        return str(ipaddress.IPv6Network((address, length - _IPV6)))
+    except ValueError:
+        return name
+
+
+def id_of(cidr: str) -> str:
+    """Return the number of a subnet; the same CIDR has the same number in all models."""
+    network = ipaddress.ip_network(cidr)
+    length = network.prefixlen + (_IPV6 if network.version == 6 else 0)
+    return str(int(network.network_address) * _LENGTHS + length)
+
+
+def tag_of(cidr: str) -> str:
+    """Return the tag of a subnet."""
+    return _PREFIX + id_of(cidr)
+
+
+def subnet(cidr: str, space: str) -> dict[str, object]:
+    """Return a subnet."""
+    return {"cidr": cidr, "vlan-tag": 0, "life": "alive", "space-tag": f"space-{space}", "zones": []}

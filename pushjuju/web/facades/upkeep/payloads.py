@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.services.views.listings import payloads
+from pushjuju.services.views import resource_documents
 from pushjuju.web import tags
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Results
@@ -16,7 +16,7 @@ class Payloads(Facade):
     def list(self, patterns: list[str]) -> Results:
         """Return payloads."""
         found = []
-        for entry in payloads.document(self.ctx, self.model, patterns):
+        for entry in resource_documents.payloads(self.ctx, self.model, patterns):
             machine = str(entry["machine"])
             found.append(
                 {

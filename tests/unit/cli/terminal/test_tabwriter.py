@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushjuju.cli.commands.status.ports import ports_text
+from pushjuju.cli.commands.status.status_tabular import ports_text
 from pushjuju.cli.terminal.paint import colours_on, paint
 from pushjuju.cli.terminal.table import message, size_text
 from pushjuju.cli.terminal.tabwriter import TabWriter

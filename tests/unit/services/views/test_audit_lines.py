@@ -22,15 +22,15 @@ from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.requests.action import operations
-from pushjuju.services.requests.application import attach_resource, settings
+from pushjuju.services.requests.application import pending_resources, settings
 from pushjuju.services.requests.controller import controller_config, notify
 from pushjuju.services.requests.controller.notify import TargetOptions
 from pushjuju.services.requests.machine import spaces
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
-from pushjuju.services.requests.storage import pools
-from pushjuju.services.requests.user import access, passwords, users
-from pushjuju.services.requests.user.access import AccessOptions
+from pushjuju.services.requests.storage import storage_requests
+from pushjuju.services.requests.user import passwords, users
+from pushjuju.services.requests.user.users import AccessOptions
 from pushjuju.services.views.listings.audit_lines import Wanted, failed, lines, verify
 from pushjuju.store.tx import Tx
 from pushjuju.web.audit import answering
@@ -155,8 +155,8 @@ def changed(house: TestController, act: Callable[[], object]) -> list[str]:
 def test_changes_of_users_and_access_name_them(web: TestController) -> None:
     assert changed(web, lambda: users.add(web.ctx, "kim", "Kim")) == ["controller", "user kim"]
     options = AccessOptions(user="kim", level="read", kind=Kind.MODEL, names=("shop",))
-    assert changed(web, lambda: access.grant(web.ctx, options)) == ["model admin/shop", "user kim"]
-    assert changed(web, lambda: access.revoke(web.ctx, options)) == ["model admin/shop", "user kim"]
+    assert changed(web, lambda: users.grant(web.ctx, options)) == ["model admin/shop", "user kim"]
+    assert changed(web, lambda: users.revoke(web.ctx, options)) == ["model admin/shop", "user kim"]
     assert changed(web, lambda: passwords.set_password(web.ctx, "kim", SECRET)) == ["user kim"]
     assert changed(web, lambda: users.set_enabled(web.ctx, "kim", enabled=False)) == ["user kim"]
     assert changed(web, lambda: users.remove(web.ctx, "kim")) == ["user kim"]
@@ -184,8 +184,12 @@ def test_changes_of_spaces_and_pools_name_them(web: TestController) -> None:
     renamed = changed(web, lambda: spaces.rename(web.ctx, web.model, "dmz", "front"))
     assert {"space dmz", "space front"} <= set(renamed)
     assert "space front" in changed(web, lambda: spaces.remove(web.ctx, web.model, "front", force=False))
-    made = changed(web, lambda: pools.create(web.ctx, web.model, "fast", "loop", {}))
-    assert made == changed(web, lambda: pools.remove(web.ctx, web.model, "fast")) == ["storage-pool fast"]
+    made = changed(web, lambda: storage_requests.create_pool(web.ctx, web.model, "fast", "loop", {}))
+    assert (
+        made
+        == changed(web, lambda: storage_requests.remove_pool(web.ctx, web.model, "fast"))
+        == ["storage-pool fast"]
+    )
 
 
 def test_changes_of_targets_of_events_name_them(web: TestController) -> None:
@@ -201,7 +205,9 @@ def test_an_uploaded_resource_is_named_and_found_by_its_application(
     runtime.deploy(packed=runtime.charms.make(resources={"data": {"type": "file", "filename": "data.tgz"}}))
     (tmp_path / "my.tgz").write_text("one")
     path = str(tmp_path / "my.tgz")
-    names = changed(runtime, lambda: attach_resource.attach(runtime.ctx, runtime.model, "web", "data", path))
+    names = changed(
+        runtime, lambda: pending_resources.attach_resource(runtime.ctx, runtime.model, "web", "data", path)
+    )
     assert "resource web/data" in names
     assert found(runtime, entity="web")[-1]["changed"] == names
 
