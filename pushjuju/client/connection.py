@@ -91,7 +91,6 @@ class Connection:
         return str((self.login.get("user-info") or {}).get("controller-access", ""))
 
     def close(self) -> None:
-        """Close the connection."""
         self.run(self._socket.close())
         self._runner.close()
 
@@ -144,7 +143,6 @@ class Connection:
         return answer
 
     def messages(self, path: str, params: list[tuple[str, str]]) -> AsyncGenerator[dict[str, Any]]:
-        """Return the messages of a stream."""
         return self._socket.messages(path, params)
 
     # --- inside -------------------------------------------------------------------------------------------

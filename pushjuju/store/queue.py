@@ -96,7 +96,6 @@ def machine_key(model: str, machine: str) -> str:
 
 
 def model_key(model: str, loop: str) -> str:
-    """Return the key of one of a model's loops."""
     return f"{model}/loop/{loop}"
 
 

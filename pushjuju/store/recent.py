@@ -28,7 +28,6 @@ class Recent:
         return found
 
     def put(self, key: Hashable, value: Any) -> None:
-        """Store a value."""
         if len(self._young) >= self._half:
             self._old, self._young = self._young, {}
         self._young[key] = value

@@ -321,7 +321,6 @@ def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
 
 
 def _text_of(view: View, decision: Decision) -> str:
-    """Return the record of a decision."""
     # The unit's row has the local state already, as exactly the text that the record needs.
     local = view.unit.state if view.unit.state != "{}" else None
     return record_text(view.local, view.remote, decision, local)

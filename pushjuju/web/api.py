@@ -89,7 +89,6 @@ class Api:
         self.audit(ctx).refused(user)
 
     def new_watchers(self, connection: Member) -> Watchers:
-        """Return the watchers of a new connection."""
         return Watchers(self.hub, connection)
 
     def changed(self) -> None:
@@ -167,7 +166,6 @@ class StatusAnswers:
         self._known: dict[Hashable, _Answer] = {}
 
     async def answer(self, key: Hashable, read: Callable[[Context], object]) -> Encoded:
-        """Return what a function reads, as JSON; the same key stands for the same function."""
         return await self._pool.run(lambda ctx: self._of(ctx, key, read))
 
     def _of(self, ctx: Context, key: Hashable, read: Callable[[Context], object]) -> Encoded:

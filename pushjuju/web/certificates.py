@@ -47,7 +47,6 @@ class Certificates:
 
     @property
     def server(self) -> Path:
-        """The certificate of the server."""
         return self.folder / "server.pem"
 
     @property

@@ -74,7 +74,6 @@ def problem_of(error: PushjujuError) -> Problem:
 
 
 def of_unit(unit: str, error: PushjujuError) -> Problem:
-    """Return an error as a problem of a unit."""
     found = problem_of(error)
     subject = Subject("unit", unit)
     return found if found.subject == subject else Problem.of(subject, found.text, found.hint)

@@ -46,19 +46,16 @@ def _change(call: Call, action: str) -> None:
 
 
 def enable_user(call: Call) -> None:
-    """Enable the login of a user again."""
     _each(call, "EnableUser")
     call.cli.console.info(f'User "{call.args[0]}" enabled')
 
 
 def disable_user(call: Call) -> None:
-    """Disable the login of a user."""
     _each(call, "DisableUser")
     call.cli.console.info(f'User "{call.args[0]}" disabled')
 
 
 def remove_user(call: Call) -> None:
-    """Remove a user."""
     name = call.args[0]
     if not call.flags.yes:
         remove_command.ask(call.cli, name, call.target.account.name)
@@ -92,7 +89,6 @@ def users(call: Call) -> None:
 
 
 def show_user(call: Call) -> None:
-    """Show a user."""
     name = call.args[0] if call.args else call.target.account.user
     with call.target.controller() as connection:
         (entry,) = _info(connection, {"entities": [{"tag": f"user-{name}"}], "include-disabled": True})

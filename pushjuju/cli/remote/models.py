@@ -18,7 +18,6 @@ from pushjuju.core.errors import NotFound
 
 
 def models(call: Call) -> None:
-    """List the models of the controller."""
     account = call.target.account
     with call.target.controller() as connection:
         found = targets.summaries(
@@ -78,7 +77,6 @@ def _counts(item: dict[str, Any]) -> formatters.Counts:
 
 
 def add_model(call: Call) -> None:
-    """Create a model."""
     account = call.target.account
     with call.target.controller() as connection:
         cloud, region = _place(connection, "".join(call.args[1:]))

@@ -68,7 +68,6 @@ class Output:
 
     @property
     def colour(self) -> bool:
-        """Whether the output has colours."""
         terminal = not self._path and self._console.stdout.isatty()
         force, never = self._colour is True, self._colour is False
         return colours_on(self._console.env, terminal=terminal, force=force, never=never)

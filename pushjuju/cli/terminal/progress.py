@@ -106,7 +106,6 @@ class _Screen:
         self._painter.clear()
 
     def report(self, event: Event) -> None:
-        """Take in an event."""
         with self._painter.lock:
             row = self._rows.get(event.shown)
             if row is None:

@@ -51,7 +51,6 @@ class Charmhub:
         return self._http
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
-        """Return for each query the revision, or the error that says why none fits."""
         return resolve(asks, self._refresh) if asks else []
 
     def _refresh(self, asks: Sequence[Ask]) -> list[StoreCharm | Fault]:
@@ -69,7 +68,6 @@ class Charmhub:
         return str(uuid.UUID(int=self._services.random.getrandbits(128), version=4))
 
     def resources(self, charm: str, resource: str) -> list[StoreResource]:
-        """Return all revisions of a resource."""
         url = (
             f"{self.address}{_PREFIX}/resources/{quote(charm, safe='')}/{quote(resource, safe='')}/revisions"
         )
@@ -80,11 +78,9 @@ class Charmhub:
         return list(wire.resources(document.get("revisions"), secure=self._secure))
 
     def fetch(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
-        """Download a file and check its hashes."""
         self.http.file(wanted, target, what, tell)
 
     def info(self, name: str, channel: str = "") -> Mapping[str, Any]:
-        """Return the description of a charm or bundle."""
         query = {"fields": catalogue.INFO_FIELDS, **({"channel": channel} if channel else {})}
         url = f"{self.address}{_PREFIX}/info/{quote(name, safe='')}?{urlencode(query)}"
         try:
@@ -93,7 +89,6 @@ class Charmhub:
             raise _renamed(error, f"{name} not found") from None
 
     def find(self, query: str, options: Mapping[str, str]) -> list[Mapping[str, Any]]:
-        """Return the charms and bundles that match a text."""
         asked = {"q": query, "fields": catalogue.FIND_FIELDS, **{k: v for k, v in options.items() if v}}
         document = wire.check_errors(
             self.http.json("GET", f"{self.address}{_PREFIX}/find?{urlencode(asked)}")

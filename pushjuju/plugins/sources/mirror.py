@@ -43,7 +43,6 @@ class Mirror:
     # --- reading ------------------------------------------------------------------------------------------
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
-        """Return for each query the revision, or the error that says why none fits."""
         return resolve(asks, lambda some: [self._answer(ask) for ask in some]) if asks else []
 
     def resources(self, charm: str, resource: str) -> list[StoreResource]:

@@ -88,7 +88,6 @@ def _ever_ran(tx: ModelTx, unit: Unit) -> bool:
 
 
 def subordinates(tx: ModelTx, unit: Unit) -> list[Unit]:
-    """Return the subordinate units of a unit."""
     return tx.list(Unit, "unit_of_principal", principal=unit.name)
 
 

@@ -90,7 +90,6 @@ class _Grid:
 
 
 def lay_out(graph: Graph) -> Layout:
-    """Return the layout of a graph."""
     placed = placing.place(graph)
     found, tracks = routing.courses(graph.links, placed.cells, placed.hubs)
     widths = _widths(graph, placed.cells)

@@ -72,7 +72,6 @@ _RANKS = {look: rank for rank, look in enumerate(_WORST_FIRST)}
 
 
 def look_of(word: str) -> Look:
-    """Return the look of a status."""
     return _LOOK_OF.get(word, Look.UNKNOWN)
 
 

@@ -221,7 +221,6 @@ def _panel(box: Box) -> str:
 
 
 def rectangle(box: Box) -> str:
-    """Return the attributes of a box."""
     x, y, wide, high = (_short(value) for value in (box.x, box.y, box.width, box.height))
     return f'x="{x}" y="{y}" width="{wide}" height="{high}"'
 

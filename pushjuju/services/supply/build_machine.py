@@ -211,7 +211,6 @@ class BuildMachine:
                 path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Delete the machine."""
         try:
             if self._connection is not None:
                 self._connection.abort()

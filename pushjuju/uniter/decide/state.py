@@ -73,17 +73,14 @@ class HookKind(StrEnum):
 
     @property
     def is_relation(self) -> bool:
-        """Return True for hooks of relations."""
         return self.startswith("relation-")
 
     @property
     def is_storage(self) -> bool:
-        """Return True for hooks of storage."""
         return self.startswith("storage-")
 
     @property
     def is_secret(self) -> bool:
-        """Return True for hooks of secrets."""
         return self.startswith("secret-")
 
 

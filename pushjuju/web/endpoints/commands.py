@@ -81,7 +81,6 @@ class Commands:
         return await served(stream, request)
 
     async def run(self, terminal: _Terminal, model: str, line: str) -> Printed:
-        """Run a command line."""
         run, entered = self._run, terminal.entered
         assert entered is not None, "checked before"
         if run is None:

@@ -46,7 +46,6 @@ class Controller(Facade):
 
     @method(Needs.LOGIN)
     def controller_config(self) -> ControllerConfigResult:
-        """Return the settings of the controller."""
         found = settings.of_controller(self.ctx)
         own = {
             "controller-uuid": self.call.server.controller_uuid,
@@ -79,7 +78,6 @@ class Controller(Facade):
 
     @method(Needs.LOGIN)
     def get_controller_access(self, params: Entities) -> UserAccessResults:
-        """Return the access of users to the controller."""
         return {"results": [result_of(self._access, item.tag) for item in params.entities]}
 
     def _access(self, tag: str) -> UserAccessResult:
@@ -146,7 +144,6 @@ class Controller(Facade):
 
     @method(Needs.SUPERUSER)
     async def watch_all_models(self) -> AllWatcherId:
-        """Begin to watch all models."""
         return {"watcher-id": await self.call.watchers.watch_all()}
 
     @method(Needs.LOGIN)
@@ -156,7 +153,6 @@ class Controller(Facade):
 
     @method(Needs.SUPERUSER)
     async def watch_all_model_summaries(self) -> AllWatcherId:
-        """Begin to watch the summaries of all models."""
         return await self._watch_summaries(every=True)
 
     async def _watch_summaries(self, *, every: bool) -> AllWatcherId:

@@ -88,7 +88,6 @@ class MachineManager(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_machines(self, params: list[AddMachineParams]) -> dict[str, object]:
-        """Add machines."""
         return {"machines": [self._add(item) for item in params]}
 
     def _add(self, item: AddMachineParams) -> dict[str, object]:
@@ -126,7 +125,6 @@ class MachineManager(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_machine_with_params(self, params: DestroyMachines) -> Results:
-        """Remove machines."""
         return {"results": [result_of(self._destroy, tag, params) for tag in params.machine_tags]}
 
     def _destroy(self, tag: str, params: DestroyMachines) -> dict[str, object]:

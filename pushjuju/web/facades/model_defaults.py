@@ -64,7 +64,6 @@ class Defaults(Facade):
 
     @method(Needs.LOGIN)
     def model_defaults_for_clouds(self, params: Entities) -> Results:
-        """Return the defaults for new models of clouds."""
         return {"results": [self._defaults(item.tag) for item in params.entities]}
 
     def _defaults(self, tag: str) -> dict[str, object]:
@@ -77,7 +76,6 @@ class Defaults(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def set_model_defaults(self, config: list[DefaultValues]) -> ErrorResults:
-        """Set defaults for new models."""
         return {"results": [each(self._set_defaults, item) for item in config]}
 
     def _set_defaults(self, item: DefaultValues) -> None:

@@ -74,7 +74,6 @@ class ModelManager(Defaults):
 
     @method(Needs.LOGIN)
     def list_models(self, params: Entity) -> shapes.UserModelList:
-        """Return the models that a user has access to."""
         user = tags.user(params.tag)
         require_self(self.ctx, user)
         return {"user-models": model_shapes.of_user(self.ctx, user)}
@@ -96,7 +95,6 @@ class ModelManager(Defaults):
 
     @method(Needs.LOGIN)
     def model_info(self, params: Entities) -> shapes.ModelInfoResults:
-        """Return the details of models."""
         return {"results": [result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> shapes.ModelInfoResult:

@@ -30,13 +30,11 @@ class Storage(Facade):
 
     @method(Needs.READ)
     def list_storage_details(self, filters: list[Any]) -> Results:
-        """Return the storage of units."""
         found = shapes.instances(self._document())
         return {"results": [{"result": found} for _ in filters]}
 
     @method(Needs.READ)
     def storage_details(self, params: Entities) -> Results:
-        """Return storage by its tags."""
         return {"results": [result_of(self._details, item.tag) for item in params.entities]}
 
     def _details(self, tag: str) -> dict[str, object]:
@@ -70,7 +68,6 @@ class Storage(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def create_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
-        """Make pools."""
         return {"results": [each(self._create, item) for item in pools]}
 
     def _create(self, item: shapes.StoragePool) -> None:
@@ -95,7 +92,6 @@ class Storage(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_to_unit(self, storages: list[shapes.StorageAddParams]) -> Results:
-        """Add storage to units."""
         return {"results": [result_of(self._add, item) for item in storages]}
 
     def _add(self, item: shapes.StorageAddParams) -> dict[str, object]:
@@ -106,7 +102,6 @@ class Storage(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def attach(self, params: shapes.StorageAttachmentIds) -> ErrorResults:
-        """Attach storage to units."""
         return {"results": [each(self._attach, item) for item in params.ids]}
 
     def _attach(self, item: shapes.StorageAttachmentId) -> None:
@@ -115,7 +110,6 @@ class Storage(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def detach_storage(self, params: shapes.StorageDetachment) -> ErrorResults:
-        """Detach storage from units."""
         return {"results": [each(self._detach, item, params) for item in params.ids.ids]}
 
     def _detach(self, item: shapes.StorageAttachmentId, params: shapes.StorageDetachment) -> None:

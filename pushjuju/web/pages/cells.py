@@ -50,12 +50,10 @@ def _text(value: object) -> str:
 
 
 def status(word: object) -> Cell:
-    """Return a cell with a status."""
     return Cell(text=str(word), status=True)
 
 
 def time(moment: datetime | str | None) -> Cell:
-    """Return a cell with a moment."""
     return Cell(time=from_iso(moment) if isinstance(moment, str) else moment)
 
 

@@ -37,7 +37,6 @@ def _page(title: str, command: str, document: Any, *tables: Table) -> Content:
 
 
 def relations(visit: Visit) -> Content:
-    """Return the page of all relations."""
     rows = relation_rows.relation_rows(visit.ctx, visit.model.uuid)
     table = details.of_relations(visit, rows, "This model has no relations.")
     return _page("Relations", visit.command("status --relations"), rows, table)
@@ -91,7 +90,6 @@ def _side(visit: Visit, side: relation_view.RelationSide) -> Table:
 
 
 def storage(visit: Visit) -> Content:
-    """Return the page of storage."""
     document = storage_document.document(visit.ctx, visit.model.uuid)
     table = Table(
         name="Storage",

@@ -58,7 +58,6 @@ def find(ctx: Context, token: str, *, use: bool = True) -> LoggedIn | None:
 
 
 def end(ctx: Context, token: str) -> None:
-    """End a session."""
     with ctx.store.write() as tx:
         tokens.use_up(tx, token)
 

@@ -43,7 +43,6 @@ class Visit:
 
     @property
     def model(self) -> Model:
-        """The model of a page of a model."""
         assert self.found is not None, "the address names a model"
         return self.found
 

@@ -32,7 +32,6 @@ def moment_text(moment: datetime, *, utc: bool) -> str:
 
 
 def task_texts(task: Task, *, utc: bool) -> dict[str, object]:
-    """Return a task with its moments as texts."""
     shown: dict[str, object] = dict(task)
     if "log" in shown:
         shown["log"] = [f"{moment_text(line['time'], utc=utc)} {line['message']}" for line in task["log"]]

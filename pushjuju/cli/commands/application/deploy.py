@@ -30,5 +30,4 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("add-unit", "config", "refresh", "status"),
 )
 def deploy(cli: Cli, args: tuple[str, ...], flags: DeployFlags) -> None:
-    """Deploy a charm or a bundle."""
     deploying.deploy(cli, args[0], args[1] if len(args) > 1 else "", flags)

@@ -37,5 +37,4 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
     see_also=("deploy",),
 )
 def refresh(cli: Cli, args: tuple[str, ...], flags: RefreshFlags) -> None:
-    """Change an application to another revision of its charm."""
     refreshing.refresh(cli, args[0], flags)

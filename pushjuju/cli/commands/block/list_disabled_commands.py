@@ -25,7 +25,6 @@ from pushjuju.services.views.listings import blocks
     see_also=("disable-command", "enable-command"),
 )
 def disabled(cli: Cli, _args: tuple[str, ...], *, model: str, every: bool) -> None:
-    """List the disabled commands."""
     if every:
         controller, _ = session.split_model(model)
         listed: list[Any] = blocks.of_controller(session.open_controller(cli, controller))

@@ -57,7 +57,6 @@ class DownloadFlags:
     see_also=("info", "find"),
 )
 def download(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> None:
-    """Write a charm or bundle to a file."""
     to_stdout = _download_flags(cli, args, flags)
     name = store_name(args[0], what="Charmhub")
     store = open_store(cli, flags.charmhub_url)

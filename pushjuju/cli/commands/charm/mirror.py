@@ -48,7 +48,6 @@ def mirror(
     serve: str,
     charmhub_url: str,
 ) -> None:
-    """Mirror charms, then serve them when `--serve` is given."""
     folder = Path(args[0]).expanduser()
     if not args[1:] and not serve:
         raise UsageError("expected the names of charms, or --serve")

@@ -33,7 +33,6 @@ from pushjuju.services.views.listings import settings
 def controller_config(
     cli: Cli, args: tuple[str, ...], *, controller: str, file: str, ignore_read_only_fields: bool
 ) -> None:
-    """Get or set the configuration of a controller."""
     options = config_arguments.parse(args, file=file)
     ctx = session.open_controller(cli, controller)
     if options.change:

@@ -59,7 +59,6 @@ class AuditFlags:
     see_also=("controller-config", "hooks", "timeline"),
 )
 def audit(cli: Cli, args: tuple[str, ...], asked: AuditFlags) -> None:
-    """Show lines of the audit log, or check all of them."""
     if args and args[0] != "verify":
         raise UsageError(f'unknown subcommand "{args[0]}" of audit: it has `verify`')
     if args:
@@ -96,7 +95,6 @@ _MOST_NAMES = 4
 
 
 def table(lines: Iterable[Mapping[str, Any]], *, utc: bool) -> str:
-    """Return lines as a table."""
     made = TabWriter()
     made.row(*heads("Time", "User", "From", "Model", "Command", "Changed"))
     for line in lines:

@@ -60,7 +60,6 @@ class NotifyFlags:
     see_also=("metrics", "controller", "update-status"),
 )
 def notify(cli: Cli, args: tuple[str, ...], asked: NotifyFlags) -> None:
-    """Add, list, test or remove a target of events."""
     word, *names = args
     if word not in _WORDS:
         raise UsageError(f'unknown subcommand "{word}" of notify: it has {", ".join(_WORDS)}')

@@ -35,7 +35,6 @@ def _table(rules: list[dict[str, Any]]) -> str:
     see_also=("set-firewall-rule", "expose"),
 )
 def firewall_rules(cli: Cli, args: tuple[str, ...], *, model: str) -> None:  # noqa: ARG001
-    """Show who may reach the well-known services."""
     cli.console.warn(DEPRECATED)
 
     opened = session.open_model(cli, model)

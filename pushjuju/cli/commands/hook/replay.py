@@ -47,7 +47,6 @@ DIFFERS = 2  # exit status when today's decision differs
     see_also=("explain", "hooks"),
 )
 def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
-    """Repeat a decision."""
     if bool(args) == bool(file):
         raise UsageError(
             "no operation or unit specified" if not args else "give an operation or --file, not both"

@@ -38,7 +38,6 @@ def run_text(run: HookRun, form: str, look: Look) -> str:
 
 
 def runs_table(runs: Iterable[HookRun], look: Look) -> str:
-    """Return runs as a table."""
     table = TabWriter(colour=look.colour)
     table.row(*heads("Started", "Unit", "Hook", "Result", "Took", "Operation", "Changes"))
     for run in runs:

@@ -18,7 +18,6 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("status", "show-machine"),
 )
 def list_machines(cli: Cli, _args: tuple[str, ...], *, model: str, utc: bool) -> None:
-    """List the machines of a model."""
     cli.output.write(
         machine_document(cli, model, (), utc=utc), formatters.formatters(colour=cli.output.colour)
     )

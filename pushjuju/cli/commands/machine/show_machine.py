@@ -17,7 +17,6 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("machines",),
 )
 def show_machine(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
-    """Show machines."""
     cli.output.write(
         machine_document(cli, model, args, utc=utc), formatters.formatters(colour=cli.output.colour)
     )

@@ -40,7 +40,6 @@ def list_models(
     uuid: bool,
     exact_time: bool,
 ) -> None:
-    """List the models of a controller."""
     if user and not users.is_name(user.partition("@")[0]):
         raise UsageError(f'user "{user}" not valid')
     ctx = session.open_controller(cli, controller)

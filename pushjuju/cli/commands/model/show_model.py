@@ -21,7 +21,6 @@ from pushjuju.services.views import documents
     see_also=("models", "add-model"),
 )
 def show_model(cli: Cli, args: tuple[str, ...]) -> None:
-    """Show a model."""
     opened = session.open_model(cli, args[0] if args else "")
     document = with_times(cli, documents.show_model(opened.ctx, opened.model))
     cli.output.text(formatters.show_model(cli.output.form, document))

@@ -17,7 +17,6 @@ _SIGNS = {"add": paint("+", GREEN), "change": paint("~", YELLOW), "remove": pain
 
 
 def document(plan: Plan) -> Struct:
-    """Return the document of a plan."""
     return Struct(
         {
             "command": list(plan.command),
@@ -52,7 +51,6 @@ def _change(change: Change) -> Struct:
 
 
 def table(plan: Plan, *, colour: bool = False) -> str:
-    """Return the text of a plan."""
     if not plan.changed:
         return "Nothing would change.\n" + _left(plan)
     parts = (_changes(plan, colour), _hooks(plan, colour), _blocked(plan), _unknown(plan), _left(plan))

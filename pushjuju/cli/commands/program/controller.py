@@ -108,7 +108,6 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS [--key-fi
     see_also=("api", "update-status"),
 )
 def controller(cli: Cli, args: tuple[str, ...], asked: ControllerFlags) -> None:
-    """Work on the queue of a controller, list or end its processes, or change its key."""
     word, *rest = args
     if word not in _OWN_FLAGS:
         raise UsageError(f'unknown subcommand "{word}" of controller: it has {", ".join(_OWN_FLAGS)}')

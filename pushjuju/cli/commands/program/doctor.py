@@ -36,7 +36,6 @@ from pushjuju.workers.provision import checkup
     see_also=("plugins", "update-status"),
 )
 def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) -> None:
-    """Check what the clouds need on this computer."""
     folder = session.data_dir(cli)
     if schedule:
         regular.schedule(folder)

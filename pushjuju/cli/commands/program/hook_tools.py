@@ -32,7 +32,6 @@ def _listing(found: Mapping[str, Tool]) -> str:
 
 
 def _help_of(found: Mapping[str, Tool], name: str) -> str:
-    """Return the help of one hook tool."""
     if name not in found:
         raise NotFound(f"unknown hook command: {name}")
     return found[name].help()

@@ -22,7 +22,6 @@ from pushjuju.cli.work import scope
     see_also=("doctor",),
 )
 def plugins(cli: Cli, _args: tuple[str, ...]) -> None:
-    """List the plugins."""
     host = scope.host(cli)
     entries = [{**asdict(info), "hooks": list(info.hooks)} for info in host.list_plugins()]
     cli.output.write(entries, {"tabular": lambda listed: table(listed, colour=cli.output.colour)})

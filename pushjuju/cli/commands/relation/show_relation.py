@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     see_also=("show-unit", "integrate", "status"),
 )
 def show_relation(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show a relation."""
     if not (len(args) == 1 and integrate.is_id(args[0])):
         for arg in args:
             if not is_application(arg.partition(":")[0]):
@@ -51,7 +50,6 @@ _WIDEST = 48  # the width of a value in the table of data bags, in characters
 
 
 def relation_document(view: RelationView) -> Struct:
-    """Return the document of a relation."""
     status = view.status
     told = (
         struct(current=status.status, message=status.message, since=moment_or_none(status.since))

@@ -25,7 +25,6 @@ from pushjuju.services.requests.application import pending_resources as request
     see_also=("resources", "charm-resources"),
 )
 def attach_resource(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Set another file for an application's resource."""
     if len(args) < 2:
         raise UsageError("no resource specified")
     application, argument = args

@@ -35,7 +35,6 @@ from pushjuju.services.views import resource_documents
     see_also=("resources", "attach-resource"),
 )
 def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str) -> None:
-    """List the resources of a charm."""
     if charm_places.kind_of(args[0], cli.env, cli.console) is arguments.ArgumentKind.CHARMHUB:
         found = resource_documents.in_store(_in_store(cli, args[0], model=model, channel=channel))
     else:

@@ -25,7 +25,6 @@ from pushjuju.services.views import resource_documents as view
     "the labels of a payload, as a whole and without regard to case; a payload must match all patterns.",
 )
 def payloads(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """List payloads."""
     opened = session.open_model(cli, model)
     listed = view.payloads(opened.ctx, opened.uuid, args)
     if not listed:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     see_also=("status", "hooks", "replay", "debug-log"),
 )
 def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
-    """Show the last decisions and the due work of the queue."""
     opened = session.open_model(cli, model)
     program, wide = cli.program, bool(args)
     form = {"tabular": lambda listed: reasons(listed, program, wide=wide, colour=cli.output.colour)}

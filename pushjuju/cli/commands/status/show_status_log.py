@@ -71,7 +71,6 @@ _ENTITIES: dict[str, tuple[Callable[[str], bool], str]] = {
 def show_status_log(
     cli: Cli, args: tuple[str, ...], *, model: str, kind: str, n: int, days: int, from_date: str, utc: bool
 ) -> None:
-    """Show the history of an entity's statuses."""
     if kind not in _ENTITIES:
         raise UsageError(f"unexpected status type {quote(kind)}")
     if not args and kind != "model":
@@ -113,9 +112,7 @@ class Entry(Protocol):
         ...
 
     @property
-    def status(self) -> str:
-        """The status word."""
-        ...
+    def status(self) -> str: ...
 
     @property
     def message(self) -> str:
@@ -143,7 +140,6 @@ def formatters(*, utc: bool, colour: bool = False) -> dict[str, Formatter]:
 
 
 def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
-    """Return the table of the entries."""
     writer = TabWriter(colour=colour)
     writer.row(*heads("Time", "Type", "Status", "Message"))
     for entry in entries:

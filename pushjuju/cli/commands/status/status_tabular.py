@@ -107,7 +107,6 @@ def saas_section(remote: Document, *, colour: bool = False) -> str:
 
 
 def application_section(applications: Document, units: Units, *, colour: bool = False) -> str:
-    """Return the section of applications."""
     if not applications:
         return ""
     scales = _scales(units)

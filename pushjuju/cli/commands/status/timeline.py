@@ -61,7 +61,6 @@ class TimelineFlags:
     see_also=("hooks", "explain", "status"),
 )
 def timeline(cli: Cli, args: tuple[str, ...], asked: TimelineFlags) -> None:
-    """Show the history of runs on an axis of time."""
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')
@@ -140,7 +139,6 @@ class Look:
 
 
 def table(found: Timeline, look: Look) -> str:
-    """Return a timeline as text."""
     head = max(len("Unit"), *(len(row.unit) for row in found.rows)) + 2
     room = max(look.columns - head - 1, _LEAST)
     first, last = since_text(found.start, utc=look.utc), since_text(found.end, utc=look.utc)

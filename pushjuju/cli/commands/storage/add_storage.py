@@ -20,7 +20,6 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("attach-storage", "detach-storage", "storage"),
 )
 def add_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Add storage to a unit."""
     check_unit(args[0])
     options = directives_of(args[1:])
 

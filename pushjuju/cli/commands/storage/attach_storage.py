@@ -20,7 +20,6 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("add-storage", "detach-storage", "storage"),
 )
 def attach_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Attach storage to a unit."""
     check_unit(args[0])
     check_ids(args[1:])
 

@@ -20,7 +20,6 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("storage-pools", "update-storage-pool", "remove-storage-pool"),
 )
 def create_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Create a storage pool."""
     if "=" in args[0] or "=" in args[1]:
         raise UsageError(
             "pool creation requires names and provider type before optional attributes for configuration"

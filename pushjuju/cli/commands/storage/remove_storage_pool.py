@@ -19,6 +19,5 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("storage-pools", "create-storage-pool", "update-storage-pool"),
 )
 def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Remove a storage pool."""
     opened = session.open_model(cli, model)
     storage_requests.remove_pool(opened.ctx, opened.uuid, args[0])

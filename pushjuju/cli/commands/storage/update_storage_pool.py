@@ -21,7 +21,6 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("storage-pools", "create-storage-pool", "remove-storage-pool"),
 )
 def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Change a storage pool."""
     attributes = attribute_pairs(args[1:])
     if not attributes:
         raise UsageError("pool update requires configuration attributes")

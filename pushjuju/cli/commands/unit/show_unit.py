@@ -35,7 +35,6 @@ from pushjuju.services.views import unit_documents
 def show_unit(
     cli: Cli, args: tuple[str, ...], *, model: str, endpoint: str, related_unit: str, app: bool
 ) -> None:
-    """Show units with the data of their relations."""
     if related_unit and not is_unit(related_unit):
         raise UsageError(f"related unit name {related_unit} not valid")
     if wrong := [name for name in args if not is_unit(name)]:

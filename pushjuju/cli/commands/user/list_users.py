@@ -27,7 +27,6 @@ from pushjuju.services.views.listings import users as user_documents
     see_also=("add-user", "show-user", "disable-user", "grant"),
 )
 def users(cli: Cli, args: tuple[str, ...], *, controller: str, every: bool, exact_time: bool) -> None:
-    """List the users of a controller or of a model."""
     if args:
         return _model_users(cli, args[0], controller, exact=exact_time)
     ctx = session.open_controller(cli, controller)

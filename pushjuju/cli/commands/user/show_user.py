@@ -21,7 +21,6 @@ from pushjuju.services.views.listings import users as user_documents
     see_also=("add-user", "users"),
 )
 def show_user(cli: Cli, args: tuple[str, ...], *, controller: str, exact_time: bool) -> None:
-    """Show a user."""
     ctx = session.open_controller(cli, controller)
     entry = user_documents.document(ctx, args[0] if args else ctx.user)
     cli.output.text(formatters.one(cli.output.form, user_document(cli, entry, exact=exact_time)))

@@ -21,7 +21,6 @@ from pushjuju.services.requests.controller import controllers as service
     examples="    pushjuju whoami\n    pushjuju whoami --format json\n",
 )
 def whoami(cli: Cli, _args: tuple[str, ...]) -> None:
-    """Print controller, model and user."""
     folder = session.data_dir(cli)
     controller = service.current(folder, None, cli.env)
     known = folder.known(controller)

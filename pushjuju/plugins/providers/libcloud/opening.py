@@ -30,7 +30,6 @@ class Opening:
         config: Mapping[str, Any],
         services: Services,
     ) -> Provider:
-        """Return the provider of a cloud that has an adapter."""
         site = Site(cloud=cloud, credential=credential, model=model, config=config, services=services)
         return CloudProvider(open_adapter(site))
 
@@ -41,7 +40,6 @@ class Opening:
 
     @staticmethod
     def storage(type_name: str, provider: Provider) -> StorageProvider | None:
-        """Return the volumes of a provider."""
         if not isinstance(provider, CloudProvider):
             return None
         if type_name == "vsphere" and isinstance(provider.adapter, Vsphere):

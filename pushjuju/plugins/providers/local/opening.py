@@ -19,7 +19,6 @@ class Opening:
 
     @staticmethod
     def provider(cloud: CloudSpec, model: ModelInfo, services: Services) -> Provider:
-        """Return the provider of a local cloud."""
         return LocalProvider(cloud=cloud, model=model, services=services)
 
     @staticmethod

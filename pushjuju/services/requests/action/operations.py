@@ -163,12 +163,10 @@ class _Queue:
     def add_unit(
         self, unit: Unit, action: str, parameters: Mapping[str, Any], *, parallel: bool, group: str
     ) -> None:
-        """Add a task for a unit."""
         self._add(Receiver.UNIT, unit.name, action, parameters, parallel=parallel, group=group)
         wake.unit(self._tx, unit, f"action {action}")
 
     def add_machine(self, machine: str, parameters: Mapping[str, Any], *, parallel: bool, group: str) -> None:
-        """Add a task for a machine."""
         self._add(Receiver.MACHINE, machine, EXEC, parameters, parallel=parallel, group=group)
         wake.machine(self._tx, machine, "commands")
 

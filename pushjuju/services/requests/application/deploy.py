@@ -105,7 +105,6 @@ class ReadCharm:
 
     @property
     def charm(self) -> Charm:
-        """The charm."""
         return self.found.packed.charm
 
 
@@ -241,7 +240,6 @@ def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadChar
 def _application(
     ctx: Context, model: str, options: DeployOptions, read: ReadCharm
 ) -> new_application.NewApplication:
-    """Return the application to record."""
     found, charm = read.found, read.charm
     origin = found.origin
     usual = 0 if charm.meta.subordinate else 1

@@ -219,7 +219,6 @@ def _from_place(
 
 
 def _of_store(known: _Known, options: RefreshOptions) -> CharmRequest:
-    """Return the request to the store for the charm."""
     origin, channel = known.origin, options.channel
     own = origin is not None and not options.switch
     if origin is not None and own:

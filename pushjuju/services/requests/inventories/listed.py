@@ -74,7 +74,6 @@ class Faults:
         self.notes: list[str] = []
 
     def add(self, text: str, *, file: str = "", line: int = 0) -> None:
-        """Add a fault with its file and line."""
         place = file or self.file
         told = f"{place}, line {line}: {text}" if line else f"{place}: {text}"
         if told not in self._found:

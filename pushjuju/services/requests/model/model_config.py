@@ -51,7 +51,6 @@ class ModelConfigOptions:
 
     @property
     def keys(self) -> set[str]:
-        """The keys that are set or reset."""
         return {*self.values, *self.reset}
 
     @property

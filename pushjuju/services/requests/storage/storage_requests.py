@@ -291,7 +291,6 @@ def put_application_directives(
 
 
 def create_pool(ctx: Context, model: str, name: str, provider: str, attributes: Mapping[str, str]) -> None:
-    """Create a storage pool."""
     storage_pools.require_name(name)
     with ctx.change(model) as tx:
         models.require_alive(tx)

@@ -158,7 +158,6 @@ class Deploying(Facade):
     def add_units(
         self, application: str, num_units: int, placement: list[PlacementParams], attach_storage: list[str]
     ) -> shapes.AddUnitsResults:
-        """Add units to an application."""
         options = add_units.AddUnitsOptions(
             application=application,
             num_units=num_units,
@@ -169,7 +168,6 @@ class Deploying(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_unit(self, units: list[shapes.DestroyUnit]) -> Results:
-        """Remove units."""
         return {"results": [result_of(self._unit, item) for item in units]}
 
     def _unit(self, item: shapes.DestroyUnit) -> dict[str, object]:

@@ -92,7 +92,6 @@ class Settings(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_relation(self, params: shapes.DestroyRelation) -> None:
-        """End a relation."""
         names = params.endpoints or [str(params.relation_id)]
         force = force_of(params.max_wait, force=params.force)
         integrate.remove_relation(self.ctx, self.model, names, force)

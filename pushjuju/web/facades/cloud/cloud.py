@@ -125,7 +125,6 @@ class Cloud(Credentials):
 
     @method(Needs.SUPERUSER, changes=True)
     def add_cloud(self, params: shapes.AddCloud) -> None:
-        """Define a cloud."""
         made = definition_of(params.name, params.cloud)
         definitions.add_to_controller(sides_of(self.ctx), made, force=params.force)
 

@@ -61,7 +61,6 @@ class Spaces(Facade):
 
     @method(Needs.READ)
     def list_spaces(self) -> Results:
-        """Return the spaces with their subnets."""
         return {"results": [_space(item) for item in space_documents.listing(self.ctx, self.model)]}
 
     @method(Needs.READ)
@@ -85,7 +84,6 @@ class Spaces(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def create_spaces(self, spaces: list[CreateSpace]) -> ErrorResults:
-        """Make spaces."""
         return {"results": [each(self._create, item) for item in spaces]}
 
     def _create(self, item: CreateSpace) -> None:
@@ -93,7 +91,6 @@ class Spaces(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def move_subnets(self, args: list[MoveSubnetsOf]) -> Results:
-        """Move subnets to spaces."""
         return {"results": [self._moved(item) for item in args]}
 
     def _moved(self, item: MoveSubnetsOf) -> dict[str, object]:
@@ -124,7 +121,6 @@ class Spaces(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def rename_space(self, changes: list[RenameSpaceParams]) -> ErrorResults:
-        """Rename spaces."""
         return {"results": [each(self._rename, item) for item in changes]}
 
     def _rename(self, item: RenameSpaceParams) -> None:
@@ -155,14 +151,12 @@ class Subnets(Facade):
 
     @method(Needs.READ)
     def list_subnets(self, space_tag: str, zone: str) -> Results:
-        """Return the subnets."""
         space = tags.space(space_tag) if space_tag else ""
         found = {} if zone else space_documents.subnets(self.ctx, self.model, space=space)
         return {"results": [subnet(cidr, item["space"]) for cidr, item in found.items()]}
 
     @method(Needs.READ, name="SubnetsByCIDR")
     def subnets_by_cidr(self, cidrs: list[str]) -> Results:
-        """Return subnets by their CIDRs."""
         known = space_documents.subnets(self.ctx, self.model)
         return {
             "results": [
@@ -208,10 +202,8 @@ def id_of(cidr: str) -> str:
 
 
 def tag_of(cidr: str) -> str:
-    """Return the tag of a subnet."""
     return _PREFIX + id_of(cidr)
 
 
 def subnet(cidr: str, space: str) -> dict[str, object]:
-    """Return a subnet."""
     return {"cidr": cidr, "vlan-tag": 0, "life": "alive", "space-tag": f"space-{space}", "zones": []}

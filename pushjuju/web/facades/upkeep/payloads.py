@@ -14,7 +14,6 @@ class Payloads(Facade):
 
     @method(Needs.READ)
     def list(self, patterns: list[str]) -> Results:
-        """Return payloads."""
         found = []
         for entry in resource_documents.payloads(self.ctx, self.model, patterns):
             machine = str(entry["machine"])

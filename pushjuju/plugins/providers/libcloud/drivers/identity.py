@@ -31,7 +31,6 @@ class Identity:
 
     @classmethod
     def of(cls, model: str, machine: str, nonce: str) -> Identity:
-        """Return the identity of a request."""
         found = hashlib.sha256(f"{model} {machine} {nonce}".encode()).hexdigest()[:16]
         return cls(model=model, machine=machine, nonce=found if nonce else "")
 
