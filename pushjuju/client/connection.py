@@ -54,11 +54,7 @@ _KINDS: Mapping[str, type[PushjujuError]] = {
 
 
 class Connection:
-    """A connection of a user who has logged in.
-
-    Attributes:
-        login: The answer to the login.
-    """
+    """A connection of a user who has logged in."""
 
     def __init__(self, account: Account, model: str = "") -> None:
         """Prepare a connection.

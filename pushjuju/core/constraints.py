@@ -104,7 +104,6 @@ def of_container(wanted: Constraints, *, alone: bool = True) -> dict[str, object
     """Return the constraints that apply to a container inside a machine; the others are about the cloud.
 
     Args:
-        wanted: All constraints.
         alone: True when the machine was not made for the container: then the names of disks are those of the
             machine's LXD.
     """

@@ -15,7 +15,6 @@ class PluginInfo:
 
     Attributes:
         api: The version of the plugin API that the plugin was made for, `1.0`; empty when it declares none.
-        hooks: The hooks that it implements.
         source: `built-in`, or the package that contains the plugin.
         error: Why the plugin is not used; empty when it is used.
     """

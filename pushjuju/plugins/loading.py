@@ -176,7 +176,6 @@ class EntryPoint:
 
     Attributes:
         value: `module` or `module:attribute`.
-        distribution: The package that contains the plugin.
     """
 
     name: str

@@ -140,7 +140,6 @@ def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, tuple[Problem, ..
     """Return the keys whose last work failed -> the problems.
 
     Args:
-        prefix: The beginning of the keys.
         since: The lowest claim number to include.
     """
     rows = tx.rows("work_failed", prefix=prefix, since=since)

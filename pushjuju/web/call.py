@@ -30,7 +30,6 @@ class Call:
     Attributes:
         ctx: The controller, as the calling user.
         model: The model of the connection, or None on a controller connection.
-        version: The version of the facade.
         object: The id of a watcher, or empty.
     """
 

@@ -59,7 +59,6 @@ def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:
     """Return the certificates of a controller; make those that are missing or too old.
 
     Args:
-        folder: The folder of the certificates.
         names: Host names and addresses of the server, in addition to Juju's own names.
     """
     found = Certificates(folder)

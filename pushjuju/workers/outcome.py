@@ -21,7 +21,6 @@ class Contact:
 
     Attributes:
         result: ok, failed or unreachable.
-        begun: When the contact began.
         sent: Bytes to the machine, without what SSH adds to them.
         received: Bytes from the machine.
     """
@@ -49,7 +48,6 @@ class Outcome:
         reason: Why the worker waits, for users; "" after a failure.
         problems: The failures of the work.
         routine: True when the worker is due only for the next update-status.
-        contacts: The contacts with the machine.
         overtaken: True when the machine knew a later lease.
     """
 

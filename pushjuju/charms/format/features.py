@@ -14,7 +14,6 @@ def check_features(charm: Charm, *, juju_version: str = JUJU_VERSION) -> None:
 
     Args:
         charm: The charm to deploy or to refresh to.
-        juju_version: The Juju version that charms see.
 
     Raises:
         NotValid: The model does not offer what the charm asks for; the message is Juju's.

@@ -42,7 +42,6 @@ class UpgradeFacts:
         switch: True with `--switch`: the new charm may have another name.
         force: True with `--force`.
         force_base: True with `--force-base`.
-        juju_version: The Juju version of the model.
     """
 
     application: str

@@ -34,7 +34,6 @@ class Output:
     """Where the data of a command goes, and in which format.
 
     Attributes:
-        form: The chosen format.
         written: Whether the command has written data.
     """
 

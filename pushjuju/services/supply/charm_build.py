@@ -224,13 +224,7 @@ class CharmPaths:
         self._packed: dict[tuple[str, str, str], PackedCharm] = {}
 
     def packed(self, path: str, base: str, constraints: Mapping[str, Any]) -> PackedCharm:
-        """Return a packed charm; the same path is packed once for each base and architecture.
-
-        Args:
-            path: The path of the charm.
-            base: The base of the application.
-            constraints: The constraints of the application.
-        """
+        """Return a packed charm; the same path is packed once for each base and architecture."""
         source, arch = bool(base) and Path(path).is_dir() and is_source(Path(path)), ""
         if source:
             asked = model_constraints.wanted_arch(self._ctx, self._model, constraints)

@@ -408,7 +408,6 @@ def pick_resources(
 
     Args:
         asked: Name -> revision that the user wants; others have the revision of the channel, or the newest.
-        declared: The resources that the charm declares.
         keep: Names to leave out when the store's answer does not have them.
     """
     said = {item.name: item for item in origin.charm.resources}

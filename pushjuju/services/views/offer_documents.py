@@ -166,7 +166,6 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
 
     Args:
         place: The owner and model to search; empty parts for all.
-        wanted: The conditions.
     """
     found = {}
     with ctx.store.read() as tx:

@@ -72,7 +72,6 @@ def from_file(path: Path, place: address.Place, *, name: str = address.SCHEMA, c
     """Replace all rows of a store by those of a file, in one transaction.
 
     Args:
-        name: The schema of the store.
         compare: Compare all rows with the rows that were written.
 
     Raises:

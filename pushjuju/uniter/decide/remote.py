@@ -19,7 +19,6 @@ class RemoteRelation:
     """One relation of the unit's application, as the model has it.
 
     Attributes:
-        endpoint: The endpoint of the unit's application.
         remote_application: The other application; in a peer relation the unit's own.
         peer: True for a peer relation.
         implicit: True when the unit's endpoint is the implicit juju-info.

@@ -113,7 +113,6 @@ class Content:
 
     Attributes:
         command: The command line that shows the same in a terminal, or empty when no command does.
-        values: The values of the template.
         crumbs: (name, address) of the pages above a page of a model.
         document: Returns the data of the command, for clients that ask for JSON.
         file: What is downloaded instead of the page.

@@ -63,7 +63,6 @@ def info_text(entry: Entry, *, arch: str, base: str, unicode: bool) -> str:
     """Return the text of `info`: a YAML document whose channels are a table.
 
     Args:
-        entry: The document of `catalogue.info_document`.
         arch: The architecture to show; empty for all.
         base: The base to show; empty for all.
         unicode: Whether the text may use characters beyond ASCII.

@@ -24,7 +24,6 @@ def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str
 
     Args:
         machines: Machine id -> entry of the status document.
-        colour: Whether the table has colours.
     """
     if not machines:
         return ""

@@ -74,7 +74,6 @@ def reasons(
         entries: `subject`, `doing`, `reason`, `again` (text), `attempts`, and the keys of `explain.fields`.
         program: The name under which the user called pushjuju.
         wide: Whether to show, after the table, who works each entity and what to type next.
-        colour: Whether the output has colours.
     """
     table = TabWriter(colour=colour)
     table.row(*heads("Subject", "Doing", "Again", "Failures", "Reason"))

@@ -46,7 +46,6 @@ def tabular(
             `requirer` (both `application:endpoint`), `interface`, `type` (`regular`, `peer`,
             `subordinate`), `status`, `message`.
         storage: Whether to show the storage section.
-        colour: Whether the tables have colours.
     """
     applications = document.get("applications", {})
     units = list(walk(applications))

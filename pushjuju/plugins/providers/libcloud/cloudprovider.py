@@ -49,7 +49,6 @@ class CloudProvider:
     """The machines of one model in one region.
 
     Args:
-        adapter: The adapter of the driver.
         calls: Runs functions of the driver; by default made from the adapter.
     """
 

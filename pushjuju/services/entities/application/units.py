@@ -42,7 +42,6 @@ def add(
     """Add units to an application, each on its placement or on a new machine.
 
     Args:
-        application: The application of the units.
         placements: The placements of the first units.
         attach: Storage that is attached to the only new unit; the unit goes to the machine that hosts it.
     """

@@ -278,11 +278,7 @@ def _waits(subject: Subject) -> str:
 
 
 def of_status(tx: ModelTx, kind: StatusKind, entity: str, before: str, status: str, message: str) -> None:
-    """Note a status of a unit that was written.
-
-    Args:
-        before: The status before.
-    """
+    """Note a status of a unit that was written."""
     unit = Subject("unit", entity)
     data = {"status": status, "message": message[:_MOST_TEXT]}
     if kind == StatusKind.WORKLOAD:

@@ -65,7 +65,6 @@ def wanted_arch(ctx: Context, model: str, own: Mapping[str, Any], placed: Platfo
     """Return the architecture for new machines; empty when no constraint names an architecture.
 
     Args:
-        own: The constraints of the application.
         placed: The platform of the machines that units are placed on, or None.
 
     Mirrors: juju cmd/juju/application/utils MakePlatform (3.6)
@@ -95,7 +94,6 @@ def chosen_arch(charm: Charm, base: Base, asked: str) -> str:
     """Return the architecture for which a charm's sources are built.
 
     Args:
-        base: The base of the machines.
         asked: The architecture of the constraints; when empty, amd64 or the first that the charm supports.
     """
     entries = [item for item in charm.manifest.bases if item.base.matches(base)] if charm.manifest else []

@@ -249,7 +249,6 @@ class Wanted:
     Attributes:
         name: The offer's whole name.
         part: A part of the offer's name.
-        interface: The interface of an endpoint of the offer.
         consumer: A user who may consume the offer.
         connected: A user with a relation to the offer.
         active: True for offers with relations only.

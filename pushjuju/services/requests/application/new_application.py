@@ -79,7 +79,6 @@ class Deployed:
     Attributes:
         charm: The charm's name in its store, which may differ from the name in its metadata.
         channel: The channel of the store that the application follows; empty for a charm without a store.
-        terms: The terms of the charm.
     """
 
     application: str

@@ -45,7 +45,6 @@ class Listed:
     """A host that a file names.
 
     Attributes:
-        name: The name of the host in the file.
         identity: Path of a private key; empty for the user's own key.
         jump: The jump hosts on the way to the host, `[user@]host[:port]` with commas, the first hop first.
     """

@@ -42,7 +42,6 @@ class Order:
     """The order for one instance: everything that a request to make it needs.
 
     Attributes:
-        name: The host name of the instance.
         image: The image that the user chose (constraint `image-id`, or `images` of the cloud); when empty,
             the base decides.
         place: The value of a placement directive other than `zone`.

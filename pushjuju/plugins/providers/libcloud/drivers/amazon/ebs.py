@@ -171,7 +171,6 @@ def wanted(size: int, attributes: Mapping[str, Any]) -> dict[str, str]:
 
     Args:
         size: The size in MiB, rounded up to whole GiB.
-        attributes: The attributes of the pool.
     """
     said = str(attributes.get("volume-type") or "gp2")
     kind, gib = _ALIASES.get(said, said), -(-size // _GIB)
