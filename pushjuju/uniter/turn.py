@@ -15,10 +15,9 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import AGENT_INITIALISING, StatusKind, Workload, is_before_agent
+from pushjuju.core.status import AGENT_INITIALISING, Life, StatusKind, Workload, is_before_agent
 from pushjuju.core.values import changed, dataclass
 from pushjuju.portable.durations import parse_duration
 from pushjuju.services.entities.action import actions

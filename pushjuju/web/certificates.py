@@ -231,7 +231,7 @@ def _pem(certificate: x509.Certificate) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCertificate:
-    """A certificate with its chain, and its key, as PEM files."""
+    """The operator's own certificate with its chain, and its key, as PEM files."""
 
     certificate: Path
     key: Path

@@ -33,10 +33,9 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.calls import Calls
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import open_adapter
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+from pushjuju.plugins.providers.libcloud.drivers.adapter import MODEL_TAG, Site
 from pushjuju.plugins.providers.libcloud.drivers.amazon import ec2_api, ec2_network
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2 import Ec2
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 from pushjuju.plugins.providers.libcloud.opening import SecurityGroups
 from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.crowd import start_twenty

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import CHARM, Ask, Download, HubError, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass, regex

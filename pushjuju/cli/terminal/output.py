@@ -1,7 +1,7 @@
 """Writes a command's data to stdout or a file, as `--format` and `--output` say.
 
 A command passes a plain document and, for formats of its own, functions that turn the document into text.
-Mirrors: juju/cmd output.go (3.6)
+Mirrors: juju/cmd output.go, juju cmd/output/output.go, juju/ansiterm colours (3.6)
 """
 
 from __future__ import annotations

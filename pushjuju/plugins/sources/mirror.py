@@ -15,8 +15,7 @@ from urllib.parse import quote, unquote
 
 from pushjuju.charms.hub.resolve import resolve
 from pushjuju.charms.hub.wire import NO_REVISION, Fault, download, resources
-from pushjuju.core.base import RISKS
-from pushjuju.core.channel import LATEST, Channel
+from pushjuju.core.base import LATEST, RISKS, Channel
 from pushjuju.core.charmstore import Ask, Download, HubError, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell

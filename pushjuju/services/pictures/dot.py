@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pushjuju.services.pictures.graph import Card, Graph, Link
-from pushjuju.services.pictures.lettering import plain
-from pushjuju.services.pictures.looks import COLOURS, SIGNS, Look, look_of
+from pushjuju.services.pictures.looks import COLOURS, SIGNS, Look, look_of, plain
 from pushjuju.services.pictures.machine_tree import Machine, UnitOnMachine
 from pushjuju.services.pictures.placing import components, find_hubs
 

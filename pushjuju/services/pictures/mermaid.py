@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pushjuju.core.values import regex
 from pushjuju.services.pictures.graph import Card, Graph, Link
-from pushjuju.services.pictures.lettering import plain
-from pushjuju.services.pictures.looks import COLOURS, SIGNS, Look, look_of
+from pushjuju.services.pictures.looks import COLOURS, SIGNS, Look, look_of, plain
 from pushjuju.services.pictures.machine_tree import Machine
 from pushjuju.services.pictures.placing import find_hubs
 

@@ -22,8 +22,7 @@ from pushjuju.charms.archive.reader import load
 from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.charms.values.model import Charm, ResourceMeta
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import (
     BUNDLE,
     CHARM,

@@ -12,9 +12,8 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import Life, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses

@@ -1,6 +1,7 @@
-"""The documents of `resources` and `charm-resources`, as plain data.
+"""The documents of `resources`, `charm-resources` and `payloads`, as plain data.
 
-Keys and order are those of Juju's JSON. Mirrors: juju cmd/juju/resource formatter.go, list.go (3.6)
+Keys and order are those of Juju's JSON. Mirrors: juju cmd/juju/resource formatter.go, list.go,
+cmd/juju/payload/list.go (3.6)
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from pushjuju.core.errors import NotFound
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.portable.natural import natural_order
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.model import model_access, models

@@ -15,7 +15,7 @@ from pushjuju.core.values import dataclass as value
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.entities.model import model_access, models, pools
-from pushjuju.services.pictures.lettering import plain
+from pushjuju.services.pictures.looks import plain
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Status
 from pushjuju.web.pages.addresses import ModelPages

@@ -15,9 +15,9 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid, ProviderError
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.plugins.api.providers import Constrained, Provider, Zoned
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis.context import Context

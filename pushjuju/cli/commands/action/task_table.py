@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pushjuju.cli.terminal.table import heads, naturally
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, naturally
 from pushjuju.cli.terminal.times import with_texts
 from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.yamltext import to_yaml

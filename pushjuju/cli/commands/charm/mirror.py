@@ -11,7 +11,7 @@ from pushjuju.charms.format import url
 from pushjuju.cli.commands.charm.store_names import open_store
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.services.bundles import mirroring

@@ -9,8 +9,7 @@ from pushjuju.cli.commands.hook import moments
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import session
 from pushjuju.core.clock import from_iso

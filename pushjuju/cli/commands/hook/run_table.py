@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, paint
-from pushjuju.cli.terminal.table import heads, message
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, message
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.core.values import dataclass
 from pushjuju.services.views.listings.run_documents import of_run

@@ -1,6 +1,6 @@
-"""The table of machines: a section of `status`, and the output of `machines`. Pure.
+"""The table of machines: a section of `status`, and the output of `machines` and `show-machine`.
 
-Mirrors: juju cmd/juju/status/output_tabular.go printMachines (3.6)
+Mirrors: juju cmd/juju/status/output_tabular.go printMachines, cmd/juju/machine (3.6)
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import CYAN, paint, paint_status
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import heads, message, naturally
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, message, naturally
 from pushjuju.cli.work import session
 from pushjuju.cli.work.status_document import status_document
 

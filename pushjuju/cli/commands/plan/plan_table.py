@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.paint import GRAY, GREEN, RED, YELLOW, paint
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.portable.gotypes import Struct
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from pushjuju.cli.commands.program.web_commands import WebCommands
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.terminal.progress import progress
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.terminal.times import rfc3339
 from pushjuju.cli.work import api as serve_api
 from pushjuju.cli.work import metrics_file, session

@@ -11,8 +11,7 @@ from typing import Any
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.paint import GREEN, RED, YELLOW, paint
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import making, session
 from pushjuju.core import children
 from pushjuju.core.errors import Silent

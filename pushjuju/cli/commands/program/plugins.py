@@ -8,8 +8,7 @@ from typing import Any
 
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.paint import RED, paint
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import scope
 
 

@@ -14,7 +14,7 @@ from pushjuju.cli.commands.resource import resource_table as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import Ask, HubError, StoreResource
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.supply import charm_places, store_charms

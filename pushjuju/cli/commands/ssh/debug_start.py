@@ -132,7 +132,10 @@ def debug_script(
     program: str = "pushjuju",
     base: str = BASE,
 ) -> str:
-    """Return the script of a debug session.
+    """Return the script of a debug session: a tmux session, and a lock until its terminal ends.
+
+    `runner.remote.operation.debugging` opens the windows of the hooks on the machine.
+    Mirrors: juju worker/uniter/runner/debug/client.go (3.6)
 
     Args:
         unit: The unit whose hooks are debugged.

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import hints, session
 from pushjuju.portable.gotypes import Struct

@@ -11,8 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import paint_status
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.terminal.times import rfc3339, since_text, wants_utc
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError

@@ -1,4 +1,7 @@
-"""The formats of `status`. Pure. Mirrors: juju cmd/juju/status/status.go (3.6)"""
+"""The formats of `status`. Pure.
+
+Mirrors: juju cmd/juju/status status.go, output_oneline.go, output_summary.go (3.6)
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,7 @@ from pushjuju.cli.terminal import shapes
 from pushjuju.cli.terminal.output import Formatter
 from pushjuju.cli.terminal.paint import BRIGHT_MAGENTA, CYAN, MAGENTA, Joined, escape, paint, paint_status
 from pushjuju.cli.terminal.shapes import arranged, bytewise
-from pushjuju.cli.terminal.table import naturally
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, naturally
 from pushjuju.portable.jsontext import escape_json
 from pushjuju.portable.yamltext import to_yaml
 

@@ -20,8 +20,7 @@ from pushjuju.cli.terminal.paint import (
     paint,
     paint_status,
 )
-from pushjuju.cli.terminal.table import heads, message, naturally
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, message, naturally
 from pushjuju.core.values import regex
 from pushjuju.portable.natural import natural_key
 

@@ -1,4 +1,4 @@
-"""Puts the nftables table on a machine, and restores the table after reboots.
+"""Makes the nftables table of a machine, puts it there, and restores the table after reboots.
 
 Two files do that: the table, and a systemd unit that loads the table before the network starts, and again
 after a service that flushes all rules. Without systemd, the first contact after a reboot loads the table.
@@ -28,6 +28,11 @@ _ICMP6 = (
 
 def ruleset(rules: MachineRules, owner: str) -> str:
     """Return the script that replaces the table, as a whole or not at all.
+
+    The chain sees each packet before its destination is rewritten, so it also guards ports that a container
+    runtime publishes. The policy of the chain accepts, and its last rule refuses: when somebody empties the
+    table, the machine can still be reached. No rule refers to other tables, and a packet that this chain
+    accepts still passes through all other tables.
 
     Args:
         owner: The UUID of the model, for a comment: letters, digits and hyphens.

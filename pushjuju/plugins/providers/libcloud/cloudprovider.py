@@ -35,8 +35,14 @@ from pushjuju.plugins.api.providers import Hardware, Instance, Started, StartReq
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.libcloud.calls import TRIES, Calls, Gone
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, HasVolumes, Order, Seen
-from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
+from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    Adapter,
+    Guarding,
+    HasVolumes,
+    Identity,
+    Order,
+    Seen,
+)
 
 T = TypeVar("T")
 

@@ -316,7 +316,10 @@ WantedBy=multi-user.target
 
 
 def write_user_data(root: Path, script: str) -> None:
-    """Write the script into a machine's root, with a service that runs it at the first boot."""
+    """Write the script into a machine's root, with a service that runs it at the first boot, before sshd.
+
+    So a machine that answers SSH has run its user data, as Juju's agent starts after cloud-init.
+    """
     put_file(root, _SCRIPT, script, mode=0o700)
     put_file(root, _UNIT, _SERVICE)
     put_link(root, f"etc/systemd/system/multi-user.target.wants/{Path(_UNIT).name}", f"/{_UNIT}")

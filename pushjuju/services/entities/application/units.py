@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
+from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, Life, StatusKind, Workload
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context

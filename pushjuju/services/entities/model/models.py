@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.model import Model

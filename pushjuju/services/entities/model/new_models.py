@@ -7,9 +7,8 @@ from datetime import datetime
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.model.life import Life
 from pushjuju.core.names import is_model
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import Life, StatusKind
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pushjuju.charms.values.model import Charm, Endpoint, Scope
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.core.names import is_endpoint
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_application

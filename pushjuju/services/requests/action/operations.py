@@ -12,9 +12,9 @@ from typing import Any
 
 from pushjuju.charms.format.actions import insert_defaults, validate_params
 from pushjuju.core.errors import NotFound, NotValid, not_found
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.names import machine_tag, unit_tag
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications

@@ -17,8 +17,7 @@ from pushjuju.charms.format.features import check_features
 from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.charms.values.model import Charm
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.model.placement import Placement

@@ -16,9 +16,8 @@ from pushjuju.charms.values import wire
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import AlreadyExists, NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement
-from pushjuju.core.status import StatusKind, Workload
+from pushjuju.core.status import Life, StatusKind, Workload
 from pushjuju.core.storage import Directive
 from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application

@@ -22,7 +22,7 @@ from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.storage import Directive
 from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
@@ -298,7 +298,9 @@ _SERIES = regex(r"[a-z]{1,20}")
 
 
 def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -> str:
-    """Add the charm of an archive to the model, and return the charm's URL there.
+    """Add the charm of an archive to the model before any application uses it; return the charm's URL there.
+
+    Mirrors: juju apiserver/charms.go (3.6)
 
     Args:
         series: The series that the URL names, `local:jammy/web-0`; the charm's bases do not depend on it.

@@ -1,8 +1,9 @@
-"""Resources that a client of the API uploads before the deploy of their application.
+"""Resources that a user attaches, or that a client of the API uploads before the deploy.
 
 A pending resource is a folder of the controller, `api/pending/ID`, with the resource's description and, after
 the upload, its file. A deploy takes the resource; an unused resource is deleted after a day.
-Mirrors: juju apiserver/facades/client/resources AddPendingResources, apiserver/resources.go (3.6)
+Mirrors: juju apiserver/facades/client/resources AddPendingResources, apiserver/resources.go,
+cmd/juju/resource/upload.go (3.6)
 """
 
 from __future__ import annotations

@@ -13,8 +13,7 @@ from pathlib import Path
 from pushjuju.charms.format.arguments import is_path
 from pushjuju.charms.format.url import name_in
 from pushjuju.charms.values.model import Charm
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.status import StatusKind

@@ -223,7 +223,11 @@ def texts(value: Any) -> dict[str, str]:
 
 
 def listed(found: Inventory, faults: Faults, folder: Path | None) -> Iterator[Listed]:
-    """Yield the hosts of an inventory, each with its merged settings."""
+    """Yield the hosts of an inventory, each with its merged settings.
+
+    Mirrors: Ansible's default `precedence` of variables, the lowest first: groups of the inventory, files of
+    group_vars, hosts of the inventory, files of host_vars.
+    """
     files = _Beside(folder, faults)
     for host, own in found.hosts.items():
         groups = [_ROOT, *(name for name in _groups_of(host, found) if name != _ROOT)]

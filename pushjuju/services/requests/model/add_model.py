@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.core.clouds import EMPTY, Cloud
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users, wake

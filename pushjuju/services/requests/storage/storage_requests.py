@@ -1,4 +1,4 @@
-"""The requests about storage: add, attach, detach, remove, import, and directives of applications.
+"""The requests about storage: add, attach, detach, remove, import, pools, and directives of applications.
 
 Mirrors: juju apiserver/facades/client/storage (3.6)
 """
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid, PushjujuError
-from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.core.storage import Directive, Kind, Scope, StorageStatus, is_storage
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.storage_types import StorageMade

@@ -1,6 +1,7 @@
-"""The requests of add-user, remove-user, disable-user and enable-user.
+"""The requests of add-user, remove-user, disable-user, enable-user, grant and revoke.
 
-Mirrors: juju apiserver/facades/client/usermanager (3.6)
+Mirrors: juju apiserver/facades/client/usermanager, cmd/juju/model/grantrevoke.go,
+cmd/juju/cloud/grantrevoke.go (3.6)
 """
 
 from __future__ import annotations

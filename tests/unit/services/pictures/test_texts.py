@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pushjuju.services.pictures import dot, graph, layout, machine_tree, machines_svg, mermaid, svg
-from pushjuju.services.pictures.lettering import plain, width
-from pushjuju.services.pictures.looks import COLOURS, SHAPES, SIGNS, Look
+from pushjuju.services.pictures.looks import COLOURS, SHAPES, SIGNS, Look, plain, width
 from tests.world import known_models
 
 HOSTILE = (

@@ -24,9 +24,11 @@ from pushjuju.core.values import regex
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    MODEL_TAG,
     Adapter,
     Guarding,
     HasVolumes,
+    Identity,
     Order,
     Seen,
     Site,
@@ -42,7 +44,6 @@ from pushjuju.plugins.providers.libcloud.drivers.cloudstack_api import (
     wait,
     zone_of,
 )
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity
 
 _NAME = regex(r"juju-([0-9a-f-]{36})-(.+)")
 _NOBODY = "nobody"
@@ -52,7 +53,11 @@ _SERIAL = 20  # characters of the id that KVM passes to the machine
 
 
 class CloudStackDisks(Adapter, HasVolumes):
-    """The part of the adapter that works with volumes."""
+    """Data disks as volumes.
+
+    The identity of a volume is in its name, which exists from the start. The model that took over or released
+    a volume is in a tag, because older versions cannot rename volumes.
+    """
 
     def volumes(self, driver: Any) -> Sequence[Volume]:
         """Return the model's data disks in the zone."""

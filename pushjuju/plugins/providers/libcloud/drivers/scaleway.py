@@ -20,14 +20,17 @@ from pushjuju.core.values import regex
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    MODEL_TAG,
+    NONCE_TAG,
     Adapter,
     HasVolumes,
+    Identity,
     Order,
     Seen,
     Volume,
     addresses,
+    word,
 )
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, NONCE_TAG, Identity, word
 from pushjuju.plugins.providers.libcloud.drivers.scaleway_api import (
     GB,
     MIB,

@@ -2,7 +2,7 @@
 
 The requests go through libcloud's connection, but not through its calls: those look up disks and zone of each
 instance one by one, and wait for minutes.
-Mirrors: juju provider/gce (3.6)
+Mirrors: juju provider/gce, its environ_firewall.go and google/network.go (3.6)
 """
 
 from __future__ import annotations
@@ -22,11 +22,18 @@ from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.values import regex
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, Order, Seen, addresses
+from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    MODEL_TAG,
+    Adapter,
+    Guarding,
+    Identity,
+    Order,
+    Seen,
+    addresses,
+)
 from pushjuju.plugins.providers.libcloud.drivers.google import gce_login
 from pushjuju.plugins.providers.libcloud.drivers.google.gce_api import Api, labels_of, last
 from pushjuju.plugins.providers.libcloud.drivers.google.gce_disks import GceDisks
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity
 from pushjuju.plugins.providers.libcloud.drivers.library import library
 
 Json = dict[str, Any]
