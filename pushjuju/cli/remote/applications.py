@@ -161,11 +161,7 @@ def _yaml(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def _of_file(options: DeployOptions, name: str) -> dict[str, Any]:
-    """Return the settings of the file of `--config`.
-
-    Raises:
-        NotValid: The file has no settings of the application.
-    """
+    """Return the settings of the file of `--config`."""
     if options.config_file is None:
         return {}
     own = yamlload.load(options.config_file, text_keys=3)

@@ -200,11 +200,7 @@ def _arch(ctx: Context, model: str, options: DeployOptions, base: Base | None) -
 
 
 def _base_in_url(options: DeployOptions) -> Base | None:
-    """Return the base of the options, or of the series in the charm's URL (`jammy/postgresql`), or None.
-
-    Raises:
-        NotValid: The series is unknown, or contradicts the option.
-    """
+    """Return the base of the options, or of the series in the charm's URL (`jammy/postgresql`), or None."""
     series = parse_url(options.charm).series
     if not series:
         return options.base

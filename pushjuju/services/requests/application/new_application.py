@@ -206,12 +206,7 @@ def _take_from_store(
 
 
 def _plan_storage(ctx: Context, tx: ModelTx, request: NewApplication, pools: Pools | None = None) -> None:
-    """Record the storage directives for the units of the application.
-
-    Raises:
-        NotValid: A directive is wrong, or names storage that the charm does not have.
-        NotFound: A pool does not exist.
-    """
+    """Record the storage directives for the units of the application."""
     charm = request.packed.charm
     if not charm.meta.storage and not request.storage:
         return

@@ -199,11 +199,7 @@ def _check(tx: ModelTx, application: Application, request: NewCharm) -> list[str
 
 
 def _check_asked_base(application: Application, request: NewCharm) -> None:
-    """Check the base that the user asked for; the base of existing units is checked elsewhere.
-
-    Raises:
-        NotValid: The charm does not support the base; the message is Juju's.
-    """
+    """Check the base that the user asked for; the base of existing units is checked elsewhere."""
     if request.base is not None:
         facts = UpgradeFacts(
             application=application.name, url="", base=request.base, force_base=request.force_base
@@ -256,9 +252,6 @@ def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewChar
     """Record the directives of the new charm's storage, and add the instances that units lack.
 
     A directive replaces the directive for future units; the storage of existing units stays.
-
-    Raises:
-        NotValid: A directive is wrong.
 
     Mirrors: juju state/application.go newCharmStorageOps (3.6)
     """

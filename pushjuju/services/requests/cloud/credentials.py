@@ -237,11 +237,7 @@ def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) 
 
 
 def _file_text(path: str) -> str:
-    """Return the text of a file that a credential names.
-
-    Raises:
-        NotValid: The file cannot be read, is too large, or is not text.
-    """
+    """Return the text of a file that a credential names."""
     try:
         content = Path(path).expanduser().read_bytes()
         if len(content) > MAX_FILE:
