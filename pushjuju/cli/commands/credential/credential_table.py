@@ -9,8 +9,6 @@ from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.portable.gotypes import Struct
 
-_DETAILS = ("defined", "type", "description", "auth-types")
-
 Documents = Mapping[str, Mapping[str, Any]]
 
 
