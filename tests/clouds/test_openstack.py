@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import check
+from pushjuju.core.constraints import check
 from pushjuju.core.errors import Conflict, CredentialInvalid, NotFound, NotValid, ProviderError
 from pushjuju.core.firewall import IngressRule, MachineRules
 from pushjuju.core.model.ports import PortRange

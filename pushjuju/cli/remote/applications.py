@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.archive import bundles
 from pushjuju.charms.format import yamlload
-from pushjuju.charms.format.arguments import ArgumentKind
-from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.format.url import ArgumentKind, parse_url
 from pushjuju.cli.commands.application import deploying
 from pushjuju.cli.commands.config import config as config_command
 from pushjuju.cli.commands.config import config_arguments

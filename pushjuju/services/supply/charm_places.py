@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from pushjuju.charms.archive.bundles import names_bundle
 from pushjuju.charms.archive.pack import PackedCharm, pack
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.format.arguments import ArgumentKind, classify_argument
-from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.format.url import ArgumentKind, classify_argument, parse_url
 from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid

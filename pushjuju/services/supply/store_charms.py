@@ -44,7 +44,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.charm.bases import extra_bases
+from pushjuju.services.entities.charm.charms import extra_bases
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import download_cache
 from pushjuju.services.supply.origins import StoreOrigin

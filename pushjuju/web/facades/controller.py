@@ -1,4 +1,7 @@
-"""Controller: its settings, addresses and users. Mirrors: juju apiserver/facades/client/controller (3.6)"""
+"""Controller, its settings, addresses and users, and HighAvailability, which refuses `enable-ha`.
+
+Mirrors: juju apiserver/facades/client/controller, highavailability (3.6)
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,8 @@ from pushjuju.web.facades.block import block_name
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
-from pushjuju.web.shapes.common import Entities, ResultOf, ResultsOf, StringResult
+from pushjuju.web.shapes.common import Entities, ResultOf, ResultsOf, StringResult, checked_settings
 from pushjuju.web.shapes.models import AllWatcherId
-from pushjuju.web.shapes.remote_settings import checked
 from pushjuju.web.subscriptions import Wanted
 from pushjuju.web.watch import readings
 
@@ -56,7 +58,7 @@ class Controller(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def config_set(self, config: dict[str, Any]) -> None:
         """Change settings of the controller."""
-        change_config.change(self.ctx, checked(config))
+        change_config.change(self.ctx, checked_settings(config))
 
     @method(Needs.LOGIN)
     def controller_version(self) -> ControllerVersion:
@@ -184,3 +186,13 @@ class Controller(Facade):
     def dashboard_connection_info(self) -> None:
         """Refuse: no dashboard is served."""
         raise errors.ApiError("dashboard not found", errors.NOT_FOUND)
+
+
+@facade("HighAvailability")
+class HighAvailability(Facade):
+    """The controller has no machine."""
+
+    @method(Needs.SUPERUSER, name="EnableHA")
+    def enable_ha(self) -> None:
+        """Refuse: there are no controller machines to multiply."""
+        raise errors.not_supported("controller machines are not supported")

@@ -16,8 +16,7 @@ from pushjuju.web.call import each, reach
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud_sides import credential_key, trial_of
 from pushjuju.web.registry import Facade, Needs, method
-from pushjuju.web.shapes.common import Entities, Results
-from pushjuju.web.shapes.remote_settings import checked
+from pushjuju.web.shapes.common import Entities, Results, checked_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,7 @@ class Defaults(Facade):
         return {"results": [each(self._set_defaults, item) for item in config]}
 
     def _set_defaults(self, item: DefaultValues) -> None:
-        self._change_defaults(item.cloud_tag, item.cloud_region, values=checked(item.config))
+        self._change_defaults(item.cloud_tag, item.cloud_region, values=checked_settings(item.config))
 
     @method(Needs.SUPERUSER, changes=True)
     def unset_model_defaults(self, keys: list[UnsetKeys]) -> ErrorResults:

@@ -25,11 +25,9 @@ from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.cloud_sides import credential_key
 from pushjuju.web.facades.model_defaults import Defaults
-from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
-from pushjuju.web.shapes.common import Entities, Entity
-from pushjuju.web.shapes.remote_settings import checked
+from pushjuju.web.shapes.common import Entities, Entity, checked_settings, force_of
 
 _ACTS = {"grant": users.grant, "revoke": users.revoke}
 
@@ -54,7 +52,9 @@ class ModelManager(Defaults):
             name=params.name,
             cloud=f"{cloud}/{params.region}" if cloud else "",
             credential=credential,
-            config={key: value for key, value in checked(params.config).items() if key not in _NOT_OURS},
+            config={
+                key: value for key, value in checked_settings(params.config).items() if key not in _NOT_OURS
+            },
             owner=owner,
         )
         made = add_model(self.ctx, options)

@@ -10,8 +10,7 @@ from pushjuju.core.clouds import Cloud as Definition
 from pushjuju.core.clouds import Region as DefinedRegion
 from pushjuju.core.errors import NotValid
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import ResultsOf
-from pushjuju.web.shapes.remote_settings import checked
+from pushjuju.web.shapes.common import ResultsOf, checked_settings
 
 Region = TypedDict(
     "Region",
@@ -99,7 +98,7 @@ def definition_of(name: str, given: CloudParams) -> Definition:
                 raise NotValid(f'endpoint "{address}" is not an address of the network')
     settings: list[Mapping[str, Any]] = [given.config, *given.region_config.values()]
     for values in settings:
-        checked(values if isinstance(values, Mapping) else {})
+        checked_settings(values if isinstance(values, Mapping) else {})
     document = {
         "type": given.type,
         "auth-types": given.auth_types,

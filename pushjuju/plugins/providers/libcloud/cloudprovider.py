@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from pushjuju.core import instance_types
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import ConstraintRules, Constraints
 from pushjuju.core.errors import (
     NotFound,
     NotSupported,

@@ -23,7 +23,7 @@ from pushjuju.services.bundles.plan.plan import ResolvedCharm
 from pushjuju.services.bundles.read.values import Application, Bundle, Fault, application_base
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm import bases, charms
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply.charm_build import is_source
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _base(
         model_default=Base.parse(wanted or facts.default_base) if wanted or facts.default_base else None,
         image_id=bool(rules.parse(app.constraints).get("image-id")) and not wanted,
         force=force,
-        extra_bases=bases.extra_bases(ctx.datadir),
+        extra_bases=charms.extra_bases(ctx.datadir),
         source=is_source(Path(app.charm)),
     )
     return choose_base(charm.name, charm.bases(), request)

@@ -13,7 +13,7 @@ from typing import Any
 
 from pushjuju.charms.format.manifest import normalise_arch
 from pushjuju.charms.values.model import Charm
-from pushjuju.core import constraint_rules
+from pushjuju.core import constraints
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotFound, NotValid
@@ -44,16 +44,16 @@ def for_machine(tx: ModelTx, own: Mapping[str, Any]) -> dict[str, object]:
     """
     weaker = of_model(tx)
     both = weaker and any(value is not None for value in own.values())
-    return constraint_rules.merge(weaker, own, _conflicts(tx) if both else ())
+    return constraints.merge(weaker, own, _conflicts(tx) if both else ())
 
 
-def _conflicts(tx: ModelTx) -> constraint_rules.Conflicts:
+def _conflicts(tx: ModelTx) -> constraints.Conflicts:
     from pushjuju.plugins.manager import PluginHost  # only when model and machine have constraints
 
     try:
         return PluginHost(environ=os.environ).provider_type(models.get(tx).cloud_type).conflicts
     except NotFound:
-        return constraint_rules.SIZES_OF_A_TYPE
+        return constraints.SIZES_OF_A_TYPE
 
 
 def own_arch() -> str:

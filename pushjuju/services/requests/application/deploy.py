@@ -11,10 +11,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from pushjuju.charms.format.arguments import ArgumentKind
 from pushjuju.charms.format.config import TRUST, Settings, parse_settings, parse_settings_yaml, with_trust
 from pushjuju.charms.format.features import check_features
-from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.format.url import ArgumentKind, parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base, Channel
@@ -26,7 +25,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm.bases import extra_bases
+from pushjuju.services.entities.charm.charms import extra_bases
 from pushjuju.services.entities.model import constraints as model_constraints
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.requests.application import add_units, new_application

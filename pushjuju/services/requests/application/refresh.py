@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
-from pushjuju.charms.format.arguments import is_path
-from pushjuju.charms.format.url import name_in
+from pushjuju.charms.format.url import is_path, name_in
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH

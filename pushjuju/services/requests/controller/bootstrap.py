@@ -13,7 +13,7 @@ from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm import bases
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import controller_config, model_config, new_models, sessions
 from pushjuju.services.requests.model import add_model as new_model
@@ -60,7 +60,7 @@ class BootstrapOptions:
         """
         settings = {**self.config, **self.defaults}
         model_config.parse_values(_of_models(settings))
-        bases.check_default(datadir, settings)
+        charms.check_default_base(datadir, settings)
         controller_config.parse_values(settings)
         if self.model:
             new_models.require_name(self.model)

@@ -17,7 +17,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users, wake
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.charm import bases
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config, model_defaults, new_models, pools
 from pushjuju.store.rows.model import Model
@@ -77,7 +77,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
     given = {**new_models.provider_config(ctx, found.type), **of_host}
     for layer in (given, _cloud_settings(found, region), inherited, options.config):
         settings.update(model_config.parse_values(layer))
-    bases.check_default(ctx.datadir, options.config)
+    charms.check_default_base(ctx.datadir, options.config)
     if check is not None:
         check(found, region, chosen, settings)
     with ctx.change(model.uuid) as tx:

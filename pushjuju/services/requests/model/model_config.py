@@ -15,7 +15,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import PluginHost
-from pushjuju.services.entities.charm import bases
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import (
     firewall,
@@ -88,7 +88,7 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
         **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
     }
-    bases.check_default(ctx.datadir, options.values)
+    charms.check_default_base(ctx.datadir, options.values)
     with ctx.change(model.uuid) as tx:
         spaces.check_default(tx, options.values)
         model_config.change(tx, options.values, options.reset, inherited=inherited)

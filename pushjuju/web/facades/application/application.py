@@ -16,11 +16,10 @@ from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.application.application_deploy import Deploying
 from pushjuju.web.facades.application.application_documents import Showing
 from pushjuju.web.facades.application.application_settings import Settings
-from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import applications as shapes
 from pushjuju.web.shapes import offers
-from pushjuju.web.shapes.common import Entities, Results
+from pushjuju.web.shapes.common import Entities, Results, force_of
 
 
 class Consuming(Facade):

@@ -13,11 +13,9 @@ from pushjuju.services.views import relation_rows
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
-from pushjuju.web.shapes.common import Entities
-from pushjuju.web.shapes.constraints import Value, known
+from pushjuju.web.shapes.common import ConstraintsValue, Entities, force_of, known_constraints
 
 
 class Settings(Facade):
@@ -43,9 +41,9 @@ class Settings(Facade):
         settings.set_config(self.ctx, self.model, options)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def set_constraints(self, application: str, constraints: Value) -> None:
+    def set_constraints(self, application: str, constraints: ConstraintsValue) -> None:
         """Replace the constraints of future machines."""
-        settings.set_constraints(self.ctx, self.model, application, known(constraints))
+        settings.set_constraints(self.ctx, self.model, application, known_constraints(constraints))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def merge_bindings(self, args: list[shapes.ApplicationMergeBindings]) -> ErrorResults:
