@@ -12,7 +12,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests.controller import controller_config as change_config
+from pushjuju.services.requests.controller import controllers as change_config
 from pushjuju.services.requests.model import blocks as model_blocks
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views.listings import blocks, settings
@@ -58,7 +58,7 @@ class Controller(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def config_set(self, config: dict[str, Any]) -> None:
         """Change settings of the controller."""
-        change_config.change(self.ctx, checked_settings(config))
+        change_config.configure(self.ctx, checked_settings(config))
 
     @method(Needs.LOGIN)
     def controller_version(self) -> ControllerVersion:

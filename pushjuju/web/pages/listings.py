@@ -10,7 +10,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Life
 from pushjuju.portable.natural import natural_order
 from pushjuju.services.entities.application.resources import FILE
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
 from pushjuju.services.pictures import svg
 from pushjuju.services.requests.model import model_config
@@ -183,7 +183,7 @@ def offers(visit: Visit) -> Content:
         known = {
             model.uuid: model.qualified
             for model in models.listed(tx)
-            if model_access.may(tx, visit.ctx.user, model, "read")
+            if models.may_access(tx, visit.ctx.user, model, "read")
         }
     links = Table(
         name="Connections",

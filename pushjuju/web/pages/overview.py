@@ -12,7 +12,7 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.status import Agent
 from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.pictures import folding, graph, machine_tree, machines_svg, svg
 from pushjuju.services.pictures.looks import Look, look_of, rank
 from pushjuju.services.views.explain_basis import Reason
@@ -107,7 +107,7 @@ def all_models(visit: Visit) -> Content:
         seen = [
             model
             for model in models.listed(tx)
-            if not models.is_controller(model) and model_access.may(tx, visit.ctx.user, model, "read")
+            if not models.is_controller(model) and models.may_access(tx, visit.ctx.user, model, "read")
         ]
         working = processes.of_models(visit.ctx, tx, [model.uuid for model in seen])
         found: list[dict[str, Any]] = [
@@ -137,7 +137,7 @@ def _change(visit: Visit, tx: Tx, model: Model, line: Mapping[str, Any] | None) 
     if line is None:
         return None
     found = {"time": line["time"]}
-    if line["user"] != visit.ctx.user and not model_access.may(tx, visit.ctx.user, model, "admin"):
+    if line["user"] != visit.ctx.user and not models.may_access(tx, visit.ctx.user, model, "admin"):
         return found
     return {**found, **{key: line[key] for key in ("user", "door", "command", "arguments")}}
 

@@ -16,10 +16,11 @@ import pytest
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import StoreBusy
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.basis import logs, statuses, tokens
+from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.basis import passwords as tokens
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.tokens import Purpose
+from pushjuju.services.entities.basis.passwords import Purpose
 from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views import hook_runs
 from pushjuju.store.tx import ModelTx
@@ -504,7 +505,7 @@ def test_a_use_of_a_session_is_written_at_most_once_an_hour(house: TestControlle
         house.clock.advance(300)
         sessions.find(house.ctx, token)
         with house.ctx.store.read() as tx:
-            known = tokens.find(tx, Purpose.SESSION, token, now=house.clock.now())
+            known = tokens.find_token(tx, Purpose.SESSION, token, now=house.clock.now())
         assert known
         untils.add(known.until)
     assert len(untils) == 5
@@ -525,9 +526,9 @@ def test_the_store_keeps_no_token_of_a_session(house: TestController) -> None:
     assert token.rpartition(".")[2] not in str(house.dump())
     for purpose in (Purpose.LINK, Purpose.METRICS):
         with house.ctx.store.read() as tx:
-            assert not tokens.holder(tx, purpose, token, now=house.clock.now())
+            assert not tokens.token_holder(tx, purpose, token, now=house.clock.now())
     with house.ctx.store.write() as tx:
-        link = tokens.make(tx, Purpose.LINK, "admin", now=house.clock.now())
+        link = tokens.make_token(tx, Purpose.LINK, "admin", now=house.clock.now())
     assert sessions.find(house.ctx, link) is None
     begun, generation, proved, secret = token.split(".")
     assert sessions.find(house.ctx, f"{begun}.{generation}.{1 - int(proved)}.{secret}") is None

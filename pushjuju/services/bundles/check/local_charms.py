@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.format.features import check_features
+from pushjuju.charms.format.assumes import check_features
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints as rules

@@ -11,8 +11,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from pushjuju.charms.format.assumes import check_features
 from pushjuju.charms.format.config import TRUST, Settings, parse_settings, parse_settings_yaml, with_trust
-from pushjuju.charms.format.features import check_features
 from pushjuju.charms.format.url import ArgumentKind, parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.charms.values.model import Charm

@@ -15,7 +15,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import controller_config, model_config, new_models, sessions
+from pushjuju.services.entities.model import controller_config, model_config, models, sessions
 from pushjuju.services.requests.model import add_model as new_model
 from pushjuju.services.requests.model import model_config as request
 from pushjuju.services.requests.storage import storage_requests
@@ -63,7 +63,7 @@ class BootstrapOptions:
         charms.check_default_base(datadir, settings)
         controller_config.parse_values(settings)
         if self.model:
-            new_models.require_name(self.model)
+            models.require_name(self.model)
 
     def controller_settings(self) -> dict[str, object]:
         """Return the configuration as controller.toml keeps it."""

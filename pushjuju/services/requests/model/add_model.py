@@ -19,7 +19,7 @@ from pushjuju.services.entities.basis import users, wake
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import model_config, model_defaults, new_models, pools
+from pushjuju.services.entities.model import model_config, model_defaults, models, pools
 from pushjuju.store.rows.model import Model
 
 Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
@@ -50,7 +50,7 @@ class AddModelOptions:
 
     def __post_init__(self) -> None:
         """Check the name of the model."""
-        new_models.require_name(self.name)
+        models.require_name(self.name)
 
 
 def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = None) -> Model:
@@ -74,7 +74,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
     inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
     settings: dict[str, object] = {}
     of_host = pools.of_new_model(ctx, found, PluginHost(environ=ctx.environ))
-    given = {**new_models.provider_config(ctx, found.type), **of_host}
+    given = {**models.provider_config(ctx, found.type), **of_host}
     for layer in (given, _cloud_settings(found, region), inherited, options.config):
         settings.update(model_config.parse_values(layer))
     charms.check_default_base(ctx.datadir, options.config)
@@ -84,7 +84,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
         users.require_or_external(tx, model.owner)
         if tx.find(Model, "model_by_name", owner=model.owner, name=name):
             raise AlreadyExists(f'model "{name}" for {model.owner} already exists')
-        new_models.insert(tx, model, now=now)
+        models.insert(tx, model, now=now)
         model_config.change(tx, settings, new=True)
         wake.cleaner(tx, now, "new model")
     clouds.take_in(ctx)

@@ -23,7 +23,6 @@ from pushjuju.services.entities.model import (
     model_config,
     model_defaults,
     models,
-    new_models,
     provider_keys,
 )
 from pushjuju.services.entities.secret import secret_backends
@@ -85,7 +84,7 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
         NotValid: A value is wrong, or a key cannot be changed.
     """
     inherited = {
-        **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
+        **(models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
     }
     charms.check_default_base(ctx.datadir, options.values)

@@ -23,7 +23,7 @@ from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import pending_resources, settings
-from pushjuju.services.requests.controller import controller_config, notify
+from pushjuju.services.requests.controller import controllers, notify
 from pushjuju.services.requests.controller.notify import TargetOptions
 from pushjuju.services.requests.machine import spaces
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
@@ -137,7 +137,7 @@ def test_lines_are_chosen_by_user_model_entity_and_time(web: TestController) -> 
 
 def test_passwords_and_settings_of_the_controller_have_lines_without_values(web: TestController) -> None:
     passwords.set_password(web.ctx, "admin", SECRET)
-    controller_config.change(web.ctx, {"object-store-s3-static-secret": SECRET})
+    controllers.configure(web.ctx, {"object-store-s3-static-secret": SECRET})
     assert found(web)[-1]["changed"] == ["controller-config object-store-s3-static-secret"]
     assert SECRET not in json.dumps(found(web))
 
@@ -220,12 +220,12 @@ def test_a_statement_that_writes_nothing_names_nothing(web: TestController) -> N
 
 
 def test_the_end_of_auditing_is_the_last_line(web: TestController) -> None:
-    controller_config.change(web.ctx, {"auditing-enabled": False})
+    controllers.configure(web.ctx, {"auditing-enabled": False})
     last = found(web)
     set_port(web, 4)
     assert found(web) == last
     assert last[-1]["changed"] == ["controller-config auditing-enabled=false"]
-    controller_config.change(web.ctx, {"auditing-enabled": "true"})
+    controllers.configure(web.ctx, {"auditing-enabled": "true"})
     assert len(found(web)) == len(last) + 1
     assert found(web)[-1]["changed"] == ["controller-config auditing-enabled=true"]
 
@@ -348,7 +348,7 @@ def test_the_work_of_cron_has_its_door_and_its_exit_code(web: TestController) ->
 
 def test_without_auditing_no_result_is_written(web: TestController) -> None:
     ctx = replace(web.ctx, caller=Caller(door="command", command="config"))
-    controller_config.change(ctx, {"auditing-enabled": "false"})
+    controllers.configure(ctx, {"auditing-enabled": "false"})
     before = len(found(web))
     ctx.answered(exit=0)
     assert len(found(web)) == before
