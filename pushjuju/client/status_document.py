@@ -16,6 +16,8 @@ from pushjuju.portable.natural import natural_key
 Wire = Mapping[str, Any]
 Moment = Callable[[str], str]
 ALPHA, ALLOCATING, LOCAL = "alpha", "allocating", "local:"
+Status = Callable[[Wire], dict[str, object]]
+_KINDS = {1: "block", 2: "filesystem"}
 
 
 def document(full: Wire, controller: str, moment: Moment) -> dict[str, Any]:
@@ -240,10 +242,6 @@ def _relation_row(wire: Wire) -> dict[str, object]:
         "status": wire["status"]["status"],
         "message": wire["status"]["info"],
     }
-
-
-Status = Callable[[Wire], dict[str, object]]
-_KINDS = {1: "block", 2: "filesystem"}
 
 
 def combined(full: Wire, status: Status) -> dict[str, object]:

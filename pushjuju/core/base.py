@@ -24,6 +24,9 @@ SERIES = {
     "centos7": ("centos", "7"),
     "centos9": ("centos", "9"),
 }
+LATEST = "latest"
+DEFAULT_RISK = "stable"
+_PART = regex(r"[A-Za-z0-9](?:[A-Za-z0-9._+~-]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,6 @@ class Base:
 
     def __str__(self) -> str:
         return f"{self.os}@{self.track}/{self.risk}"
-
-
-LATEST = "latest"
-DEFAULT_RISK = "stable"
-_PART = regex(r"[A-Za-z0-9](?:[A-Za-z0-9._+~-]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,12 @@ _SIZES = ("mem", "root-disk")
 _COUNTS = ("cores", "cpu-power")
 _LISTS = ("tags", "spaces", "zones")
 _SUFFIX = {"M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
+Conflicts = tuple[tuple[frozenset[str], frozenset[str]], ...]
+"""Pairs of groups: a name of the first group cannot be set together with a name of the second."""
+SIZES_OF_A_TYPE: Conflicts = (
+    (frozenset({"instance-type"}), frozenset({"cores", "cpu-power", "mem"})),
+)  # for most clouds, where an instance type fixes the sizes
+_MOST_SHOWN = 30  # values that an error names
 
 
 def parse(texts: str | Iterable[str]) -> dict[str, Any]:
@@ -148,15 +154,6 @@ def _text(name: str, value: Any) -> str:
         return "true" if value else "false"
     text = ",".join(value) if isinstance(value, list) else str(value)
     return text.replace(" ", "\\ ")
-
-
-Conflicts = tuple[tuple[frozenset[str], frozenset[str]], ...]
-"""Pairs of groups: a name of the first group cannot be set together with a name of the second."""
-
-SIZES_OF_A_TYPE: Conflicts = (
-    (frozenset({"instance-type"}), frozenset({"cores", "cpu-power", "mem"})),
-)  # for most clouds, where an instance type fixes the sizes
-_MOST_SHOWN = 30  # values that an error names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

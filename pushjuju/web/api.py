@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pushjuju.web.pool import Pool
 
 _LOOK_S = 1.0  # seconds between checks whether connected users still have access
+_VALID_S = 1.0  # a status depends on the time, too: a machine is `down` after a while without contact
 
 
 class Api:
@@ -147,9 +148,6 @@ class Api:
         task = asyncio.create_task(connection.close(code, reason))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
-
-
-_VALID_S = 1.0  # a status depends on the time, too: a machine is `down` after a while without contact
 
 
 class _Answer(NamedTuple):

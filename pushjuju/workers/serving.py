@@ -31,6 +31,7 @@ LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
 _DRAIN_LOOK_S = 1.0
 _APART_S = 2.0  # seconds between two clocks that are worth a warning
+_AGAIN_S = 5.0  # seconds until the next try to listen, while the store cannot be reached
 
 
 class Drained(Exception):
@@ -238,9 +239,6 @@ async def _serve_until_idle(
         if not Driver(ctx).anything_due():
             return True
     return True
-
-
-_AGAIN_S = 5.0  # seconds until the next try to listen, while the store cannot be reached
 
 
 class Waking:

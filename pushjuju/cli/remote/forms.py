@@ -72,35 +72,6 @@ FORMS = {
     for name in names.split()
 }
 """Command -> the module with its function, which has the command's name."""
-
-
-def form_of(word: str) -> Callable[[Call], None] | None:
-    """Return the function of a command, or None when it works only on the host of the controller."""
-    if module := FORMS.get(word):
-        return cast("Callable[[Call], None]", getattr(module, word.replace("-", "_")))
-    if word in table.REQUESTS:
-        return table.run
-    return reading.read if word in web_commands.READING else None
-
-
-def run(command: Command, context: click.Context, cli: Cli, remote: IsRemote) -> None:
-    """Run the remote form of a command.
-
-    Raises:
-        IsRemote: The command has no remote form, or `plan` runs it.
-    """
-    function = form_of(command.name or "")
-    if function is None or cli.rehearsal:
-        raise explained(remote, command.name or "")
-    found = target.Target.find(session.data_dir(cli), remote.name, remote.model)
-
-    def call(args: tuple[str, ...], *options: Any, **flags: Any) -> None:
-        given = options[0] if options else SimpleNamespace(**flags)
-        function(Call(cli=cli, command=command, values=context.params, target=found, args=args, flags=given))
-
-    command.call(context, call)
-
-
 _RECORDS = "the API does not carry what the command reads"
 _NOT_YET = "the command is not there from afar yet"
 _SHELL = "pushjuju ssh UNIT"
@@ -137,6 +108,33 @@ _REASONS: dict[str, tuple[str, str]] = {
     "wait-for": (_NOT_YET, "pushjuju status --watch 5s"),
 }
 """Command -> why, and what to type on another computer instead, or an empty text."""
+
+
+def form_of(word: str) -> Callable[[Call], None] | None:
+    """Return the function of a command, or None when it works only on the host of the controller."""
+    if module := FORMS.get(word):
+        return cast("Callable[[Call], None]", getattr(module, word.replace("-", "_")))
+    if word in table.REQUESTS:
+        return table.run
+    return reading.read if word in web_commands.READING else None
+
+
+def run(command: Command, context: click.Context, cli: Cli, remote: IsRemote) -> None:
+    """Run the remote form of a command.
+
+    Raises:
+        IsRemote: The command has no remote form, or `plan` runs it.
+    """
+    function = form_of(command.name or "")
+    if function is None or cli.rehearsal:
+        raise explained(remote, command.name or "")
+    found = target.Target.find(session.data_dir(cli), remote.name, remote.model)
+
+    def call(args: tuple[str, ...], *options: Any, **flags: Any) -> None:
+        given = options[0] if options else SimpleNamespace(**flags)
+        function(Call(cli=cli, command=command, values=context.params, target=found, args=args, flags=given))
+
+    command.call(context, call)
 
 
 def explained(error: IsRemote, command: str) -> IsRemote:

@@ -27,6 +27,7 @@ FORMATS = ("text", "json")
 _NUMBERS = {"TRACE": 1, "DEBUG": 5, "INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
 _SEVERITIES = {"WARNING": "WARN", "CRITICAL": "FATAL"}  # Juju's level -> OpenTelemetry's text
 _LOGGER = "pushjuju"
+_PRIORITIES = {"DEBUG": 7, "INFO": 6, "WARN": 4, "ERROR": 3}  # for the journal of systemd, see sd-daemon(3)
 
 
 def is_wanted(chosen: str, env: Mapping[str, str]) -> bool:
@@ -98,9 +99,6 @@ class JsonLog:
             severity, body, model=event.model, machine=machine, unit=unit, operation=event.operation,
             trace_id=trace, span_id=span,
         )  # fmt: skip
-
-
-_PRIORITIES = {"DEBUG": 7, "INFO": 6, "WARN": 4, "ERROR": 3}
 
 
 def goes_to_journal(stream: TextIO, env: Mapping[str, str]) -> bool:

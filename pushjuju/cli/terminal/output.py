@@ -28,6 +28,13 @@ from pushjuju.portable import output
 
 Formatter = Callable[[Any], str]
 MACHINE_FORMATS = ("yaml", "json")
+_LINE = regex(
+    r"(?P<lead>\s*(?:- )*)(?P<key>\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s:'\"][^:]*)(?P<colon>:)(?P<rest> .*|)"
+)
+_ITEM = regex(r"(?P<lead>\s*(?:- )+)(?P<rest>.*)")
+_PLAIN = regex(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null|~")
+_ADDRESS = regex(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?:/\d+)?")
+_TOKEN = regex(r'"(?:[^"\\]|\\.)*"(?P<key>:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
 
 
 class Output:
@@ -133,15 +140,6 @@ def render(form: str, document: Any) -> str:
         "smart": output.format_smart,
     }
     return general[form](document)
-
-
-_LINE = regex(
-    r"(?P<lead>\s*(?:- )*)(?P<key>\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s:'\"][^:]*)(?P<colon>:)(?P<rest> .*|)"
-)
-_ITEM = regex(r"(?P<lead>\s*(?:- )+)(?P<rest>.*)")
-_PLAIN = regex(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null|~")
-_ADDRESS = regex(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?:/\d+)?")
-_TOKEN = regex(r'"(?:[^"\\]|\\.)*"(?P<key>:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
 
 
 def _tint(text: str, colour: str) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _AFTER_S = 0.4  # shorter work draws nothing
 _EVERY_S = 0.12
+_COLOURS = {"running": CYAN, "done": GREEN, "failed": RED, "waiting": YELLOW}
+_FIRST = ("failed", "running", "waiting", "done")  # shown first when not all rows fit
 
 
 @contextmanager
@@ -153,10 +155,6 @@ class _Screen:
             except (OSError, ValueError):
                 return False
         return True
-
-
-_COLOURS = {"running": CYAN, "done": GREEN, "failed": RED, "waiting": YELLOW}
-_FIRST = ("failed", "running", "waiting", "done")  # shown first when not all rows fit
 
 
 @dataclass(slots=True, kw_only=True)

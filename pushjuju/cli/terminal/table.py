@@ -9,6 +9,7 @@ from pushjuju.cli.terminal.paint import BOLD, GRAY, escape, paint
 from pushjuju.portable.natural import natural_order
 
 LONGEST_MESSAGE = 120
+PADDING = 2
 
 
 def heads(*titles: str) -> tuple[str, ...]:
@@ -36,9 +37,6 @@ def size_text(mebibytes: int) -> str:
         value, units = value / 1024, units[1:]
     value = int(value * 10 + 0.5) / 10
     return f"{value:.1f} {units[0]}" if value < 10 else f"{value:.0f} {units[0]}"
-
-
-PADDING = 2
 
 
 class TabWriter:

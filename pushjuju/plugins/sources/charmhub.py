@@ -21,6 +21,7 @@ from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
 from pushjuju.plugins.sources.http import Again, Http, Patience, Proxies
 
 _PREFIX = "/v2/charms"
+_STATUS = "http.response.status_code"
 
 
 def open_http(services: SourceServices) -> Http:
@@ -100,9 +101,6 @@ class Charmhub:
 def _renamed(error: HubError, text: str) -> HubError:
     """Return the error with another message, when the server answered 404."""
     return HubError(text, reason="not-found") if str(error) == "not found" else error
-
-
-_STATUS = "http.response.status_code"
 
 
 class ToldHttp(Http):

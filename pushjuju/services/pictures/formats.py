@@ -12,6 +12,17 @@ from pushjuju.services.pictures.looks import COLOURS, SIGNS, Look, look_of, plai
 from pushjuju.services.pictures.machine_tree import Machine, UnitOnMachine
 from pushjuju.services.pictures.placing import Place, components, find_hubs
 
+_HEAD = (
+    "  rankdir=LR;",
+    '  graph [fontname="sans-serif", style="rounded", color="#d0d7de", ranksep=1];',
+    '  node [shape=box, style="rounded", fontname="sans-serif", fontsize=11, color="#57606a"];',
+    '  edge [color="#6e7781", fontname="sans-serif", fontsize=9, arrowsize=0.6];',
+)
+MOST_EDGES, MOST_CHARACTERS = 500, 50_000
+"""What hosts of Markdown draw by default."""
+_SPECIAL = regex(r"[^\w .,:/×✓✗□◷–+-]")
+_OPEN, _CLOSE = '["', '"]'
+
 
 def formatters(
     relations: Sequence[Mapping[str, Any]], places: Mapping[str, Place], *, of_machines: bool
@@ -48,14 +59,6 @@ def _machines_dot(document: Any) -> str:
 
 def _machines_mermaid(document: Any) -> str:
     return mermaid_machines(machine_tree.of_status(document))
-
-
-_HEAD = (
-    "  rankdir=LR;",
-    '  graph [fontname="sans-serif", style="rounded", color="#d0d7de", ranksep=1];',
-    '  node [shape=box, style="rounded", fontname="sans-serif", fontsize=11, color="#57606a"];',
-    '  edge [color="#6e7781", fontname="sans-serif", fontsize=9, arrowsize=0.6];',
-)
 
 
 def dot_quoted(text: str) -> str:
@@ -139,13 +142,6 @@ def _inner(machine: Machine, key: str) -> Iterator[str]:
 def _unit(unit: UnitOnMachine, key: str) -> str:
     label = dot_quoted(f"{SIGNS[look_of(unit.status)]} {unit.name}{_unwell(unit.status)}")
     return f"  {key} [label={label}{_colour(unit.status)}];"
-
-
-MOST_EDGES, MOST_CHARACTERS = 500, 50_000
-"""What hosts of Markdown draw by default."""
-
-_SPECIAL = regex(r"[^\w .,:/×✓✗□◷–+-]")
-_OPEN, _CLOSE = '["', '"]'
 
 
 def mermaid_quoted(text: str) -> str:

@@ -11,6 +11,13 @@ from enum import StrEnum
 
 from pushjuju.core.values import dataclass
 
+# There is no font to measure: the widths are those of DejaVu Sans, the widest usual font.
+_REGULAR = {"narrow": 0.34, "slim": 0.43, "usual": 0.62, "capital": 0.74, "broad": 1.0}
+_BOLD = {"narrow": 0.40, "slim": 0.50, "usual": 0.71, "capital": 0.82, "broad": 1.11}
+_NARROW, _SLIM, _BROAD = frozenset("ijl.,:;|!'`/"), frozenset('frt-()[]{} *"\\I'), frozenset("mwMW@%…#")
+_WIDE = frozenset("WF")
+ELLIPSIS = "…"
+
 
 class Look(StrEnum):
     """The groups of statuses that look alike."""
@@ -87,14 +94,6 @@ def rank(word: str) -> int:
 def in_order(looks: Iterable[Look]) -> list[Look]:
     """Return looks without repetition, the worst first."""
     return sorted(set(looks), key=_RANKS.__getitem__)
-
-
-# There is no font to measure: the widths are those of DejaVu Sans, the widest usual font.
-_REGULAR = {"narrow": 0.34, "slim": 0.43, "usual": 0.62, "capital": 0.74, "broad": 1.0}
-_BOLD = {"narrow": 0.40, "slim": 0.50, "usual": 0.71, "capital": 0.82, "broad": 1.11}
-_NARROW, _SLIM, _BROAD = frozenset("ijl.,:;|!'`/"), frozenset('frt-()[]{} *"\\I'), frozenset("mwMW@%…#")
-_WIDE = frozenset("WF")
-ELLIPSIS = "…"
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:

@@ -36,6 +36,8 @@ from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import Entities, Entity, Results, checked_settings, force_of
 
+_ACTS = {"grant": users.grant, "revoke": users.revoke}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCredential:
@@ -119,9 +121,6 @@ def _default(known: Mapping[str, Any]) -> dict[str, object]:
     listed: Iterable[Mapping[str, Any]] = known.get("regions", ())
     regions = [{"region-name": item["name"], "value": item["value"]} for item in listed]
     return {**found, "regions": regions} if regions else found
-
-
-_ACTS = {"grant": users.grant, "revoke": users.revoke}
 
 
 @facade("ModelManager")

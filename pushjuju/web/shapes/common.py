@@ -12,6 +12,7 @@ from pushjuju.web.decoding import Count, wire_name
 from pushjuju.web.errors import Error
 
 T = TypeVar("T")
+_WEB = ("http://", "https://", "mirror+http://", "mirror+https://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +57,6 @@ def force_of(max_wait: int | None, *, force: bool | None) -> removal.Force | Non
     if not force:
         return None
     return removal.Force() if max_wait is None else removal.Force(wait_s=max_wait / 1e9)
-
-
-_WEB = ("http://", "https://", "mirror+http://", "mirror+https://")
 
 
 def checked_settings(values: Mapping[str, Any]) -> dict[str, object]:

@@ -20,6 +20,7 @@ from pushjuju.services.views.listings import audit_lines
 
 _LIMIT = 50
 _BROKEN = 1  # exit status of `verify` when a line was changed or is missing
+_MOST_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +89,6 @@ def _verify(cli: Cli, asked: AuditFlags, kept: str = "") -> None:
     cli.output.write(verified(found), {"tabular": lambda _document: verdict(found)})
     if found.problems:
         raise Exited(_BROKEN)
-
-
-_MOST_NAMES = 4
 
 
 def table(lines: Iterable[Mapping[str, Any]], *, utc: bool) -> str:

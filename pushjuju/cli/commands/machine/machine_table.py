@@ -17,6 +17,12 @@ from pushjuju.cli.terminal.table import TabWriter, heads, message, naturally
 from pushjuju.cli.work import session
 from pushjuju.cli.work.status_document import status_document
 
+LIST_FLAGS = (
+    *flags.IN_MODEL,
+    flags.switch("utc", "Display timestamps in the UTC timezone"),
+    flags.switch("color", "Force use of ANSI color codes", void=True),
+)
+
 
 def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str:
     """Return the table of machines, each container below its host; empty without machines.
@@ -98,13 +104,6 @@ def machines_document(status: Mapping[str, Any], wanted: Iterable[str] = ()) -> 
     machines = status.get("machines", {})
     kept = {name: machine for name, machine in machines.items() if not names or name in names}
     return {"model": status["model"]["name"], "machines": kept}
-
-
-LIST_FLAGS = (
-    *flags.IN_MODEL,
-    flags.switch("utc", "Display timestamps in the UTC timezone"),
-    flags.switch("color", "Force use of ANSI color codes", void=True),
-)
 
 
 def machine_document(cli: Cli, model: str, ids: tuple[str, ...], *, utc: bool) -> dict[str, object]:

@@ -18,6 +18,36 @@ from pushjuju.core.errors import Silent
 from pushjuju.workers import schedule as regular
 from pushjuju.workers.provision import checkup
 
+_LEVELS = {"ok": GREEN, "warning": YELLOW, "error": RED}
+_BASH_COMPLETION = Path("/usr/share/bash-completion/bash_completion")  # without it bash reads no files
+_ZFUNC = "fpath+=~/.zfunc; autoload -Uz compinit; compinit"
+# shell -> where its script may be, the place for the user's own first
+_SCRIPTS = {
+    "bash": (
+        "{data}/bash-completion/completions/pushjuju",
+        "/usr/local/share/bash-completion/completions/pushjuju",
+        "/usr/share/bash-completion/completions/pushjuju",
+        "/etc/bash_completion.d/pushjuju",
+    ),
+    "zsh": (
+        "{home}/.zfunc/_pushjuju",
+        "/usr/local/share/zsh/site-functions/_pushjuju",
+        "/usr/share/zsh/site-functions/_pushjuju",
+        "/usr/share/zsh/vendor-completions/_pushjuju",
+    ),
+    "fish": (
+        "{config}/fish/completions/pushjuju.fish",
+        "/etc/fish/completions/pushjuju.fish",
+        "/usr/share/fish/vendor_completions.d/pushjuju.fish",
+    ),
+}
+# shell -> the files that it reads at its start
+_STARTS = {
+    "bash": ("{home}/.bashrc", "{home}/.bash_profile", "{home}/.bash_completion"),
+    "zsh": ("{home}/.zshrc",),
+    "fish": ("{config}/fish/config.fish",),
+}
+
 
 @command(
     "doctor",
@@ -47,9 +77,6 @@ def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) ->
         raise Silent
 
 
-_LEVELS = {"ok": GREEN, "warning": YELLOW, "error": RED}
-
-
 def findings(entries: Sequence[Mapping[str, str]], *, colour: bool = False) -> str:
     """Return the table of the checks: `subject`, `level` (ok, warning, error), `message`, `fix`."""
     table = TabWriter(colour=colour)
@@ -60,36 +87,6 @@ def findings(entries: Sequence[Mapping[str, str]], *, colour: bool = False) -> s
         if entry.get("fix"):
             table.row("", "", f"-> {entry['fix']}")
     return table.text()
-
-
-_BASH_COMPLETION = Path("/usr/share/bash-completion/bash_completion")  # without it bash reads no files
-_ZFUNC = "fpath+=~/.zfunc; autoload -Uz compinit; compinit"
-# shell -> where its script may be, the place for the user's own first
-_SCRIPTS = {
-    "bash": (
-        "{data}/bash-completion/completions/pushjuju",
-        "/usr/local/share/bash-completion/completions/pushjuju",
-        "/usr/share/bash-completion/completions/pushjuju",
-        "/etc/bash_completion.d/pushjuju",
-    ),
-    "zsh": (
-        "{home}/.zfunc/_pushjuju",
-        "/usr/local/share/zsh/site-functions/_pushjuju",
-        "/usr/share/zsh/site-functions/_pushjuju",
-        "/usr/share/zsh/vendor-completions/_pushjuju",
-    ),
-    "fish": (
-        "{config}/fish/completions/pushjuju.fish",
-        "/etc/fish/completions/pushjuju.fish",
-        "/usr/share/fish/vendor_completions.d/pushjuju.fish",
-    ),
-}
-# shell -> the files that it reads at its start
-_STARTS = {
-    "bash": ("{home}/.bashrc", "{home}/.bash_profile", "{home}/.bash_completion"),
-    "zsh": ("{home}/.zshrc",),
-    "fish": ("{config}/fish/config.fish",),
-}
 
 
 def installed(environ: Mapping[str, str]) -> list[dict[str, str]]:

@@ -12,6 +12,9 @@ from pushjuju.services.views import hook_tools as view
 if TYPE_CHECKING:
     from pushjuju.services.views.hook_tools import Tool
 
+# These tools exist only in actions.
+_ACTION_TOOLS = ("action-fail", "action-get", "action-log", "action-set")
+
 
 def hook_tools(cli: Cli, args: tuple[str, ...], *, of_actions: bool | None) -> None:
     """Print the help of one tool, or a list: all tools, those for actions only, or the others."""
@@ -19,10 +22,6 @@ def hook_tools(cli: Cli, args: tuple[str, ...], *, of_actions: bool | None) -> N
     if of_actions is not None:
         found = {name: tool for name, tool in found.items() if (name in _ACTION_TOOLS) is of_actions}
     cli.output.text(_help_of(found, args[0]) if args else _listing(found))
-
-
-# These tools exist only in actions.
-_ACTION_TOOLS = ("action-fail", "action-get", "action-log", "action-set")
 
 
 def _listing(found: Mapping[str, Tool]) -> str:

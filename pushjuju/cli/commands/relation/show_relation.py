@@ -21,6 +21,8 @@ from pushjuju.services.views.listings.run_documents import moment_or_none, struc
 if TYPE_CHECKING:
     from pushjuju.services.views.relation_view import Member, RelationSide, RelationView
 
+_WIDEST = 48  # the width of a value in the table of data bags, in characters
+
 
 @command(
     "show-relation",
@@ -44,9 +46,6 @@ def show_relation(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     found = relation_view.show(opened.ctx, opened.uuid, args)
     table = {"tabular": lambda document: show_table(document, colour=cli.output.colour)}
     cli.output.write(relation_document(found), table)
-
-
-_WIDEST = 48  # the width of a value in the table of data bags, in characters
 
 
 def relation_document(view: RelationView) -> Struct:

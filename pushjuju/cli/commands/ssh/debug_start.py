@@ -18,6 +18,56 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.views import ssh_targets
 
+BASE = "/var/lib/juju/pushjuju"
+# Juju's machines have tmux from their first boot; here the first session installs tmux. Descriptor 8
+# holds the lock: a process that outlives the terminal must not inherit the descriptor. A background process
+# waits for the lock and cleans up, however the session ends.
+_SCRIPT = r"""
+missing() { ! command -v tmux >/dev/null; }
+has() { command -v "$1" >/dev/null; }
+install() {
+    export DEBIAN_FRONTEND=noninteractive
+    if has apt-get; then
+        apt="apt-get -q -y -o DPkg::Lock::Timeout=120" tmux="--no-install-recommends tmux"
+        $apt install $tmux || { $apt update && $apt install $tmux; }
+    elif has dnf; then dnf -q -y install tmux
+    elif has yum; then yum -q -y install tmux
+    elif has zypper; then zypper -q -n install tmux
+    else echo "no package manager that is known here"; fi
+}
+if missing; then
+    echo "Installing tmux on machine $machine" >&2
+    said=$(install 2>&1 </dev/null)
+    missing && {
+        echo "ERROR tmux is not installed on machine $machine, and cannot be: ${said##*$'\n'}" >&2
+        echo "$program ssh $machine    goes there, to install it by hand" >&2
+        exit 1
+    }
+fi
+umask 077
+export LANG=C.UTF-8
+tput -T "${TERM:-dumb}" longname >/dev/null 2>&1 || export TERM=xterm
+mkdir -p "$folder" && exec 8>"$folder/lock" || exit 1
+flock -w 2 8 || {
+    echo "ERROR Failed to acquire $folder/lock: unit is already being debugged" >&2
+    exit 1
+}
+printf '%s\n' "$@" >"$folder/wanted.new" && mv "$folder/wanted.new" "$folder/wanted"
+setsid flock "$folder/lock" bash -c 'rm -f "$1/wanted" "$1/init.sh"; tmux -L "$2" kill-server' \
+    clear "$folder" "$socket" </dev/null >/dev/null 2>&1 8>&- &
+cat >"$folder/init.sh" <<'END'
+PS1="$unit debugging % "
+cat <<'TEXT'
+Hooks and actions of %s open windows here as they come: %s.
+Ctrl-b n goes to the next window. Ctrl-b d leaves: what waits in a window then runs by itself.
+TEXT
+END
+tmux -L "$socket" new-session -d -s "$unit" -n waiting \
+    "unit='$unit' exec bash --noprofile --init-file '$folder/init.sh' -i" 8>&- || exit 1
+tmux -L "$socket" attach-session -t "$unit" 8>&-
+exit 0
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugFlags:
@@ -69,57 +119,6 @@ def _check_names(opened: sessions.Session, unit: str, names: Sequence[str]) -> N
                 f"unit {quote(unit)} contains neither hook nor action {quote(name)}, valid actions are "
                 f"[{' '.join(tasks)}] and valid hooks are [{' '.join(hooks)}]"
             )
-
-
-BASE = "/var/lib/juju/pushjuju"
-# Juju's machines have tmux from their first boot; here the first session installs tmux. Descriptor 8
-# holds the lock: a process that outlives the terminal must not inherit the descriptor. A background process
-# waits for the lock and cleans up, however the session ends.
-_SCRIPT = r"""
-missing() { ! command -v tmux >/dev/null; }
-has() { command -v "$1" >/dev/null; }
-install() {
-    export DEBIAN_FRONTEND=noninteractive
-    if has apt-get; then
-        apt="apt-get -q -y -o DPkg::Lock::Timeout=120" tmux="--no-install-recommends tmux"
-        $apt install $tmux || { $apt update && $apt install $tmux; }
-    elif has dnf; then dnf -q -y install tmux
-    elif has yum; then yum -q -y install tmux
-    elif has zypper; then zypper -q -n install tmux
-    else echo "no package manager that is known here"; fi
-}
-if missing; then
-    echo "Installing tmux on machine $machine" >&2
-    said=$(install 2>&1 </dev/null)
-    missing && {
-        echo "ERROR tmux is not installed on machine $machine, and cannot be: ${said##*$'\n'}" >&2
-        echo "$program ssh $machine    goes there, to install it by hand" >&2
-        exit 1
-    }
-fi
-umask 077
-export LANG=C.UTF-8
-tput -T "${TERM:-dumb}" longname >/dev/null 2>&1 || export TERM=xterm
-mkdir -p "$folder" && exec 8>"$folder/lock" || exit 1
-flock -w 2 8 || {
-    echo "ERROR Failed to acquire $folder/lock: unit is already being debugged" >&2
-    exit 1
-}
-printf '%s\n' "$@" >"$folder/wanted.new" && mv "$folder/wanted.new" "$folder/wanted"
-setsid flock "$folder/lock" bash -c 'rm -f "$1/wanted" "$1/init.sh"; tmux -L "$2" kill-server' \
-    clear "$folder" "$socket" </dev/null >/dev/null 2>&1 8>&- &
-cat >"$folder/init.sh" <<'END'
-PS1="$unit debugging % "
-cat <<'TEXT'
-Hooks and actions of %s open windows here as they come: %s.
-Ctrl-b n goes to the next window. Ctrl-b d leaves: what waits in a window then runs by itself.
-TEXT
-END
-tmux -L "$socket" new-session -d -s "$unit" -n waiting \
-    "unit='$unit' exec bash --noprofile --init-file '$folder/init.sh' -i" 8>&- || exit 1
-tmux -L "$socket" attach-session -t "$unit" 8>&-
-exit 0
-"""
 
 
 def debug_script(

@@ -28,6 +28,8 @@ _CHARM_URL = regex(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
 _RELATION_COLOURS = {"suspended": YELLOW, "suspending": YELLOW, "broken": RED, "error": RED}
 Document = Mapping[str, Any]
 Units = Sequence["UnitEntry"]
+_RUNNING = regex(r"running (?:action (\S+)|(\S+) hook\b)")
+_WORKING = ("idle", "executing", "running")
 
 
 def tabular(
@@ -211,10 +213,6 @@ def _end(text: str) -> str:
     """Return `application:endpoint` with the endpoint in its colour."""
     application, colon, endpoint = text.partition(":")
     return Joined(application, paint(colon + endpoint, MAGENTA))
-
-
-_RUNNING = regex(r"running (?:action (\S+)|(\S+) hook\b)")
-_WORKING = ("idle", "executing", "running")
 
 
 class UnitEntry(NamedTuple):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pushjuju.services.views.hook_runs import HookRun
 
 _FOLLOW_S = 0.5
+_BLOCKS, _LETTERS = " ▁▂▃▄▅▆▇█", " .:-=+*%#"
+_FAILED, _LEAST = "!", 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +119,6 @@ def _formatters(cli: Cli, name: str, *, utc: bool) -> dict[str, Any]:
         "svg": lambda found: timeline_svg.draw(name, found),
         "trace": lambda found: output.format_json(pictures.trace(found)),
     }
-
-
-_BLOCKS, _LETTERS = " ▁▂▃▄▅▆▇█", " .:-=+*%#"
-_FAILED, _LEAST = "!", 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,12 @@ _FOOT_FROM = 8  # smaller screens have no line for the keys
 Once = Callable[[], tuple[str, str]]
 Details = Callable[[str, str], str]
 Read = Callable[[float], str]
+PAGES = {"enter": "explain", "l": "log", "h": "hooks"}
+"""Key -> page about the chosen row."""
+_SECTIONS = ("App", "Unit", "Machine")
+_COLOURS = regex(r"\x1b\[[0-9;]*m")
+_STEP = {"up": -1, "down": 1, "page-up": -10, "page-down": 10, "home": -(10**6), "end": 10**6}
+_BACK = ("q", "escape")
 
 
 def watch(cli: Cli, once: Once, seconds: float, details: Details | None = None) -> None:
@@ -128,15 +134,6 @@ def frame(lines: Sequence[str], columns: int, height: int) -> str:
         shown = [*shown[: height - 1], cut(f"... {left} more lines", columns)]
     body = "\x1b[K\r\n".join(shown)
     return f"\x1b[?7l\x1b[H{body}\x1b[K\x1b[J\x1b[?7h"
-
-
-PAGES = {"enter": "explain", "l": "log", "h": "hooks"}
-"""Key -> page about the chosen row."""
-
-_SECTIONS = ("App", "Unit", "Machine")
-_COLOURS = regex(r"\x1b\[[0-9;]*m")
-_STEP = {"up": -1, "down": 1, "page-up": -10, "page-down": 10, "home": -(10**6), "end": 10**6}
-_BACK = ("q", "escape")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.services.views import unit_documents
 
+_ABSENT = {"in-scope": False, "data": None}
+
 
 @command(
     "show-unit",
@@ -45,9 +47,6 @@ def show_unit(
         for name, unit in unit_documents.show_units(opened.ctx, opened.uuid, list(args)).items()
     }
     cli.output.text(unit_text(cli.output.form, document))
-
-
-_ABSENT = {"in-scope": False, "data": None}
 
 
 def unit_text(form: str, unit_text: Mapping[str, Any]) -> str:

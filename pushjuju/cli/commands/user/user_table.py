@@ -14,6 +14,9 @@ from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.terminal.times import friendly, rfc3339
 
+EXACT_TIME = flags.switch("exact-time", "Use full timestamp for connection times")
+_NEVER = "never connected"
+
 
 def formatters(*, controller: str, user: str, colour: bool = False) -> dict[str, Formatter]:
     """Return format name -> function that formats a list of users."""
@@ -63,11 +66,6 @@ def _model_table(named: Mapping[str, Mapping[str, Any]], user: str, *, colour: b
 def one(form: str, entry: Mapping[str, Any]) -> str:
     """Return a user as yaml or json."""
     return render(form, struct(entry))
-
-
-EXACT_TIME = flags.switch("exact-time", "Use full timestamp for connection times")
-
-_NEVER = "never connected"
 
 
 def user_document(cli: Cli, entry: dict[str, Any], *, exact: bool) -> dict[str, object]:

@@ -19,6 +19,7 @@ from pushjuju.plugins.providers.libcloud.drivers.vsphere_disks import VmDisks
 
 READY_S = 180.0
 INSTANCE_LOOKS = 5  # polls of a volume between two checks of the instance that waits for it
+_STAYS = "disks of vSphere belong to their machine and cannot be released or imported"
 
 
 class CloudVolumes:
@@ -158,9 +159,6 @@ class CloudVolumes:
 
 def _told(volume: Volume) -> StorageMade:
     return StorageMade(provider_id=volume.id, size=volume.size)
-
-
-_STAYS = "disks of vSphere belong to their machine and cannot be released or imported"
 
 
 class VsphereStorage:

@@ -35,6 +35,23 @@ from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 _GRACE_S = 5.0
 LOOPS = ".loop"  # folder for the files of storage type `loop`, in a machine's storage directory
 _FOLDERS = ("up", "work", "root", "vol")
+_SCRIPT = "var/lib/juju/user-data.sh"
+_UNIT = "etc/systemd/system/pushjuju-user-data.service"
+_SERVICE = f"""[Unit]
+Description=User data of this machine
+After=network.target
+Before=ssh.service
+ConditionPathExists=/{_SCRIPT}
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'sh /{_SCRIPT} >>/var/log/cloud-init-output.log 2>&1; rm -f /{_SCRIPT}'
+TimeoutStartSec=20min
+Environment=DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8
+
+[Install]
+WantedBy=multi-user.target
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,25 +311,6 @@ def remove_all(layout: Layout, ids: Sequence[str]) -> None:
             problem = problem or error
     if problem:
         raise problem
-
-
-_SCRIPT = "var/lib/juju/user-data.sh"
-_UNIT = "etc/systemd/system/pushjuju-user-data.service"
-_SERVICE = f"""[Unit]
-Description=User data of this machine
-After=network.target
-Before=ssh.service
-ConditionPathExists=/{_SCRIPT}
-
-[Service]
-Type=oneshot
-ExecStart=/bin/sh -c 'sh /{_SCRIPT} >>/var/log/cloud-init-output.log 2>&1; rm -f /{_SCRIPT}'
-TimeoutStartSec=20min
-Environment=DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8
-
-[Install]
-WantedBy=multi-user.target
-"""
 
 
 def write_user_data(root: Path, script: str) -> None:

@@ -52,6 +52,7 @@ _TIMEOUT_S = 120.0
 _UNSUPPORTED = frozenset(
     {"allocate-public-ip", "cpu-power", "image-id", "instance-type", "tags", "virt-type"}
 )  # as in Juju
+_PREFIX = "manual:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,9 +299,6 @@ def _check(done: ScriptResult, problem: str) -> None:
         said = (done.stderr or done.stdout).strip()[-4000:]
         silence = f"it ended with code {done.rc} and no output: does the login's shell run commands?"
         raise RemoteFailed(problem, detail=said or silence)
-
-
-_PREFIX = "manual:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ _MEMORY = 64 * 1024 * 1024
 _SALT, _SIZE = 16, 32
 LONGEST = 1024
 _KEY = "$key$"  # begins the stored text of a user who has a secret key in place of a password
+_BYTES = 32
 
 
 def hashed(password: str) -> str:
@@ -72,9 +73,6 @@ def kept_key(key: bytes) -> str:
 def generate() -> str:
     """Return a new password."""
     return secrets.token_urlsafe(18)
-
-
-_BYTES = 32
 
 
 class Purpose(StrEnum):

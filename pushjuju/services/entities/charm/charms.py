@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from pushjuju.charms.format.config import Settings
-from pushjuju.charms.values import wire
-from pushjuju.charms.values.charm_bases import WORKLOAD_BASES
+from pushjuju.charms.values import charm_bases, wire
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
@@ -18,6 +17,8 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Application, CharmRecord
 from pushjuju.store.tx import ModelTx
+
+_DEBIAN = ("debian@12", "debian@13")
 
 
 @lru_cache(maxsize=64)
@@ -65,9 +66,6 @@ def trust_hash(application: Application) -> str:
     return digest(json.dumps({"trust": application.trust}))
 
 
-_DEBIAN = ("debian@12", "debian@13")
-
-
 def extra_bases(datadir: DataDir) -> tuple[Base, ...]:
     """Return the bases that Juju does not have."""
     return tuple(Base.parse(str(text)) for text in (*_DEBIAN, *datadir.main().get("extra-bases", [])))
@@ -82,7 +80,7 @@ def check_default_base(datadir: DataDir, values: Mapping[str, Any]) -> None:
     text = model_config.parse_values(named).get(model_config.BASE)
     if not text:
         return
-    base, known = Base.parse(str(text)), (*WORKLOAD_BASES, *extra_bases(datadir))
+    base, known = Base.parse(str(text)), (*charm_bases.WORKLOAD_BASES, *extra_bases(datadir))
     if not any(base.matches(other) for other in known):
         hint = f"known bases: {', '.join(item.display for item in known)}"
         raise NotValid(f'base "{base.display}" not supported', hint=hint)

@@ -36,6 +36,13 @@ _SUMMARIES: Mapping[str, str] = {
 _SECOND_NAMES: Mapping[str, str] = {"lxd": "localhost"}
 
 Folders = Sequence[CloudFiles]
+_TYPES: dict[str, tuple[str, type | tuple[type, ...]]] = {
+    "attrs": ("a map", dict),
+    "bool": ("true or false", bool),
+    "int": ("a whole number", int),
+    "list": ("a list", (list, tuple)),
+    "string": ("text", (str, int, float)),
+}
 
 
 def folders(datadir: DataDir, controller: ControllerDir | None = None) -> Folders:
@@ -203,15 +210,6 @@ def take_in(ctx: Context) -> None:
         found = client.credentials(cloud).credentials.get(name)
         if found is not None and name not in own.credentials(cloud).credentials:
             keep_credential(own, cloud, name, found)
-
-
-_TYPES: dict[str, tuple[str, type | tuple[type, ...]]] = {
-    "attrs": ("a map", dict),
-    "bool": ("true or false", bool),
-    "int": ("a whole number", int),
-    "list": ("a list", (list, tuple)),
-    "string": ("text", (str, int, float)),
-}
 
 
 def check_definition(cloud: Cloud, kind: ProviderType) -> list[str]:

@@ -11,7 +11,7 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.charms.format.manifest import normalise_arch
+from pushjuju.charms.format import manifest
 from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints
 from pushjuju.core.base import Base
@@ -58,7 +58,7 @@ def _conflicts(tx: ModelTx) -> constraints.Conflicts:
 
 def own_arch() -> str:
     """Return the architecture of this computer, in Juju's words."""
-    return normalise_arch(platform.machine()) or platform.machine()
+    return manifest.normalise_arch(platform.machine()) or platform.machine()
 
 
 def wanted_arch(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | None = None) -> str:

@@ -14,10 +14,9 @@ from pushjuju.core.ids import new_uuid
 from pushjuju.core.names import is_model
 from pushjuju.core.problems import Subject
 from pushjuju.core.status import Life, StatusKind
-from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins import manager
 from pushjuju.services.entities.basis import statuses, users
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.basis.users import Kind
 from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import ModelTx, Tx
@@ -201,22 +200,20 @@ def controller_model(cloud: Cloud, region: str, credential: str, now: datetime) 
 def provider_config(ctx: Context, cloud_type: str) -> dict[str, object]:
     """Return the configuration that a provider gives new models; empty when no plugin has the type."""
     try:
-        return dict(PluginHost(environ=ctx.environ).provider_type(cloud_type).default_config)
+        return dict(manager.PluginHost(environ=ctx.environ).provider_type(cloud_type).default_config)
     except NotFound:
         return {}
-
-
-ACCESS_LEVELS = users.LEVELS[Kind.MODEL]
 
 
 def access_level(tx: Tx, user: str, model: Model) -> str:
     """Return `read`, `write` or `admin`; empty for a user without access."""
     if model.owner == user:
-        return ACCESS_LEVELS[-1]
-    return users.effective_level(tx, user, Kind.MODEL, model.uuid)
+        return users.LEVELS[users.Kind.MODEL][-1]
+    return users.effective_level(tx, user, users.Kind.MODEL, model.uuid)
 
 
 def may_access(tx: Tx, user: str, model: Model, wanted: str) -> bool:
     """Return True when a user has at least the wanted level of access to a model."""
     found = access_level(tx, user, model)
-    return bool(found) and ACCESS_LEVELS.index(found) >= ACCESS_LEVELS.index(wanted)
+    levels = users.LEVELS[users.Kind.MODEL]
+    return bool(found) and levels.index(found) >= levels.index(wanted)

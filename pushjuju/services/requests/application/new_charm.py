@@ -41,6 +41,9 @@ from pushjuju.store.rows.records import Application
 from pushjuju.store.rows.storage_records import StorageInstance
 from pushjuju.store.tx import ModelTx
 
+_NO_SERIES = "None"  # python-libjuju sends this text for a folder without a base
+_SERIES = regex(r"[a-z]{1,20}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCharm:
@@ -284,10 +287,6 @@ def _asked(tx: ModelTx, request: NewCharm) -> tuple[Settings, bool]:
     if trust is not None:
         tx.run("application_set_trust", name=request.application, trust=bool(trust))
     return found, trust is not None
-
-
-_NO_SERIES = "None"  # python-libjuju sends this text for a folder without a base
-_SERIES = regex(r"[a-z]{1,20}")
 
 
 def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -> str:

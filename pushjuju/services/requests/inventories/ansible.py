@@ -22,6 +22,22 @@ _RANGE = regex(r"\[([0-9]*|[a-zA-Z]):([0-9]+|[a-zA-Z])(?::([0-9]+))?\]")
 _HEAD = regex(r"\[([^\[\]:]+)(?::(\w+))?\]")
 _KINDS = ("hosts", "vars", "children")
 _DEEPEST = 20  # levels of nested groups
+TAGS = ("!vault", "!vault-encrypted", "!unsafe")
+"""YAML tags of Ansible; the value after such a tag is read as text."""
+_SSH = (
+    "",
+    "ssh",
+    "smart",
+    "paramiko",
+    "paramiko_ssh",
+    "ansible.builtin.ssh",
+    "libssh",
+    "ansible.netcommon.libssh",
+)
+_MOST_FILES = 1000  # files that are read of one folder
+_ROOT = "all"
+_VAULT = "$ANSIBLE_VAULT"
+_ENDS = ("", ".yml", ".yaml", ".json")
 
 
 def from_ini(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
@@ -172,25 +188,6 @@ def from_document(document: Mapping[str, Any], faults: Faults) -> Iterator[Liste
     settings = known.get("hostvars") if isinstance(known, Mapping) else None
     for host, own in (settings if isinstance(settings, Mapping) else {}).items():
         yield from host_of(str(host), texts(own), faults)
-
-
-TAGS = ("!vault", "!vault-encrypted", "!unsafe")
-"""YAML tags of Ansible; the value after such a tag is read as text."""
-_SSH = (
-    "",
-    "ssh",
-    "smart",
-    "paramiko",
-    "paramiko_ssh",
-    "ansible.builtin.ssh",
-    "libssh",
-    "ansible.netcommon.libssh",
-)
-
-_MOST_FILES = 1000  # files that are read of one folder
-_ROOT = "all"
-_VAULT = "$ANSIBLE_VAULT"
-_ENDS = ("", ".yml", ".yaml", ".json")
 
 
 @dataclass(slots=True)

@@ -25,6 +25,8 @@ from pushjuju.web.shapes import applications as shapes
 from pushjuju.web.shapes import offers
 from pushjuju.web.shapes.common import ConstraintsValue, Entities, Results, force_of, known_constraints
 
+_SINCE = 22
+
 
 class Settings(Facade):
     """Changes applications."""
@@ -167,9 +169,6 @@ class Consuming(Facade):
         integrate.set_suspended(
             self.ctx, self.model, [str(item.relation_id)], suspended=item.suspended, reason=item.message
         )
-
-
-_SINCE = 22
 
 
 class Storing(Facade):

@@ -20,6 +20,10 @@ from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, Results
 
+_PREFIX = "subnet-"
+_LENGTHS = 256  # one byte of the number is the length of the prefix
+_IPV6 = 64  # added to the lengths of IPv6 prefixes, so that they differ from those of IPv4
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateSpace:
@@ -173,11 +177,6 @@ class Subnets(Facade):
     def all_zones(self) -> None:
         """Refuse: pushjuju does not query clouds for their zones."""
         raise errors.not_supported("availability zones not supported")
-
-
-_PREFIX = "subnet-"
-_LENGTHS = 256  # one byte of the number is the length of the prefix
-_IPV6 = 64  # added to the lengths of IPv6 prefixes, so that they differ from those of IPv4
 
 
 def cidr_of(text: str) -> str:

@@ -15,7 +15,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.providers import StartRequest
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.datadir import ControllerDir
-from pushjuju.workers.provision import userdata
+from pushjuju.workers.provision import proxies, userdata
 from tests.world.controller import TestController
 
 CONFIG = {
@@ -161,10 +161,10 @@ def test_proxies_for_services(controller: ControllerDir, tmp_path: Path) -> None
 
 
 def test_commands_for_snaps_are_shell() -> None:
-    assert userdata.snap_commands({"snap-store-proxy": "abc"}) == []
-    (url,) = userdata.snap_commands({"snap-store-proxy-url": "http://x/$(id)"})
+    assert proxies.snap_commands({"snap-store-proxy": "abc"}) == []
+    (url,) = proxies.snap_commands({"snap-store-proxy-url": "http://x/$(id)"})
     assert "'http://x/$(id)'" in url
-    (given,) = userdata.snap_commands(FULL)
+    (given,) = proxies.snap_commands(FULL)
     for text in (url, given):
         assert subprocess.run(["sh", "-n"], input=text, text=True, check=False).returncode == 0
     assert subprocess.run(["/bin/sh", "-ec", given], env={"PATH": "/nowhere"}, check=False).returncode == 0
