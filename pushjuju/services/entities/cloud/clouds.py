@@ -193,7 +193,7 @@ def keep_credential(
     files.put_credential(cloud, key, item, secret)
 
 
-def take_in(ctx: Context) -> None:
+def share_with_hosts(ctx: Context) -> None:
     """Copy the clouds and credentials that models use from this user to the controller, for its other hosts.
 
     A controller that is not shared needs no copies.

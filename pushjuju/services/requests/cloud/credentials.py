@@ -307,5 +307,5 @@ def set_credential(ctx: Context, model: Model, cloud: str, key: str, trial: Tria
         models.require_alive(tx)
         tx.run("model_set_credential", credential=key)
         woken = credential_validity.renew(tx, models.get(tx))
-    clouds.take_in(ctx)
+    clouds.share_with_hosts(ctx)
     return woken

@@ -87,7 +87,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
         models.insert(tx, model, now=now)
         model_config.change(tx, settings, new=True)
         wake.cleaner(tx, now, "new model")
-    clouds.take_in(ctx)
+    clouds.share_with_hosts(ctx)
     return model
 
 
