@@ -20,27 +20,8 @@ import pluggy
 from pushjuju import __version__
 from pushjuju.core.values import dataclass
 from pushjuju.plugins import builtin, hookspecs
+from pushjuju.plugins.info import PluginInfo, Say
 from pushjuju.store.files import kept
-
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginInfo:
-    """One plugin in the list of `pushjuju plugins`.
-
-    Attributes:
-        api: The version of the plugin API that the plugin was made for, `1.0`; empty when it declares none.
-        source: `built-in`, or the package that contains the plugin.
-        error: Why the plugin is not used; empty when it is used.
-    """
-
-    name: str
-    version: str
-    api: str = ""
-    hooks: tuple[str, ...] = ()
-    source: str = "built-in"
-    error: str = ""
 
 
 def _manager(project: str) -> pluggy.PluginManager:

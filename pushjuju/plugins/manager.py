@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
 from pushjuju.plugins import loading
 from pushjuju.plugins.api.clouds import Credential
-from pushjuju.plugins.loading import PluginInfo, Say
+from pushjuju.plugins.info import PluginInfo, Say
 
 if TYPE_CHECKING:
     from pushjuju.plugins.api.backends import SecretBackend, SecretBackendType

@@ -10,7 +10,7 @@ from typing import Any
 
 from pushjuju import JUJU_VERSION, __version__
 from pushjuju.core.errors import NotFound
-from pushjuju.plugins.loading import PluginInfo
+from pushjuju.plugins.info import PluginInfo
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.model import models
 from pushjuju.services.views import cloud_documents
