@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from contrib import setting_texts
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.commands import registry
 from pushjuju.cli.commands.plan import plannable
@@ -26,7 +27,7 @@ from pushjuju.cli.work import blocking
 from pushjuju.plugins.api.notices import TYPE
 from pushjuju.portable.flags import dashed
 from pushjuju.services.entities.basis import notices
-from pushjuju.services.entities.model import controller_config, model_config, setting_texts
+from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.views import hook_tools
 from pushjuju.services.views.metrics.families import FAMILIES, PREFIX
 

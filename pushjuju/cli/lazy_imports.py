@@ -63,7 +63,6 @@ class _QuickLoader(SourceFileLoader):
         self._found = found
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """Return the code of the module."""
         return self._read() or super().get_code(fullname)
 
     def _read(self) -> CodeType | None:

@@ -18,7 +18,6 @@ class Account:
     """A user's access to a controller on another computer.
 
     Attributes:
-        name: The name of the controller on this client.
         addresses: `HOST:PORT` of the API, each.
         ca: The certificate of the controller's CA, as PEM.
         password: Empty when the user has logged out.

@@ -54,11 +54,7 @@ _KINDS: Mapping[str, type[PushjujuError]] = {
 
 
 class Connection:
-    """A connection of a user who has logged in.
-
-    Attributes:
-        login: The answer to the login.
-    """
+    """A connection of a user who has logged in."""
 
     def __init__(self, account: Account, model: str = "") -> None:
         """Prepare a connection.
@@ -91,7 +87,6 @@ class Connection:
         return str((self.login.get("user-info") or {}).get("controller-access", ""))
 
     def close(self) -> None:
-        """Close the connection."""
         self.run(self._socket.close())
         self._runner.close()
 
@@ -144,7 +139,6 @@ class Connection:
         return answer
 
     def messages(self, path: str, params: list[tuple[str, str]]) -> AsyncGenerator[dict[str, Any]]:
-        """Return the messages of a stream."""
         return self._socket.messages(path, params)
 
     # --- inside -------------------------------------------------------------------------------------------

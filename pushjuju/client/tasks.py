@@ -14,7 +14,6 @@ Wire = Mapping[str, Any]
 
 
 def enqueue(connection: Connection, request: ActionRequest) -> Enqueued:
-    """Enqueue an action on units."""
     wanted = [
         {"receiver": name if name.endswith("/leader") else tag_of("unit", name), "name": request.action,
          "parameters": dict(request.parameters)}
@@ -60,7 +59,6 @@ def _queued(answer: Wire, model: str) -> Enqueued:
 
 
 def task(wire: Wire, operation: int = 0, model: str = "") -> Task:
-    """Return a task of the wire as a row."""
     about = wire["action"]
     kind, _, name = about["receiver"].partition("-")
     if kind == "unit":

@@ -146,7 +146,6 @@ class Socket:
             return answer.status, await answer.text(), dict(answer.headers)
 
     async def messages(self, path: str, params: list[tuple[str, str]]) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the messages of a stream."""
         assert self._session is not None, "the connection is open"
         headers = {"Authorization": self._basic()}
         url = f"wss://{HOST}{path}"

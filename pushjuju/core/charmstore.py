@@ -7,8 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import field
 
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.values import dataclass
 
@@ -133,7 +132,6 @@ class StoreCharm:
     Attributes:
         kind: `charm` or `bundle`.
         channel: The channel that the application follows from now on; None for an answer by revision.
-        platform: The platform for which the store picked the revision.
         platforms: All platforms of the charm, as far as the store lists them.
         source: Name of the source type that answered.
         metadata: The text of metadata.yaml; empty when the store does not send it.

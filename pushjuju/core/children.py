@@ -74,7 +74,6 @@ def run(
     """Run a program to its end and return what it printed. Blocks.
 
     Args:
-        argv: The program and its arguments.
         environ: The whole environment of the program; None means `environment()`.
         stdin: Text for the program's standard input.
         timeout: Seconds after which the program is killed.
@@ -154,7 +153,6 @@ def start(
     """Start a program whose streams the caller reads, or that outlives the caller.
 
     Args:
-        argv: The program and its arguments.
         stdin: `DISCARD` or `PIPE`.
         stdout: `DISCARD`, `PIPE` or an open file.
         stderr: `DISCARD`, `PIPE` or an open file.

@@ -21,11 +21,9 @@ class SystemClock:
     """The clock of this machine."""
 
     def now(self) -> datetime:
-        """Return the present moment, timezone-aware, in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return seconds from a clock that never jumps when somebody sets the time of day."""
         return time.monotonic()
 
 

@@ -124,7 +124,6 @@ def unit_ingress(
     """Return the rules of one unit of an exposed application.
 
     Args:
-        opened: The ports that the unit has opened.
         exposures: The exposed endpoints of its application. Without any, no port can be reached from outside.
         subnets: Space -> its CIDRs; an unknown space has no CIDRs.
     """

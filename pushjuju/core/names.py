@@ -89,7 +89,6 @@ def is_user(text: str) -> bool:
 
 
 def application_of(unit: str) -> str:
-    """Return the application of a unit name."""
     return UnitName.parse(unit).application
 
 

@@ -1,4 +1,7 @@
-"""The statuses of entities, and the rules between them. Mirrors: juju core/status (3.6)."""
+"""The life and the statuses of entities, and the rules between them.
+
+Mirrors: juju core/life, core/status (3.6)
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,14 @@ from enum import StrEnum
 from typing import Any
 
 from pushjuju.core.values import dataclass
+
+
+class Life(StrEnum):
+    """The life of an entity: Alive, Dying, Dead, never back. The record of a dead entity is removed."""
+
+    ALIVE = "alive"
+    DYING = "dying"
+    DEAD = "dead"
 
 
 class StatusKind(StrEnum):

@@ -216,7 +216,6 @@ def check_nesting(name: str, path: str, present: Iterable[tuple[str, str]]) -> N
     """Check that a new mount point neither contains nor lies below another mount point of the machine.
 
     Args:
-        name: The storage that the mount point is for.
         present: (storage name, mount point) of the machine's mount points.
     """
     for other, place in present:

@@ -311,7 +311,6 @@ def assembler(kind: Hashable, parts: Sequence[tuple[str, Callable[[Any], Any] | 
     """Return a function that makes a value of its parts in their order, without the constructor.
 
     Args:
-        kind: The class.
         parts: For each part its field and the function that decodes the part, if any; None to leave it out.
     """
     known = {f"_read{at}": part[1] for at, part in enumerate(parts) if part is not None}

@@ -54,7 +54,6 @@ class HookToolsPlugin:
 
     @hookimpl
     def pushjuju_hook_tools(self) -> Sequence[HookToolFamily]:
-        """Return the family of hook tools of this plugin."""
         return [HookToolFamily(name=self._family, module=f"pushjuju.plugins.hooks.{self._family}")]
 
 
@@ -63,5 +62,4 @@ class RefusalsPlugin(HookToolsPlugin):
 
     @hookimpl(trylast=True)
     def pushjuju_hook_tools(self) -> Sequence[HookToolFamily]:
-        """Return the family of hook tools of this plugin."""
         return [HookToolFamily(name=self._family, module=f"pushjuju.plugins.hooks.{self._family}")]

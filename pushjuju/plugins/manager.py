@@ -133,7 +133,6 @@ class PluginHost:
         return tuple(found.values())
 
     def secret_backend_type(self, name: str) -> SecretBackendType:
-        """Return one type of backend for secrets."""
         for item in self.secret_backend_types():
             if item.name == name:
                 return item
@@ -142,7 +141,6 @@ class PluginHost:
         )
 
     def open_secret_backend(self, name: str, config: Mapping[str, str]) -> SecretBackend:
-        """Return a backend for secrets."""
         self.secret_backend_type(name)
         backend: SecretBackend | None = self._host().manager.hook.pushjuju_open_secret_backend(
             type=name, config=dict(config)
@@ -177,7 +175,6 @@ class PluginHost:
         return found
 
     def open_storage(self, type_name: str, provider: Provider | None) -> StorageProvider | MachineStorage:
-        """Return the provider of a type of storage."""
         found: StorageProvider | MachineStorage | None = self._host().manager.hook.pushjuju_open_storage(
             type_name=type_name, provider=provider
         )
@@ -205,7 +202,6 @@ class PluginHost:
         return tuple(item for _, answer in self._answers("pushjuju_charm_sources") for item in answer)
 
     def open_charm_store(self, address: str, services: SourceServices) -> CharmStore:
-        """Return the store of charms at an address."""
         found = self._open_source("store", address, services)
         if found is None:
             raise NotFound(f'no plugin reads charms from "{address}"', hint="pushjuju plugins")

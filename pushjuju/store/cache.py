@@ -54,7 +54,6 @@ class Recent:
         return next(islice(self._young, number % (len(self._young) or 1), None), None)
 
     def put(self, key: Hashable, value: Any) -> None:
-        """Store a value."""
         if len(self._young) >= self._half:
             self._old, self._young = self._young, {}
         self._young[key] = value

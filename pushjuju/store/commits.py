@@ -37,11 +37,9 @@ class CommitGroup:
         self._waiters: list[asyncio.Future[None]] = []
 
     def joins(self, _model: str) -> bool:
-        """Return True when the shared transaction, which is of all models, is open."""
         return self.is_open
 
     def look(self) -> AbstractContextManager[Tx]:
-        """Return the open transaction for reading."""
         return self._store.within()
 
     @contextmanager

@@ -146,11 +146,7 @@ def moves() -> Any:
 
 
 def _module(name: str) -> Any:
-    """Return a module of the package `postgres`.
-
-    Raises:
-        StoreError: psycopg is not installed.
-    """
+    """Return a module of the package `postgres`."""
     try:
         return import_module(f"pushjuju.store.postgres.{name}")
     except ModuleNotFoundError as error:

@@ -148,7 +148,6 @@ class ControllerDir:
         return self.root / "log" / "controller.log"
 
     def known_hosts(self, model: str) -> Path:
-        """Return the known_hosts file of a model."""
         return self.root / "known_hosts" / model
 
     def settings(self) -> dict[str, Any]:

@@ -208,11 +208,7 @@ class Engine(Protocol):
         """Return whether a process lives that owns keys; None when that is not known."""
 
     def seen(self, owners: Iterable[str]) -> Mapping[str, datetime]:
-        """Return when processes last used the store; a file does not tell, nor of a process of a command.
-
-        Args:
-            owners: The names of processes (`store.processes`).
-        """
+        """Return when processes last used the store; a file does not tell, nor of a process of a command."""
 
     def remember(self) -> type[Any] | None:
         """Prepare for a process that caches rows: from now on `begin` returns `others`.

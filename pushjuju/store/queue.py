@@ -97,7 +97,6 @@ def machine_key(model: str, machine: str) -> str:
 
 
 def model_key(model: str, loop: str) -> str:
-    """Return the key of one of a model's loops."""
     return f"{model}/loop/{loop}"
 
 
@@ -142,7 +141,6 @@ def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, tuple[Problem, ..
     """Return the keys whose last work failed -> the problems.
 
     Args:
-        prefix: The beginning of the keys.
         since: The lowest claim number to include.
     """
     rows = tx.rows("work_failed", prefix=prefix, since=since)

@@ -36,7 +36,6 @@ class SqliteEngine:
     """A file of SQLite, opened once per process.
 
     Attributes:
-        path: The file.
         connection: The connection, without transactions of its own.
     """
 
@@ -59,7 +58,6 @@ class SqliteEngine:
         """Open the file and bring its schema up to date.
 
         Args:
-            path: The file of the store.
             create: Make the store if it does not exist, or continue an interrupted creation. When False, a
                 file that is empty or has no schema counts as damaged.
 

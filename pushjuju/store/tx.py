@@ -121,7 +121,6 @@ class Tx:
         return self._ask(_first, query, params)
 
     def rows(self, query: StatementName, /, **params: Any) -> list[Row]:
-        """Return all rows."""
         return list(self._ask(_all, query, params))
 
     def made(self, make: Callable[[Iterable[Row]], R], query: StatementName, /, **params: Any) -> R:

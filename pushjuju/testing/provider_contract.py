@@ -17,7 +17,7 @@ from typing import Protocol
 
 import pytest
 
-from pushjuju.core.constraint_rules import check
+from pushjuju.core.constraints import check
 from pushjuju.core.errors import AlreadyExists, NotFound
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.providers import (

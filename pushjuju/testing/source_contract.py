@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import Ask, Download, Held, HubError, Platform, StoreCharm
 from pushjuju.core.errors import PushjujuError
 from pushjuju.plugins.api.sources import CharmPlace, CharmStore

@@ -13,8 +13,7 @@ from collections.abc import Container, Iterator
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import StatusInfo
+from pushjuju.core.status import Life, StatusInfo
 from pushjuju.core.values import changed, dataclass
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import packed

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC
 from pushjuju.core.names import unit_tag
-from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
+from pushjuju.core.status import CHARM_STATUSES, Agent, Life, StatusKind
 from pushjuju.core.values import changed, dataclass
 from pushjuju.portable import loglevels
 from pushjuju.runner.remote.base.results import CHARM_GONE, KNOWN, is_quiet, named, plain_result

@@ -21,7 +21,6 @@ class Said:
     """What one sub-resolver answered.
 
     Attributes:
-        resolver: The name of the sub-resolver.
         text: The decision; or `goes on`, with effects if any, when the next sub-resolver is asked.
         decides: True when the answer is a decision.
     """
@@ -36,8 +35,6 @@ class Replayed:
     """A recorded decision and today's decision.
 
     Attributes:
-        kept: The decision of the record.
-        now: Today's decision from the recorded states.
         differences: A line for each value that differs; empty when the decisions are equal.
         said: Today's answers of the sub-resolvers, in their order, up to the one that decides.
         reconcile: The effects that would precede the decision; empty for recorded decisions.

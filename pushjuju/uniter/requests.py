@@ -90,11 +90,7 @@ class Refusal:
 
 
 class Waiting:
-    """The requests of one unit during one turn.
-
-    Attributes:
-        refused: The requests that this turn refused.
-    """
+    """The requests of one unit during one turn."""
 
     def __init__(self, requests: Iterable[Request] = ()) -> None:
         self._requests = {request.id: request for request in list(requests)[:AT_ONCE]}

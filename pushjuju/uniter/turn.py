@@ -15,10 +15,9 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import AGENT_INITIALISING, StatusKind, Workload, is_before_agent
+from pushjuju.core.status import AGENT_INITIALISING, Life, StatusKind, Workload, is_before_agent
 from pushjuju.core.values import changed, dataclass
 from pushjuju.portable.durations import parse_duration
 from pushjuju.services.entities.action import actions
@@ -321,7 +320,6 @@ def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
 
 
 def _text_of(view: View, decision: Decision) -> str:
-    """Return the record of a decision."""
     # The unit's row has the local state already, as exactly the text that the record needs.
     local = view.unit.state if view.unit.state != "{}" else None
     return record_text(view.local, view.remote, decision, local)

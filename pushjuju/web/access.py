@@ -7,7 +7,7 @@ from typing import Protocol
 from pushjuju.services.entities.basis import blocks, users
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.model import model_access
+from pushjuju.services.entities.model import models
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import Tx
 from pushjuju.web import errors
@@ -53,7 +53,7 @@ def permit(ctx: Context, method: Guarded, model: str) -> Model | None:
 
 def _model(tx: Tx, user: str, uuid: str) -> Model:
     found = tx.find(Model, "model_by_uuid", uuid=uuid)
-    if found is None or not model_access.may(tx, user, found, "read"):
+    if found is None or not models.may_access(tx, user, found, "read"):
         raise errors.denied()
     return found
 
@@ -63,4 +63,4 @@ def _has(tx: Tx, user: str, needs: Needs, model: Model | None) -> bool:
         return users.effective_level(tx, user, Kind.CONTROLLER) == SUPERUSER
     if model is None:
         return bool(users.effective_level(tx, user, Kind.CONTROLLER))
-    return needs is Needs.LOGIN or model_access.may(tx, user, model, _LEVELS[needs])
+    return needs is Needs.LOGIN or models.may_access(tx, user, model, _LEVELS[needs])

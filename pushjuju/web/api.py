@@ -6,18 +6,20 @@ import asyncio
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import WSCloseCode
 
 from pushjuju.core.errors import StoreError
-from pushjuju.web import call, errors, limits, login
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.web import call, errors, limits, login, messages
 from pushjuju.web.audit import AuditLog
 from pushjuju.web.limits import Attempts
 from pushjuju.web.login import LoggedIn, Logins
-from pushjuju.web.status_answers import StatusAnswers
+from pushjuju.web.messages import Encoded
+from pushjuju.web.pool import Pool
 from pushjuju.web.transport.staging import Staging
 from pushjuju.web.watch.hub import Hub
 from pushjuju.web.watch.watchers import Watchers
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pushjuju.web.pool import Pool
 
 _LOOK_S = 1.0  # seconds between checks whether connected users still have access
+_VALID_S = 1.0  # a status depends on the time, too: a machine is `down` after a while without contact
 
 
 class Api:
@@ -87,7 +90,6 @@ class Api:
         self.audit(ctx).refused(user)
 
     def new_watchers(self, connection: Member) -> Watchers:
-        """Return the watchers of a new connection."""
         return Watchers(self.hub, connection)
 
     def changed(self) -> None:
@@ -146,3 +148,33 @@ class Api:
         task = asyncio.create_task(connection.close(code, reason))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+
+
+class _Answer(NamedTuple):
+    text: Encoded
+    until: float
+
+
+class StatusAnswers:
+    """Reads statuses in a thread of its own, and keeps each for a second while nothing is written."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool.one_more()
+        self._version: tuple[int, int] | None = None
+        self._known: dict[Hashable, _Answer] = {}
+
+    async def answer(self, key: Hashable, read: Callable[[Context], object]) -> Encoded:
+        return await self._pool.run(lambda ctx: self._of(ctx, key, read))
+
+    def _of(self, ctx: Context, key: Hashable, read: Callable[[Context], object]) -> Encoded:
+        version, now = ctx.store.version(), time.monotonic()
+        valid = version == self._version
+        self._known = {name: item for name, item in self._known.items() if valid and item.until > now}
+        self._version = version
+        if key not in self._known:
+            self._known[key] = _Answer(Encoded(messages.dumped(read(ctx))), time.monotonic() + _VALID_S)
+        return self._known[key].text
+
+    async def close(self) -> None:
+        """End the thread."""
+        await self._pool.close()

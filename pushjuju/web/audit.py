@@ -106,12 +106,10 @@ class AuditLog:
         return to_iso(moment)
 
     def write(self, kind: str, line: Mapping[str, object]) -> None:
-        """Add a line."""
         text = messages.dumped({kind: line})
         self._handler.handle(logging.LogRecord("audit", logging.INFO, "", 0, text, None, None))
 
     def close(self) -> None:
-        """Close the file."""
         self._handler.close()
 
 

@@ -11,7 +11,7 @@ from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.services.entities.basis import blocks, users
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.model import jump_hosts, model_access
+from pushjuju.services.entities.model import jump_hosts, models
 from pushjuju.services.entities.relation import offers
 from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
@@ -30,7 +30,6 @@ class Call:
     Attributes:
         ctx: The controller, as the calling user.
         model: The model of the connection, or None on a controller connection.
-        version: The version of the facade.
         object: The id of a watcher, or empty.
     """
 
@@ -130,7 +129,7 @@ def reach(ctx: Context, uuid: str, level: str = "read") -> Model:
     """
     with ctx.store.read() as tx:
         found = tx.find(Model, "model_by_uuid", uuid=uuid)
-        if found is None or not model_access.may(tx, ctx.user, found, level):
+        if found is None or not models.may_access(tx, ctx.user, found, level):
             raise errors.denied()
         return found
 

@@ -2,6 +2,7 @@
 
 Both are in `api/` of the controller's directory, readable by the owner alone, and are made at the first
 start. The server certificate is renewed after two thirds of its time, or when the server gets an address.
+Clients that name a host of the operator's own certificate get that one: browsers know no private CA.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from pushjuju.core.errors import NotValid
 from pushjuju.store.files.private import private_dir, replace_text
-from pushjuju.web.own_certificate import OwnCertificate
 
 SERVER_NAMES = ("localhost", "juju-apiserver", "juju-mongodb", "anything")
 _CA_DAYS, _SERVER_DAYS = 3653, 825
@@ -46,7 +47,6 @@ class Certificates:
 
     @property
     def server(self) -> Path:
-        """The certificate of the server."""
         return self.folder / "server.pem"
 
     @property
@@ -59,7 +59,6 @@ def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:
     """Return the certificates of a controller; make those that are missing or too old.
 
     Args:
-        folder: The folder of the certificates.
         names: Host names and addresses of the server, in addition to Juju's own names.
     """
     found = Certificates(folder)
@@ -228,3 +227,52 @@ def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
 
 def _pem(certificate: x509.Certificate) -> str:
     return certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCertificate:
+    """The operator's own certificate with its chain, and its key, as PEM files."""
+
+    certificate: Path
+    key: Path
+
+    def names(self) -> list[str]:
+        """Return the DNS names of the certificate, in lower case.
+
+        Raises:
+            NotValid: The file is not a certificate with DNS names.
+        """
+        try:
+            found = x509.load_pem_x509_certificate(self.certificate.read_bytes())
+            known = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        except OSError as error:
+            raise NotValid(f"cannot read {self.certificate}: {error.strerror}") from error
+        except (ValueError, x509.ExtensionNotFound) as error:
+            raise NotValid(f"{self.certificate} is no PEM certificate with names") from error
+        return [name.lower() for name in known.get_values_for_type(x509.DNSName)]
+
+    def load(self, context: ssl.SSLContext) -> None:
+        """Load the certificate and its key.
+
+        Raises:
+            NotValid: The files cannot be read, or do not belong together.
+        """
+        try:
+            context.load_cert_chain(self.certificate, self.key)
+        except (OSError, ssl.SSLError) as error:
+            raise NotValid(f"{self.certificate} and {self.key} are no certificate and its key") from error
+
+    def serve_beside(self, usual: ssl.SSLContext, own: ssl.SSLContext) -> None:
+        """Make `usual` hand clients that ask for a name of this certificate over to `own`."""
+        names = self.names()
+        self.load(own)
+
+        def choose(socket: ssl.SSLObject, asked: str | None, _context: ssl.SSLContext) -> None:
+            if asked and _is_named(asked.lower(), names):
+                socket.context = own
+
+        usual.sni_callback = choose
+
+
+def _is_named(name: str, known: list[str]) -> bool:
+    return name in known or f"*.{name.partition('.')[2]}" in known

@@ -14,7 +14,7 @@ from pushjuju.core.errors import AlreadyExists
 from pushjuju.services.entities.basis import passwords
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.requests.user import passwords as requests
 from pushjuju.store import ssh_key
 from pushjuju.store.files.private import private_dir, replace_text
@@ -80,7 +80,7 @@ def _controller(ctx: Context, endpoints: list[str], ca: str) -> dict[str, Any]:
 def _models(ctx: Context, user: str) -> dict[str, Any]:
     """Return the controller's entry of models.yaml: the user's models. libjuju needs even an empty entry."""
     with ctx.store.read() as tx:
-        seen = [model for model in models.listed(tx) if model_access.level(tx, user, model)]
+        seen = [model for model in models.listed(tx) if models.access_level(tx, user, model)]
     found: dict[str, Any] = {"models": {m.qualified: {"uuid": m.uuid, "type": "iaas"} for m in seen}}
     current = ctx.controller.settings().get("current-model")
     return {**found, "current-model": current} if current in found["models"] else found

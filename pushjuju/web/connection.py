@@ -59,7 +59,6 @@ class Connection:
 
     @property
     def on(self) -> On:
-        """The kind of this connection."""
         return On.MODEL if self.model else On.CONTROLLER
 
     # --- reading ------------------------------------------------------------------------------------------
@@ -246,7 +245,6 @@ class Connection:
         self.watchers.stop_all()
 
     async def quiet(self) -> None:
-        """Wait until no request that changes something is under way."""
         await self._quiet.wait()
 
     # --- sending ------------------------------------------------------------------------------------------
@@ -268,5 +266,4 @@ class Connection:
             self._unsent -= size
 
     async def close(self, code: int = WSCloseCode.OK, reason: str = "") -> None:
-        """End the connection."""
         await self._socket.end(code, reason)

@@ -126,11 +126,7 @@ def told(error: BaseException) -> Error:
 
 
 def of_items(answer: Any, field: str = "") -> Iterator[Error]:
-    """Yield the errors of the items in the answer to a bulk call.
-
-    Args:
-        field: The name of the field that has the answer.
-    """
+    """Yield the errors of the items in the answer to a bulk call."""
     if isinstance(answer, list):
         for item in answer:
             yield from of_items(item, field)

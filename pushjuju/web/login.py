@@ -17,7 +17,7 @@ from pushjuju.services.entities.basis import passwords, users
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.model import model_access
+from pushjuju.services.entities.model import models
 from pushjuju.services.requests.user import passwords as requests
 from pushjuju.services.requests.user import tokens
 from pushjuju.services.views.listings import users as listing
@@ -208,7 +208,7 @@ def enter(ctx: Context, name: str, model: str = "") -> LoggedIn:
         found = tx.find(Model, "model_by_uuid", uuid=model) if model else None
         if model and found is None and level == users.LEVELS[Kind.CONTROLLER][-1]:
             raise errors.ApiError(f'unknown model: "{model}"', errors.MODEL_NOT_FOUND)
-        access = model_access.level(tx, name, found) if found else ""
+        access = models.access_level(tx, name, found) if found else ""
         added, is_enabled = created(tx, name), users.is_enabled(tx, name)
     if not is_enabled or not (access if model else level):
         raise errors.denied()
@@ -252,4 +252,4 @@ def still_in(ctx: Context, entered: LoggedIn) -> bool:
             return False
         if entered.model is None:
             return bool(users.effective_level(tx, entered.user, Kind.CONTROLLER))
-        return bool(model_access.level(tx, entered.user, entered.model))
+        return bool(models.access_level(tx, entered.user, entered.model))

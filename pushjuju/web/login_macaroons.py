@@ -85,7 +85,6 @@ class LoginMacaroons:
         return found if self._is_before(found.until) else None
 
     def discharge(self, caveat: str, demand: Demand) -> Macaroon:
-        """Return the discharge of a caveat."""
         return macaroons.mint(bytes.fromhex(demand.key), caveat.encode()).restricted(self._before(LIFETIME))
 
     def user(self, presented: Presented, kept: Callable[[str], str], *, at_login: bool = True) -> str:

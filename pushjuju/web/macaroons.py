@@ -51,7 +51,6 @@ class Macaroon:
     caveats: tuple[Caveat, ...] = ()
 
     def restricted(self, condition: str) -> Macaroon:
-        """Return the macaroon with one more condition."""
         added = Caveat(id=condition.encode())
         return replace(self, caveats=(*self.caveats, added), signature=_hash(self.signature, added.id))
 

@@ -133,7 +133,7 @@ KNOWN: Mapping[str, Known] = {
     "Client": Known("client", (6, 7, 8), On.MODEL),
     "Cloud": Known("cloud.cloud", (7,), On.CONTROLLER),
     "Controller": Known("controller", (11, 12), On.CONTROLLER),
-    "HighAvailability": Known("upkeep.high_availability", (2,), On.BOTH),
+    "HighAvailability": Known("controller", (2,), On.BOTH),
     "KeyManager": Known("key_manager", (1,), On.MODEL),
     "MachineManager": Known("machine_manager", (9, 10, 11), On.MODEL),
     "ModelConfig": Known("model_config", (3,), On.BOTH),
@@ -141,7 +141,7 @@ KNOWN: Mapping[str, Known] = {
     "ModelSummaryWatcher": Known("watchers", (1,), On.CONTROLLER),
     "ModelUpgrader": Known("upkeep.model_upgrader", (1,), On.CONTROLLER),
     "NotifyWatcher": Known("watchers", (1,), On.BOTH),
-    "Payloads": Known("upkeep.payloads", (1,), On.MODEL),
+    "Payloads": Known("resources", (1,), On.MODEL),
     "Pinger": Known("pinger", (1,), On.BOTH),
     "Resources": Known("resources", (3,), On.MODEL),
     "SSHClient": Known("upkeep.ssh_client", (4, 5), On.MODEL),
@@ -150,7 +150,7 @@ KNOWN: Mapping[str, Known] = {
     "Spaces": Known("network.spaces", (6,), On.MODEL),
     "Storage": Known("model_storage", (6, 7), On.MODEL),
     "StringsWatcher": Known("watchers", (1,), On.MODEL),
-    "Subnets": Known("network.subnets", (5,), On.MODEL),
+    "Subnets": Known("network.spaces", (5,), On.MODEL),
     "UserManager": Known("user_manager", (3,), On.CONTROLLER),
 }
 FACADES: dict[str, type[Facade]] = {}  # those whose modules are imported

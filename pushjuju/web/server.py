@@ -17,6 +17,7 @@ from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.services.requests.user import registration_string
 from pushjuju.web import certificates, limits
 from pushjuju.web.api import Api
+from pushjuju.web.certificates import OwnCertificate
 from pushjuju.web.connection import Connection
 from pushjuju.web.endpoints.backup_files import BackupFiles
 from pushjuju.web.endpoints.commands import Commands, RunCommand
@@ -29,7 +30,6 @@ from pushjuju.web.endpoints.traffic import Traffic
 from pushjuju.web.endpoints.transfers import Transfers, require_room
 from pushjuju.web.endpoints.uploads import Handler, Uploads
 from pushjuju.web.login_macaroons import LoginMacaroons
-from pushjuju.web.own_certificate import OwnCertificate
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site
 from pushjuju.web.pool import Pool

@@ -14,11 +14,6 @@ def text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def stored(since: str) -> str:
-    """Return a time of the store in the form of the wire, which is the form of the store."""
-    return since
-
-
 def read(text: str) -> datetime:
     """Read a time of the wire.
 

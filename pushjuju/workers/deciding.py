@@ -32,7 +32,6 @@ def of_overview(ctx: Context, model: str, units: Sequence[str]) -> Sequence[Reas
 
 
 def document(found: decisions.Decided, again: Replayed) -> Struct:
-    """Return the document of a repeated decision."""
     return Struct(
         {
             **struct(subject=found.subject, unit=found.unit, operation=found.operation, hook=found.title),

@@ -21,7 +21,6 @@ class Contact:
 
     Attributes:
         result: ok, failed or unreachable.
-        begun: When the contact began.
         sent: Bytes to the machine, without what SSH adds to them.
         received: Bytes from the machine.
         runs: How long each hook and action ran, in seconds.
@@ -51,7 +50,6 @@ class Outcome:
         reason: Why the worker waits, for users; "" after a failure.
         problems: The failures of the work.
         routine: True when the worker is due only for the next update-status.
-        contacts: The contacts with the machine.
         overtaken: True when the machine knew a later lease.
     """
 
@@ -76,7 +74,6 @@ def problem_of(error: PushjujuError) -> Problem:
 
 
 def of_unit(unit: str, error: PushjujuError) -> Problem:
-    """Return an error as a problem of a unit."""
     found = problem_of(error)
     subject = Subject("unit", unit)
     return found if found.subject == subject else Problem.of(subject, found.text, found.hint)

@@ -55,7 +55,6 @@ def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> 
 
 
 def host_keys_of(ctx: Context, model: str) -> HostKeys:
-    """Return the host keys of a model."""
     return host_keys.of(ctx, model)
 
 

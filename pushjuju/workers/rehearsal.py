@@ -10,9 +10,8 @@ from dataclasses import field
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
-from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.status import Agent, Life, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.storage_types import StorageMade, StorageSeen
 from pushjuju.services.entities.action import actions

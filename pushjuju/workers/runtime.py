@@ -205,7 +205,6 @@ class Runtime:
         return self._providers[key]
 
     def cloud_type(self, model: str) -> str:
-        """Return the type of a model's cloud."""
         with self.ctx.read(model) as tx:
             return models.get(tx).cloud_type
 
@@ -306,7 +305,6 @@ class Runtime:
         return session
 
     def opening(self, machine: Machine) -> AbstractAsyncContextManager[MachineSession]:
-        """Return a context manager that opens a session with a machine."""
         options: dict[str, object] = {"owner": self.owner_of(machine)}
         if (recall := lost_results.seconds(self.ctx, machine)) is not None:
             options["recall"] = recall

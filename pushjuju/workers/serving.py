@@ -8,7 +8,8 @@ import signal
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 from pushjuju import __version__
 from pushjuju.core.clock import SystemClock
@@ -17,10 +18,11 @@ from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis import notices
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import processes
+from pushjuju.store.db import Store
+from pushjuju.store.engine import Wakes
 from pushjuju.workers.background import only_one
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Tell, silent
-from pushjuju.workers.waking import Waking
 
 if TYPE_CHECKING:
     from pushjuju.workers.counts import Counts
@@ -29,6 +31,7 @@ LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
 _DRAIN_LOOK_S = 1.0
 _APART_S = 2.0  # seconds between two clocks that are worth a warning
+_AGAIN_S = 5.0  # seconds until the next try to listen, while the store cannot be reached
 
 
 class Drained(Exception):
@@ -236,3 +239,48 @@ async def _serve_until_idle(
         if not Driver(ctx).anything_due():
             return True
     return True
+
+
+class Waking:
+    """Calls a function whenever other processes have made work due, for the time of a `with` block."""
+
+    def __init__(self, store: Store, wake: Callable[[], None]) -> None:
+        self._store = store
+        self._wake = wake
+        self._wakes: Wakes | None = None
+        self._again: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> Self:
+        self._listen()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._again is not None:
+            self._again.cancel()
+        self._end()
+
+    def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            self._wakes = self._store.engine.wakes()
+        except StoreError:  # the driver tells of it
+            self._again = loop.call_later(_AGAIN_S, self._listen)
+            return
+        if self._wakes is not None:
+            loop.add_reader(self._wakes.fileno(), self._hear)
+
+    def _hear(self) -> None:
+        heard = self._wakes.heard() if self._wakes is not None else False
+        if heard is None:
+            self._end()
+            self._again = asyncio.get_running_loop().call_later(_AGAIN_S, self._listen)
+        if heard is not False:
+            self._wake()
+
+    def _end(self) -> None:
+        if self._wakes is not None:
+            asyncio.get_running_loop().remove_reader(self._wakes.fileno())
+            self._wakes.close()
+        self._wakes = None

@@ -15,7 +15,7 @@ from pushjuju.core.values import changed
 from pushjuju.store.db import Store
 from pushjuju.store.queue import WorkQueue, machine_key, touch
 from pushjuju.store.statements import queries
-from pushjuju.workers.waking import Waking
+from pushjuju.workers.serving import Waking
 from tests.bench.figures import Report
 from tests.unit.store.conftest import MODEL
 

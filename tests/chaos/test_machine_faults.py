@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.plugins.firewalls.nftables import ruleset
+from pushjuju.plugins.firewalls.nftables import firewall
 from pushjuju.plugins.providers.local import machines
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.machine.machines import STOPPED
@@ -173,7 +173,7 @@ async def test_reboot_while_the_firewall_is_put_in_place(world: RealController) 
     model_config.set_firewall_rule(world.ctx, world.uuid, "ssh", ["192.0.2.0/24"])
     assert (await world.settle()).problems == ()
     assert machine.run("cat", "/rebooted") == "yes\n"
-    assert "192.0.2.0/24" in machine.run("nft", "list", "table", "inet", ruleset.TABLE)
+    assert "192.0.2.0/24" in machine.run("nft", "list", "table", "inet", firewall.TABLE)
 
 
 async def test_reboot_of_a_machine_at_rest_runs_start_again(world: RealController) -> None:

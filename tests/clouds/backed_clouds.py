@@ -19,8 +19,8 @@ from pushjuju.plugins.providers import libcloud
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
-from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.kinds import KINDS
+from pushjuju.plugins.providers.libcloud.opening import SecurityGroups
 from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 from tests.clouds.disks import Disks
 from tests.clouds.standing import Standing

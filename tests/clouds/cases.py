@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import check
+from pushjuju.core.constraints import check
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.firewall import IngressRule, MachineRules
 from pushjuju.core.model.ports import PortRange

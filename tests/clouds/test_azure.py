@@ -19,7 +19,7 @@ from pushjuju.plugins.api.firewalls import GuardedMachine
 from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.opening import SecurityGroups
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
 from tests.clouds.cases import MODEL, OTHER, CloudBench, CloudCases
 from tests.clouds.fake_azure import (

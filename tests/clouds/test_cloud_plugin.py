@@ -17,10 +17,9 @@ from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding
-from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
-from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding, Identity
 from pushjuju.plugins.providers.libcloud.kinds import KINDS
+from pushjuju.plugins.providers.libcloud.opening import SecurityGroups
 from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 from tests.clouds import test_openstack
 from tests.clouds.cases import MODEL

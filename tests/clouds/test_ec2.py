@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import check
+from pushjuju.core.constraints import check
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.firewall import IngressRule, MachineRules
 from pushjuju.core.model.ports import PortRange
@@ -33,11 +33,10 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.calls import Calls
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import open_adapter
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+from pushjuju.plugins.providers.libcloud.drivers.adapter import MODEL_TAG, Site
 from pushjuju.plugins.providers.libcloud.drivers.amazon import ec2_api, ec2_network
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2 import Ec2
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
-from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.opening import SecurityGroups
 from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.crowd import start_twenty
 from tests.clouds.ec2_proxy import Ec2Proxy

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.providers.libcloud.drivers.adapter import MODEL_TAG
 from pushjuju.plugins.providers.libcloud.drivers.amazon import ebs, ec2_api, ec2_network
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 from tests.charms.client import HELLO, Client
 from tests.charms.conftest import client, local_cloud  # noqa: F401
 from tests.charms.test_storage import DATA, make_charm, rows, states

@@ -18,7 +18,7 @@ from pushjuju.plugins.api.clouds import CloudSpec, Credential
 from pushjuju.plugins.api.firewalls import GuardedMachine
 from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.api.targets import ScriptResult
-from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.opening import SecurityGroups
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
 from tests.clouds.cases import KEY as LOGIN
 from tests.clouds.cases import MODEL, CloudBench, CloudCases

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import check
+from pushjuju.core.constraints import check
 from pushjuju.core.errors import (
     CredentialInvalid,
     NotFound,

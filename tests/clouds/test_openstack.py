@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import check
+from pushjuju.core.constraints import check
 from pushjuju.core.errors import Conflict, CredentialInvalid, NotFound, NotValid, ProviderError
 from pushjuju.core.firewall import IngressRule, MachineRules
 from pushjuju.core.model.ports import PortRange
@@ -18,7 +18,7 @@ from pushjuju.plugins.api.clouds import CloudSpec, Credential
 from pushjuju.plugins.api.firewalls import GuardedMachine
 from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.api.targets import ScriptResult
-from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.opening import SecurityGroups
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
 from tests.clouds.cases import MODEL, CloudBench, CloudCases
 from tests.clouds.fake_openstack import APP_ID, APP_SECRET, PASSWORD, PROJECT, FakeOpenStack

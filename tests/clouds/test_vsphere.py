@@ -21,7 +21,7 @@ from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import endpoint, reason
-from pushjuju.plugins.providers.libcloud.vspherestorage import VsphereStorage
+from pushjuju.plugins.providers.libcloud.volumes import VsphereStorage
 from tests.clouds.cases import MODEL, CloudBench, CloudCases
 from tests.clouds.fake_vsphere import PASSWORD, USER, FakeVsphere, failed
 from tests.clouds.httpfake import Answer

@@ -16,7 +16,7 @@ import pytest
 from pushjuju.charms.archive.reader import read_charm
 from pushjuju.cli.commands.charm.mirror import make_server
 from pushjuju.core import children
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import Platform
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.plugins.api.sources import CharmPlace, CharmStore, SourceServices

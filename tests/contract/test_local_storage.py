@@ -13,7 +13,7 @@ from pushjuju.core.errors import Conflict, NotValid, ProviderError
 from pushjuju.core.storage import Kind
 from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.providers.local import volumes
-from pushjuju.plugins.providers.local.storage import LocalStorage
+from pushjuju.plugins.providers.local.opening import LocalStorage
 from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.provider_contract import MODEL

@@ -24,7 +24,6 @@ _MOVES = "where this client is"
 _READS = "one thing is looked up, without a document"
 # Function of another room of services -> why commands call it. This list only shrinks.
 ALLOWED = {
-    "architectures.own_arch": _CHARM,
     "charm_build.is_source": _CHARM,
     "charm_places.bring": _CHARM,
     "charm_places.built": _CHARM,
@@ -32,6 +31,7 @@ ALLOWED = {
     "charm_places.kind_of": _CHARM,
     "clouds.auth_types": _READS,
     "clouds.kind_of": _READS,
+    "constraints.own_arch": _CHARM,
     "logs.newest": _READS,
     "logs.newest_first": _READS,
     "logs.pages_after": _READS,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pushjuju.charms.hub import catalogue, wire
 from pushjuju.cli.commands.charm import charm_table
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import Ask, StoreCharm
 from pushjuju.core.errors import PushjujuError
 from pushjuju.plugins.api.sources import SourceServices

@@ -12,8 +12,7 @@ from pushjuju.cli.terminal import log_lines
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
 from pushjuju.cli.terminal.paint import harmless
-from pushjuju.cli.terminal.table import heads, message
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, message
 from pushjuju.core.errors import PushjujuError
 from pushjuju.store.rows.records import LogRecord
 from tests.fuzz.hostile import fuzz

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.hook import replay_table, run_table
+from pushjuju.cli.commands.hook import replay, run_table
 from pushjuju.cli.commands.plan import plan_table
 from pushjuju.cli.commands.plan.planned import Plan
 from pushjuju.cli.commands.program import controller
-from pushjuju.cli.commands.relation import relation_table
-from pushjuju.cli.commands.status import reason_table
+from pushjuju.cli.commands.relation import show_relation
+from pushjuju.cli.commands.status import explain
 from pushjuju.cli.terminal.output import render
 from pushjuju.core.status import StatusInfo
 from pushjuju.portable.gotypes import Struct
@@ -64,8 +64,8 @@ def test_show_relation(golden: Golden) -> None:
         id=4, key="web:db db:server", scope="global", life="alive", suspended=True,
         status=StatusInfo(status="suspended", message="maintenance", since=NINE), sides=[db, web],
     )  # fmt: skip
-    document = relation_table.relation_document(view)
-    compare(golden, "show-relation", document, relation_table.relation_table(document))
+    document = show_relation.relation_document(view)
+    compare(golden, "show-relation", document, show_relation.show_table(document))
 
 
 def test_hooks(golden: Golden) -> None:
@@ -127,8 +127,8 @@ def test_explain(golden: Golden) -> None:
         Struct({"subject": "web", "doing": "1 idle", "leader": "web/0"}),
         Struct({"subject": "machine 0", "doing": "at rest"}),
     ]  # fmt: skip
-    compare(golden, "explain", entries, reason_table.reasons(entries, wide=True))
-    golden("own/explain-all.txt", reason_table.reasons(entries))
+    compare(golden, "explain", entries, explain.reasons(entries, wide=True))
+    golden("own/explain-all.txt", explain.reasons(entries))
 
 
 def test_replay(golden: Golden) -> None:
@@ -138,7 +138,7 @@ def test_replay(golden: Golden) -> None:
     kept["decision"] = {"answer": "idle", "reason": "of old", "badge": "core"}
     found = Decided(subject="3f2a", unit="web/0", record=kept, operation="3f2a", title="config-changed")
     document = deciding.document(found, decided_again(kept))
-    compare(golden, "replay", document, replay_table.text(document))
+    compare(golden, "replay", document, replay.text(document))
 
 
 def test_controller_processes(golden: Golden) -> None:

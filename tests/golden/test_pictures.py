@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.status import timeline_table
+from pushjuju.cli.commands.status import timeline as timeline_table
 from pushjuju.services.pictures import formats, timeline, timeline_svg
 from tests.world import known_models
 from tests.world.printed import NINE, Golden

@@ -10,9 +10,8 @@ from typing import Any
 
 from pushjuju.cli.commands.status.status_formats import FORMATS, formatters
 from pushjuju.cli.commands.status.status_tabular import tabular
-from pushjuju.cli.terminal.output import render
+from pushjuju.cli.terminal.output import json_tinted, render, yaml_tinted
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.tinted import json_tinted, yaml_tinted
 from tests.world.printed import Golden
 
 EMPTY: dict[str, Any] = {

@@ -15,12 +15,12 @@ from pushjuju.cli.commands.cloud import cloud_table
 from pushjuju.cli.commands.config import config_table
 from pushjuju.cli.commands.controller import controller_table
 from pushjuju.cli.commands.credential import credential_table
-from pushjuju.cli.commands.machine import machine_formats
+from pushjuju.cli.commands.machine import machine_table
 from pushjuju.cli.commands.model import model_table
-from pushjuju.cli.commands.program import doctor_table, plugin_table
-from pushjuju.cli.commands.status import history_table
+from pushjuju.cli.commands.program import doctor, plugins
+from pushjuju.cli.commands.status import show_status_log
 from pushjuju.cli.commands.storage import storage_table
-from pushjuju.cli.commands.unit import unit_document
+from pushjuju.cli.commands.unit import show_unit
 from pushjuju.cli.terminal import log_lines, times
 from pushjuju.cli.terminal.output import render
 from pushjuju.core.clock import to_iso
@@ -137,16 +137,16 @@ ENTRIES = [
 
 
 def test_show_status_log(golden: Golden) -> None:
-    golden("tables/history.txt", history_table.formatters(utc=False)["tabular"](ENTRIES))
+    golden("tables/history.txt", show_status_log.formatters(utc=False)["tabular"](ENTRIES))
     assert (
-        history_table.formatters(utc=True)["tabular"](ENTRIES)
+        show_status_log.formatters(utc=True)["tabular"](ENTRIES)
         .splitlines()[1]
         .startswith("2025-03-01 09:00:01Z  ")
     )
-    assert history_table.formatters(utc=False)["json"](ENTRIES[1:]) == (
+    assert show_status_log.formatters(utc=False)["json"](ENTRIES[1:]) == (
         '[{"status":"active","message":"Primary","since":"2025-03-01T09:00:40Z","type":"workload"}]\n'
     )
-    assert history_table.formatters(utc=False)["yaml"](ENTRIES[1:]) == (
+    assert show_status_log.formatters(utc=False)["yaml"](ENTRIES[1:]) == (
         "- status: active\n  message: Primary\n  since: 2025-03-01T09:00:40Z\n  type: workload\n"
     )
 
@@ -177,11 +177,13 @@ def test_storage(golden: Golden) -> None:
 
 
 def test_machines(shop: ModuleType, golden: Golden) -> None:
-    document = machine_formats.document(shop.DOCUMENT)
-    golden("tables/machines.txt", machine_formats.formatters()["tabular"](document))
-    assert list(machine_formats.document(shop.DOCUMENT, ["3", "7", "2/lxd/0"])["machines"]) == ["3"]
+    document = machine_table.machines_document(shop.DOCUMENT)
+    golden("tables/machines.txt", machine_table.formatters()["tabular"](document))
+    assert list(machine_table.machines_document(shop.DOCUMENT, ["3", "7", "2/lxd/0"])["machines"]) == ["3"]
     assert (
-        machine_formats.formatters()["tabular"](machine_formats.document(shop.DOCUMENT, ["7"])).count("\n")
+        machine_table.formatters()["tabular"](machine_table.machines_document(shop.DOCUMENT, ["7"])).count(
+            "\n"
+        )
         == 1
     )
 
@@ -326,15 +328,15 @@ UNIT: dict[str, Any] = {
 
 
 def test_show_unit_json_has_a_local_unit_everywhere() -> None:
-    shown = json.loads(unit_document.show_unit("json", {"web/0": UNIT}))["web/0"]["relation-info"]
+    shown = json.loads(show_unit.unit_text("json", {"web/0": UNIT}))["web/0"]["relation-info"]
     assert shown[0]["local-unit"] == {"in-scope": False, "data": None}
     assert list(shown[1])[-1] == "related-units"
-    assert "local-unit" not in unit_document.show_unit("yaml", {"web/0": UNIT})
+    assert "local-unit" not in show_unit.unit_text("yaml", {"web/0": UNIT})
 
 
 def test_show_unit_keeps_the_relations_that_say_something() -> None:
     def ids(**flags: Any) -> list[int]:
-        found = unit_document.select_relations(UNIT, **flags)
+        found = show_unit.select_relations(UNIT, **flags)
         return [entry["relation-id"] for entry in found.get("relation-info", ())]
 
     assert ids() == [1, 2]
@@ -342,13 +344,13 @@ def test_show_unit_keeps_the_relations_that_say_something() -> None:
     assert ids(related_unit="log/1") == [1, 2]
     assert ids(application_only=True) == [1, 2, 3]
     assert ids(application_only=True, endpoint="log") == [2]
-    chosen = unit_document.select_relations(UNIT, related_unit="log/1")["relation-info"][1]["related-units"]
+    chosen = show_unit.select_relations(UNIT, related_unit="log/1")["relation-info"][1]["related-units"]
     assert list(chosen) == ["log/1"]
 
 
 def test_show_unit_of_a_related_unit_leaves_out_the_unit_itself() -> None:
     peers = {"endpoint": "ring", "local-unit": {"in-scope": True, "data": {"a": "1"}}, "related-units": {}}
-    found = unit_document.select_relations({"relation-info": [peers]}, related_unit="log/1")
+    found = show_unit.select_relations({"relation-info": [peers]}, related_unit="log/1")
     assert "relation-info" not in found
 
 
@@ -383,11 +385,9 @@ def test_stored_times(monkeypatch: pytest.MonkeyPatch, zone: str, *, utc: bool) 
 
 
 def test_own_listings() -> None:
-    shown = plugin_table.plugins(
-        [{"name": "x", "version": "1", "api": "1.0", "hooks": ["pushjuju_user_data"]}]
-    )
+    shown = plugins.table([{"name": "x", "version": "1", "api": "1.0", "hooks": ["pushjuju_user_data"]}])
     assert shown == "Plugin  Version  API  Hooks      Message\nx       1        1.0  user_data\n"
-    found = doctor_table.findings(
+    found = doctor.findings(
         [{"subject": "nspawn", "level": "error", "message": "missing", "fix": "apt install x"}]
     )
     assert found == "Subject  Level  Message\nnspawn   error  missing\n                -> apt install x\n"

@@ -21,7 +21,7 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.charm import payloads
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import new_models
+from pushjuju.services.entities.model import models
 from pushjuju.services.requests.controller import new_controllers
 from pushjuju.services.requests.model import add_model
 from pushjuju.store.datadir import DataDir
@@ -90,7 +90,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         return f"00000000-0000-4000-8000-{next(numbers):012}"
 
     with pytest.MonkeyPatch.context() as patch, in_utc(patch):
-        for module in (new_controllers, new_models, add_model, machines):
+        for module in (new_controllers, models, add_model, machines):
             patch.setattr(module, "new_uuid", numbered)
         patch.setattr(SystemClock, "now", lambda _self: NINE)
         patch.setattr(drive, "settle", lambda *_args, **_more: None)

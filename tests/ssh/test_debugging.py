@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.ssh import debug_session
+from pushjuju.cli.commands.ssh import debug_start
 from tests.terminal import Terminal, terminal
 
 from .conftest import Machine, hook_op, lines, logs, until
@@ -36,7 +36,7 @@ class Debugger:
 
     def open(self, *names: str, kind: str = "hooks", at: str = "", path: str = "") -> None:
         """Open the session in the terminal."""
-        script = debug_session.script(
+        script = debug_start.debug_script(
             "web/0", names, kind=kind, at=at, machine="0", base=str(self.machine.base)
         )
         env = {"PATH": path or os.environ["PATH"], "HOME": str(self.machine.root)}

@@ -16,8 +16,7 @@ from typing import Any, Self
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.clock import FakeClock, to_iso
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, Life, MachineStatus, StatusKind
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Answer, Decision, Effect, EffectKind, Operation, OperationName
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.naming import hook_name

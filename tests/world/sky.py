@@ -14,8 +14,7 @@ from typing import Any
 
 from pushjuju.core import errors
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import ConstraintRules, Constraints
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.clouds import Attr, CloudSpec, Credential, ProviderType, Reached
 from pushjuju.plugins.api.findings import Finding

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import ORDER, Constraints
+from pushjuju.core.constraints import ORDER, ConstraintRules, Constraints
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.clouds import Attr, CloudSpec, ProviderType

@@ -268,12 +268,7 @@ def _bases(project: Mapping[str, Any], report: Report) -> Iterator[dict[str, obj
 
 
 def targets(label: str, entry: Any, base: Any, report: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield the (OS, channel, architecture)s for which a platform is built.
-
-    Args:
-        label: The platform's key in `platforms`.
-        base: The project's `base`.
-    """
+    """Yield the (OS, channel, architecture)s for which a platform is built."""
     given = entry.get("build-for") if isinstance(entry, dict) else None
     texts = [given] if isinstance(given, str) else given if isinstance(given, list) and given else [label]
     for text in map(str, texts):

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pushjuju import JUJU_VERSION
 from pushjuju.charms.format.coerce import Report
-from pushjuju.charms.values.model import Composite, Feature
+from pushjuju.charms.format.extras import check_profile
+from pushjuju.charms.values.model import Charm, Composite, Feature
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import regex
 from pushjuju.portable.quote import quote
@@ -167,3 +169,21 @@ def _unmet_names(items: Sequence[Expression], features: Mapping[str, Version | N
             yield from _unmet_names([part for part in item.items if not _holds(part, features)], features)
         else:
             yield item.name
+
+
+def check_features(charm: Charm, *, juju_version: str = JUJU_VERSION) -> None:
+    """Check the LXD profile, the assumed features and the minimum Juju version of a charm.
+
+    Args:
+        charm: The charm to deploy or to refresh to.
+
+    Raises:
+        NotValid: The model does not offer what the charm asks for; the message is Juju's.
+    """
+    if charm.lxd_profile:
+        try:
+            check_profile(charm.lxd_profile)
+        except NotValid as error:
+            raise NotValid(f"validating lxd profile: {error.message}", detail=error.detail) from None
+    check_assumes(charm.meta.assumes, model_features(juju_version))
+    check_min_version(charm.meta.min_juju_version, juju_version)

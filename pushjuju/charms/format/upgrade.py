@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from pushjuju import JUJU_VERSION
+from pushjuju.charms.format.assumes import check_features
 from pushjuju.charms.format.config import parse_settings, with_trust
-from pushjuju.charms.format.features import check_features
 from pushjuju.charms.values.endpoints import Side, implements
 from pushjuju.charms.values.model import Charm, Endpoint, Role, StorageMeta
 from pushjuju.core.base import Base
@@ -42,7 +42,6 @@ class UpgradeFacts:
         switch: True with `--switch`: the new charm may have another name.
         force: True with `--force`.
         force_base: True with `--force-base`.
-        juju_version: The Juju version of the model.
     """
 
     application: str

@@ -167,7 +167,6 @@ class _Builder:
         self._total = 0
 
     def feed(self, event: Any) -> None:
-        """Process one event."""
         line = event.start_mark.line + 1
         match type(event).__name__:
             case "ScalarEvent":
@@ -299,7 +298,6 @@ class _Marker(_Builder):
         return Document(root=self.root, marks=self._marks, line=self._line, doubled=tuple(self._doubled))
 
     def feed(self, event: Any) -> None:
-        """Process one event."""
         if type(event).__name__ == "DocumentStartEvent":
             self._line = event.start_mark.line + 1
         super().feed(event)

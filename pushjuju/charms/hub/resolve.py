@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from pushjuju.charms.hub.wire import INVALID_BASE, NO_REVISION, Fault
 from pushjuju.charms.values.charm_bases import DEFAULT_LTS
-from pushjuju.core.base import RISKS
-from pushjuju.core.channel import LATEST, Channel
+from pushjuju.core.base import LATEST, RISKS, Channel
 from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm
 
 Send = Callable[[Sequence[Ask]], Sequence[StoreCharm | Fault]]

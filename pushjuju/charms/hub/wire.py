@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import CHARM, Ask, Download, HubError, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass, regex
@@ -58,7 +58,6 @@ class Fault:
     bases: tuple[Platform, ...] = ()
 
     def error(self, prefix: str = "") -> HubError:
-        """Return the fault as an error."""
         detail = self.original if self.original != self.message else ""
         return HubError(prefix + self.message, reason=self.code, detail=detail)
 
@@ -228,7 +227,6 @@ def download(item: Mapping[str, Any], what: str, *, secure: bool) -> Download:
 
 
 def resources(listed: Any, *, secure: bool) -> Iterable[StoreResource]:
-    """Yield the resources in a store's list."""
     for item in listed if isinstance(listed, list) else ():
         if not isinstance(item, dict):
             continue

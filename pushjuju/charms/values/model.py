@@ -268,7 +268,6 @@ class Charm:
 
     @property
     def name(self) -> str:
-        """The name in the metadata."""
         return self.meta.name
 
     def bases(self) -> tuple[Base, ...]:

@@ -54,7 +54,6 @@ class Problems:
         self.warnings: list[str] = []
 
     def add(self, file: str, text: str, *, key: str = "") -> None:
-        """Add a problem."""
         self.found.append(Problem(file=file, key=key, text=text))
 
     def take(self, error: InvalidCharm) -> None:

@@ -41,7 +41,6 @@ class Root(click.Group):
         self._modules = registry.words()
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the words of all commands."""
         return sorted(self._modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> Command | None:  # noqa: ARG002 - click's

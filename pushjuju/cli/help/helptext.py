@@ -157,6 +157,5 @@ def _markdown_flag(spec: FlagSpec) -> str:
 
 
 def markdown_index(names: list[str], *, url: str = "") -> str:
-    """Return the index of the commands in Markdown."""
     lines = "".join(f"{number}. [{name}]({url}#{name})\n" for number, name in enumerate(names, 1))
     return f"# Index\n{lines}---\n\n"

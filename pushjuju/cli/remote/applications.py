@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.archive import bundles
 from pushjuju.charms.format import yamlload
-from pushjuju.charms.format.arguments import ArgumentKind
-from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.format.url import ArgumentKind, parse_url
 from pushjuju.cli.commands.application import deploying
 from pushjuju.cli.commands.config import config as config_command
 from pushjuju.cli.commands.config import config_arguments
@@ -161,11 +160,7 @@ def _yaml(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def _of_file(options: DeployOptions, name: str) -> dict[str, Any]:
-    """Return the settings of the file of `--config`.
-
-    Raises:
-        NotValid: The file has no settings of the application.
-    """
+    """Return the settings of the file of `--config`."""
     if options.config_file is None:
         return {}
     own = yamlload.load(options.config_file, text_keys=3)

@@ -16,7 +16,6 @@ class Call:
     """What a remote form gets.
 
     Attributes:
-        command: The command of the command line.
         values: The values of all flags of the command line.
         args: The positional arguments, which the command itself has checked.
         flags: An object with the values of the command's flags.

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def add_unit(call: Call) -> None:
-    """Add units."""
     with call.target.opened() as (connection, _):
         params = {
             "application": call.args[0],
@@ -37,7 +36,6 @@ def add_unit(call: Call) -> None:
 
 
 def remove_unit(call: Call) -> None:
-    """Remove units."""
     forced = removals.force(force=call.flags.force, no_wait=call.flags.no_wait)
     with call.target.opened() as (connection, _):
         remove = partial(_destroy_units, connection, forced, call.flags.destroy_storage)
@@ -60,7 +58,6 @@ def _destroy_units(
 
 
 def remove_application(call: Call) -> None:
-    """Remove applications."""
     forced = removals.force(force=call.flags.force, no_wait=call.flags.no_wait)
     with call.target.opened() as (connection, _):
         remove = partial(_destroy_applications, connection, forced, call.flags.destroy_storage)
@@ -91,7 +88,6 @@ def _destroy_applications(
 
 
 def remove_machine(call: Call) -> None:
-    """Remove machines."""
     forced = removals.force(force=call.flags.force, no_wait=call.flags.no_wait)
     ids = [values.machine_id(arg) for arg in call.args]
     with call.target.opened() as (connection, _):

@@ -24,7 +24,6 @@ def controller_config(call: Call) -> None:
 
 
 def secret_backends(call: Call) -> None:
-    """List the backends for secrets."""
     document = _backends(call, [])
     if call.cli.output.form == "tabular":
         return call.cli.output.text(secret_table.backends_table(document))
@@ -32,7 +31,6 @@ def secret_backends(call: Call) -> None:
 
 
 def show_secret_backend(call: Call) -> None:
-    """Show a backend."""
     call.cli.output.text(secret_table.backends(call.cli.output.form, _backends(call, [call.args[0]])))
 
 

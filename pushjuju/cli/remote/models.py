@@ -7,7 +7,7 @@ from typing import Any
 from pushjuju.cli.commands.model import model_table as formatters
 from pushjuju.cli.commands.model.list_models import tell_none
 from pushjuju.cli.commands.model.model_removal import force_of, storage_fate
-from pushjuju.cli.commands.model.model_times import with_times
+from pushjuju.cli.commands.model.model_table import with_times
 from pushjuju.cli.remote.call import Call
 from pushjuju.cli.syntax import values
 from pushjuju.cli.work import session
@@ -18,7 +18,6 @@ from pushjuju.core.errors import NotFound
 
 
 def models(call: Call) -> None:
-    """List the models of the controller."""
     account = call.target.account
     with call.target.controller() as connection:
         found = targets.summaries(
@@ -78,7 +77,6 @@ def _counts(item: dict[str, Any]) -> formatters.Counts:
 
 
 def add_model(call: Call) -> None:
-    """Create a model."""
     account = call.target.account
     with call.target.controller() as connection:
         cloud, region = _place(connection, "".join(call.args[1:]))

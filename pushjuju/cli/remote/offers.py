@@ -15,7 +15,6 @@ from pushjuju.portable.names import is_application
 
 
 def offer(call: Call) -> None:
-    """Offer endpoints of an application."""
     wanted, application, endpoints = offer_command.parts_of(call.args[0])
     name = call.args[1] if len(call.args) > 1 else application
     with call.target.controller() as connection:

@@ -6,8 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pushjuju.charms.format.arguments import ArgumentKind
-from pushjuju.charms.format.url import name_in
+from pushjuju.charms.format.url import ArgumentKind, name_in
 from pushjuju.cli.commands.application import refreshing
 from pushjuju.cli.remote.call import Call
 from pushjuju.client import charms

@@ -39,7 +39,6 @@ def _removal(connection: Connection, name: str, *, force: bool, dry_run: bool) -
 
 
 def move_to_space(call: Call) -> None:
-    """Move subnets to a space."""
     name, cidrs = name_and_cidrs(call.args, optional=False)
     with call.target.opened() as (connection, _), failing_to(f"cannot update space {quote(name)}"):
         item = {
@@ -58,7 +57,6 @@ def move_to_space(call: Call) -> None:
 
 
 def _subnet(connection: Connection, cidr: str) -> str:
-    """Return the tag of a subnet."""
     (found,) = connection.each("Subnets", "SubnetsByCIDR", {"cidrs": [cidr]})
     if not found.get("subnets"):
         raise NotFound(f"subnet {quote(cidr)} not found", hint="pushjuju subnets")

@@ -110,7 +110,6 @@ class Command(click.Command):
     """A command: its names, flags, help texts and function.
 
     Attributes:
-        aliases: Other names of the command.
         usage: The positional arguments, as the help shows them.
         summary: One line.
         see_also: Names of related commands.

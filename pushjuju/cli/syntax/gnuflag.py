@@ -136,7 +136,6 @@ class FlagSet:
         """Parse a command line.
 
         Args:
-            words: The words after the command.
             interspersed: Whether flags may follow the first positional argument.
             start: Values of the global flags in front of the command.
 

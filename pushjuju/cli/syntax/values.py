@@ -221,7 +221,6 @@ def machine_placement(text: str) -> Placement | None:
 
 
 def machine_id(text: str) -> str:
-    """Return the argument as a machine id."""
     if not is_machine(text):
         raise UsageError(f'invalid machine id "{text}"')
     return text

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TextIO
 
-from pushjuju.cli.terminal import downloads
 from pushjuju.cli.terminal.paint import RED, YELLOW, colours_on, escape, harmless, paint
 from pushjuju.core.errors import Aborted, PushjujuError
 
@@ -85,9 +84,9 @@ class Console:
             self.stderr.flush()
             return self.stdin.readline().strip()
 
-    def downloading(self, what: str) -> downloads.Download:
+    def downloading(self, what: str) -> Download:
         """Return a context manager that shows a download; call its value with present and total bytes."""
-        return downloads.Download(self.stderr, what, quiet=self.quiet)
+        return Download(self.stderr, what, quiet=self.quiet)
 
     def above_progress(self) -> AbstractContextManager[None]:
         """Return a context manager; inside its block the terminal may be written to."""
@@ -109,3 +108,29 @@ class Console:
     def _paint(self, text: str, colour: str) -> str:
         on = colours_on(self.env, terminal=self.stderr.isatty())
         return escape(paint(text, colour)) if on else text
+
+
+class Download:
+    """A line on a terminal that shows how much of a file has come; the end of the block removes the line."""
+
+    def __init__(self, stream: TextIO, what: str, *, quiet: bool) -> None:
+        self._stream = stream
+        self._what = what
+        self._shown = -1
+        self._on = stream.isatty() and not quiet
+
+    def __enter__(self) -> Callable[[int, int], None]:
+        return self.tell
+
+    def tell(self, here: int, whole: int) -> None:
+        """Show how many bytes have come, of how many."""
+        percent = here * 100 // whole if whole else 0
+        if self._on and percent != self._shown:
+            self._shown = percent
+            self._stream.write(f"\r{self._what}: {percent:3d}% of {whole / 1e6:.1f} MB")
+            self._stream.flush()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._shown >= 0:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

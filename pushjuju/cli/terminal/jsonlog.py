@@ -5,9 +5,10 @@ The names of the fields are those of OpenTelemetry's log records.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from pushjuju.cli.terminal.journal import marked
 from pushjuju.core.clock import Clock, to_iso
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import of_tag
@@ -26,6 +27,7 @@ FORMATS = ("text", "json")
 _NUMBERS = {"TRACE": 1, "DEBUG": 5, "INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
 _SEVERITIES = {"WARNING": "WARN", "CRITICAL": "FATAL"}  # Juju's level -> OpenTelemetry's text
 _LOGGER = "pushjuju"
+_PRIORITIES = {"DEBUG": 7, "INFO": 6, "WARN": 4, "ERROR": 3}  # for the journal of systemd, see sd-daemon(3)
 
 
 def is_wanted(chosen: str, env: Mapping[str, str]) -> bool:
@@ -82,7 +84,7 @@ class JsonLog:
             severity: `DEBUG`, `INFO`, `WARN` or `ERROR`.
         """
         text = _line(to_iso(self._clock.now()), severity, body, logger=_LOGGER, **fields)
-        self._stream.write(marked(text, severity) if self._priorities else text)
+        self._stream.write(with_priority(text, severity) if self._priorities else text)
         self._stream.flush()
 
     def report(self, event: Event) -> None:
@@ -97,3 +99,18 @@ class JsonLog:
             severity, body, model=event.model, machine=machine, unit=unit, operation=event.operation,
             trace_id=trace, span_id=span,
         )  # fmt: skip
+
+
+def goes_to_journal(stream: TextIO, env: Mapping[str, str]) -> bool:
+    """Return True when a stream goes to the journal: `JOURNAL_STREAM` has its device and inode, `8:1234`."""
+    wanted = env.get("JOURNAL_STREAM", "")
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # a stream without a file
+        return False
+    return wanted == f"{found.st_dev}:{found.st_ino}"
+
+
+def with_priority(text: str, severity: str) -> str:
+    """Return text whose lines have the priority of a severity: `DEBUG`, `INFO`, `WARN` or `ERROR`."""
+    return "".join(f"<{_PRIORITIES[severity]}>{line}" for line in text.splitlines(keepends=True))

@@ -54,7 +54,6 @@ class Asking:
                 self._out.write(f"{problem}\n\n")
 
     def enter(self, what: str, check: Check = something) -> str:
-        """Ask for a text."""
         return self.query(f"Enter {what}: ", check)
 
     def enter_optional(self, what: str) -> str:

@@ -13,7 +13,7 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web import certificates, client_files
-from pushjuju.web.own_certificate import OwnCertificate
+from pushjuju.web.certificates import OwnCertificate
 from pushjuju.web.server import Address, Server
 from pushjuju.workers import background
 

@@ -149,11 +149,7 @@ class DashboardServing:
 
     @asynccontextmanager
     async def _served(self) -> AsyncIterator[Loopback]:
-        """Serve until the block ends.
-
-        Raises:
-            NotValid: The server cannot listen.
-        """
+        """Serve until the block ends."""
         for host, port in self._places:
             server = Loopback(self._ctx, host, port, work=self._work, read_only=self._read_only)
             try:
@@ -186,11 +182,7 @@ class DashboardServing:
 
 
 def _loopback(text: str) -> tuple[str, int | None]:
-    """Return host and port of an address to listen at; the port is None when the text has none.
-
-    Raises:
-        NotValid: The address can be reached from other computers, and the dashboard has no TLS.
-    """
+    """Return host and port of an address to listen at; the port is None when the text has none."""
     if not text:
         return "", None
     host, port = Address.parse(text).host, urlsplit(f"//{text}").port

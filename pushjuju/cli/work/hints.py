@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.times import clock_text
 from pushjuju.cli.work import session
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import forced_ends
 from pushjuju.services.views import next_steps

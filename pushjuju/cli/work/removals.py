@@ -41,7 +41,6 @@ class Plan:
     Attributes:
         failed: The start of an error, with `{}` for the entity: `removing unit {} failed`.
         lines: Entity -> the lines that tell what its removal does.
-        refused: The errors of the entities that cannot be removed.
     """
 
     failed: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.terminal import journal, jsonlog
+from pushjuju.cli.terminal import jsonlog
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass, regex
 
@@ -32,8 +32,8 @@ class ServingFlags:
     def use_log_format(self, cli: Cli) -> None:
         """Let the console write JSON where flag or environment ask for it, and priorities to the journal."""
         stderr = cli.console.stderr
-        stores = journal.stores(stderr, cli.env)
-        cli.console.mark = journal.marked if stores else None
+        stores = jsonlog.goes_to_journal(stderr, cli.env)
+        cli.console.mark = jsonlog.with_priority if stores else None
         if jsonlog.is_wanted(self.log_format, cli.env):
             cli.console.log = jsonlog.JsonLog(stderr, cli.clock, priorities=stores)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from pushjuju.core.constraint_rules import SIZES_OF_A_TYPE, Conflicts
+from pushjuju.core.constraints import SIZES_OF_A_TYPE, Conflicts
 from pushjuju.core.values import dataclass
 
 

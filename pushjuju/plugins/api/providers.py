@@ -9,8 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import Clock, SystemClock
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import ConstraintRules, Constraints
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached

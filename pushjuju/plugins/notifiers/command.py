@@ -48,7 +48,6 @@ class Command:
             raise NotValid(f"the program {program} is not executable", hint=f"chmod 700 {program}")
 
     def shown(self, address: str) -> str:
-        """Return the address, which has no secret."""
         return address
 
     def send(self, target: NotifyTarget, event: Event) -> None:

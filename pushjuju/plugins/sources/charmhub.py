@@ -5,21 +5,23 @@ Mirrors: juju charmhub/client.go, refresh.go, info.go, find.go, resources.go (3.
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from pushjuju.charms.hub import catalogue, wire
 from pushjuju.charms.hub.resolve import resolve
 from pushjuju.charms.hub.wire import Fault
-from pushjuju.core.charmstore import Ask, Download, HubError, StoreCharm, StoreResource
+from pushjuju.core.charmstore import STEP, Ask, Download, HubError, StoreCharm, StoreResource
 from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
-from pushjuju.plugins.sources.http import Http, Patience, Proxies
-from pushjuju.plugins.sources.told_http import ToldHttp
+from pushjuju.plugins.sources.http import Again, Http, Patience, Proxies
 
 _PREFIX = "/v2/charms"
+_STATUS = "http.response.status_code"
 
 
 def open_http(services: SourceServices) -> Http:
@@ -50,7 +52,6 @@ class Charmhub:
         return self._http
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
-        """Return for each query the revision, or the error that says why none fits."""
         return resolve(asks, self._refresh) if asks else []
 
     def _refresh(self, asks: Sequence[Ask]) -> list[StoreCharm | Fault]:
@@ -68,7 +69,6 @@ class Charmhub:
         return str(uuid.UUID(int=self._services.random.getrandbits(128), version=4))
 
     def resources(self, charm: str, resource: str) -> list[StoreResource]:
-        """Return all revisions of a resource."""
         url = (
             f"{self.address}{_PREFIX}/resources/{quote(charm, safe='')}/{quote(resource, safe='')}/revisions"
         )
@@ -79,11 +79,9 @@ class Charmhub:
         return list(wire.resources(document.get("revisions"), secure=self._secure))
 
     def fetch(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
-        """Download a file and check its hashes."""
         self.http.file(wanted, target, what, tell)
 
     def info(self, name: str, channel: str = "") -> Mapping[str, Any]:
-        """Return the description of a charm or bundle."""
         query = {"fields": catalogue.INFO_FIELDS, **({"channel": channel} if channel else {})}
         url = f"{self.address}{_PREFIX}/info/{quote(name, safe='')}?{urlencode(query)}"
         try:
@@ -92,7 +90,6 @@ class Charmhub:
             raise _renamed(error, f"{name} not found") from None
 
     def find(self, query: str, options: Mapping[str, str]) -> list[Mapping[str, Any]]:
-        """Return the charms and bundles that match a text."""
         asked = {"q": query, "fields": catalogue.FIND_FIELDS, **{k: v for k, v in options.items() if v}}
         document = wire.check_errors(
             self.http.json("GET", f"{self.address}{_PREFIX}/find?{urlencode(asked)}")
@@ -104,3 +101,24 @@ class Charmhub:
 def _renamed(error: HubError, text: str) -> HubError:
     """Return the error with another message, when the server answered 404."""
     return HubError(text, reason="not-found") if str(error) == "not found" else error
+
+
+class ToldHttp(Http):
+    """Tells of each request, with its method, its address without login and query, and its status."""
+
+    @contextlib.contextmanager
+    def _open(
+        self, method: str, url: str, *, data: bytes | None = None, headers: Mapping[str, str]
+    ) -> Iterator[http.client.HTTPResponse]:
+        parts = urlsplit(url)
+        place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        values: dict[str, str | int] = {"http.request.method": method, "url.full": place}
+        with STEP.get()(f"store {method}", values):
+            try:
+                with super()._open(method, url, data=data, headers=headers) as answer:
+                    values[_STATUS] = answer.status
+                    yield answer
+            except Again as error:
+                if error.status:
+                    values |= {_STATUS: error.status, "error.type": str(error.status)}
+                raise

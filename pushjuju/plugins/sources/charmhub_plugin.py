@@ -17,7 +17,6 @@ def _accepts(address: str) -> bool:
 
 @hookimpl
 def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
-    """Return the type of source for Charmhub."""
     return [
         CharmSourceType(name=TYPE, kind=SourceKind.STORE, summary="Charmhub, or its like", accepts=_accepts)
     ]

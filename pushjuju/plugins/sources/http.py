@@ -187,7 +187,6 @@ class Http:
             raise Again(f"cannot get archive: it ended after {here} of {whole} bytes")
 
     def _limited(self, answer: http.client.HTTPResponse, until: datetime) -> bytes:
-        """Return the body of an answer."""
         found, url = bytearray(), _shown(answer.url or "")
         while chunk := _read(answer, answer.url or ""):
             found += chunk
@@ -367,7 +366,6 @@ def _read(answer: http.client.HTTPResponse, url: str) -> bytes:
 
 
 def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
-    """Return the JSON of an answer."""
     kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
     if 300 <= answer.status < 400:
         raise HubError(f"{_shown(url)} redirects, but not to a charm store")

@@ -15,8 +15,7 @@ from urllib.parse import quote, unquote
 
 from pushjuju.charms.hub.resolve import resolve
 from pushjuju.charms.hub.wire import NO_REVISION, Fault, download, resources
-from pushjuju.core.base import RISKS
-from pushjuju.core.channel import LATEST, Channel
+from pushjuju.core.base import LATEST, RISKS, Channel
 from pushjuju.core.charmstore import Ask, Download, HubError, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
@@ -43,7 +42,6 @@ class Mirror:
     # --- reading ------------------------------------------------------------------------------------------
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
-        """Return for each query the revision, or the error that says why none fits."""
         return resolve(asks, lambda some: [self._answer(ask) for ask in some]) if asks else []
 
     def resources(self, charm: str, resource: str) -> list[StoreResource]:

@@ -18,7 +18,6 @@ def _accepts(address: str) -> bool:
 
 @hookimpl
 def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
-    """Return the type of source for mirrors."""
     return [
         CharmSourceType(
             name=TYPE,

@@ -13,8 +13,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass

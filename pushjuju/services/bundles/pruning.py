@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.basis import users

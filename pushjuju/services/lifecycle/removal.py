@@ -12,11 +12,10 @@ from datetime import timedelta
 from functools import partial
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.names import UnitName, parent_machine
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import Agent, MachineStatus, StatusKind
+from pushjuju.core.status import Agent, Life, MachineStatus, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.action import actions
@@ -88,7 +87,6 @@ def _ever_ran(tx: ModelTx, unit: Unit) -> bool:
 
 
 def subordinates(tx: ModelTx, unit: Unit) -> list[Unit]:
-    """Return the subordinate units of a unit."""
     return tx.list(Unit, "unit_of_principal", principal=unit.name)
 
 

@@ -6,7 +6,7 @@ Mirrors: juju state/model.go, cmd/juju/model/destroy.go (3.6)
 from __future__ import annotations
 
 from pushjuju.core.errors import Conflict
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.storage import Kind, Scope
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.rows.records import Model

@@ -14,8 +14,7 @@ from typing import Any
 
 from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
-from pushjuju.services.pictures.lettering import plain
-from pushjuju.services.pictures.looks import Look, look_of, rank
+from pushjuju.services.pictures.looks import Look, look_of, plain, rank
 
 Document = Mapping[str, Any]
 

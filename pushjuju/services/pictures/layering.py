@@ -20,7 +20,6 @@ def places(names: Iterable[str], links: Sequence[tuple[str, str]]) -> dict[str, 
     """Return card -> (column, row) for a connected component.
 
     Args:
-        names: The cards.
         links: (requirer, provider) pairs between them.
     """
     known = sorted(names)

@@ -10,7 +10,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.services.pictures import placing, routing
 from pushjuju.services.pictures.graph import Card, Graph, Link
 from pushjuju.services.pictures.layering import Cell
-from pushjuju.services.pictures.lettering import plain, width
+from pushjuju.services.pictures.looks import plain, width
 from pushjuju.services.pictures.routing import Course, Tracks, Way
 
 NAME_SIZE, TEXT_SIZE, CHIP_SIZE = 13.0, 11.0, 10.5
@@ -90,7 +90,6 @@ class _Grid:
 
 
 def lay_out(graph: Graph) -> Layout:
-    """Return the layout of a graph."""
     placed = placing.place(graph)
     found, tracks = routing.courses(graph.links, placed.cells, placed.hubs)
     widths = _widths(graph, placed.cells)

@@ -8,8 +8,7 @@ from typing import Any
 from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.pictures.graph import unit_status
-from pushjuju.services.pictures.lettering import plain
-from pushjuju.services.pictures.looks import rank
+from pushjuju.services.pictures.looks import plain, rank
 
 Document = Mapping[str, Any]
 

@@ -17,8 +17,7 @@ from pushjuju.services.pictures.layout import (
     TEXT_SIZE,
     Box,
 )
-from pushjuju.services.pictures.lettering import cut_end, cut_middle, width
-from pushjuju.services.pictures.looks import Look, look_of, rank
+from pushjuju.services.pictures.looks import Look, cut_end, cut_middle, look_of, rank, width
 from pushjuju.services.pictures.machine_tree import Machine, everything, worst
 from pushjuju.services.pictures.svg import (
     Address,

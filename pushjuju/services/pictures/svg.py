@@ -26,8 +26,17 @@ from pushjuju.services.pictures.layout import (
     name_room,
     units_text,
 )
-from pushjuju.services.pictures.lettering import cut_end, cut_middle, plain, width
-from pushjuju.services.pictures.looks import COLOURS, SHAPES, Look, in_order, look_of
+from pushjuju.services.pictures.looks import (
+    COLOURS,
+    SHAPES,
+    Look,
+    cut_end,
+    cut_middle,
+    in_order,
+    look_of,
+    plain,
+    width,
+)
 
 Address = Callable[[str, str], str]
 """(kind, name) of an entity -> the address of its page; the kinds: application, unit, machine, run."""
@@ -221,7 +230,6 @@ def _panel(box: Box) -> str:
 
 
 def rectangle(box: Box) -> str:
-    """Return the attributes of a box."""
     x, y, wide, high = (_short(value) for value in (box.x, box.y, box.width, box.height))
     return f'x="{x}" y="{y}" width="{wide}" height="{high}"'
 

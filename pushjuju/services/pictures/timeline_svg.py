@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pushjuju.services.pictures.layout import CHIP_SIZE, HEADING, MARGIN, TEXT_SIZE, Box
-from pushjuju.services.pictures.lettering import cut_end, width
+from pushjuju.services.pictures.looks import cut_end, width
 from pushjuju.services.pictures.svg import Address, escaped, heading, many, rectangle, themed
 from pushjuju.services.pictures.timeline import UNDER_WAY, Bar, Row, Timeline
 

@@ -33,7 +33,7 @@ from pushjuju.plugins.api.clouds import CloudSpec
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.runner.ssh.library import asyncssh
-from pushjuju.services.entities.model.architectures import own_arch
+from pushjuju.services.entities.model.constraints import own_arch
 from pushjuju.services.supply import build_texts, pip_settings
 from pushjuju.services.supply.local_packages import LocalPackages
 from pushjuju.services.supply.pip_settings import PipSettings
@@ -211,7 +211,6 @@ class BuildMachine:
                 path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Delete the machine."""
         try:
             if self._connection is not None:
                 self._connection.abort()

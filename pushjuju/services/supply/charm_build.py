@@ -30,7 +30,7 @@ from pushjuju.charms.format import manifest, metadata
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import InvalidCharm
-from pushjuju.services.entities.model import architectures
+from pushjuju.services.entities.model import constraints as model_constraints
 from pushjuju.services.supply import download_cache, requirement_files, wheels
 from pushjuju.services.supply.runpip import Target
 from pushjuju.services.supply.store_charms import cache_folder
@@ -224,17 +224,11 @@ class CharmPaths:
         self._packed: dict[tuple[str, str, str], PackedCharm] = {}
 
     def packed(self, path: str, base: str, constraints: Mapping[str, Any]) -> PackedCharm:
-        """Return a packed charm; the same path is packed once for each base and architecture.
-
-        Args:
-            path: The path of the charm.
-            base: The base of the application.
-            constraints: The constraints of the application.
-        """
+        """Return a packed charm; the same path is packed once for each base and architecture."""
         source, arch = bool(base) and Path(path).is_dir() and is_source(Path(path)), ""
         if source:
-            asked = architectures.wanted(self._ctx, self._model, constraints)
-            arch = architectures.chosen(read_charm(Path(path)).charm, Base.parse(base), asked)
+            asked = model_constraints.wanted_arch(self._ctx, self._model, constraints)
+            arch = model_constraints.chosen_arch(read_charm(Path(path)).charm, Base.parse(base), asked)
         key = (path, base if source else "", arch)
         if key not in self._packed:
             work = self._folder / f"path-{len(self._packed)}"

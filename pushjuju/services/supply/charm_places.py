@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from pushjuju.charms.archive.bundles import names_bundle
 from pushjuju.charms.archive.pack import PackedCharm, pack
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.format.arguments import ArgumentKind, classify_argument
-from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.format.url import ArgumentKind, classify_argument, parse_url
 from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
@@ -20,7 +19,7 @@ from pushjuju.plugins.api.sources import SourceServices
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.application import resources
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.model import architectures
+from pushjuju.services.entities.model import constraints
 from pushjuju.services.supply import charm_build, store_charms
 from pushjuju.services.supply.charm_build import is_source
 from pushjuju.services.supply.origins import StoreOrigin
@@ -152,7 +151,7 @@ def built(
         path,
         work,
         base=base,
-        arch=architectures.chosen(charm, base, arch),
+        arch=constraints.chosen_arch(charm, base, arch),
         environ=environ,
         say=notices.info,
         origin=origin,

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from random import Random
 
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote

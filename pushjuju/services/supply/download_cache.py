@@ -40,7 +40,6 @@ def prune_files(folder: Path, most: int) -> list[str]:
     """Delete the least recently used archives until all fit, and old partial downloads; return their names.
 
     Args:
-        folder: The folder with archives and partial downloads.
         most: The limit of all archives, in bytes.
     """
     found = _entries(folder)

@@ -7,8 +7,7 @@ from dataclasses import asdict, replace
 
 from pushjuju.charms.format.url import CharmURL
 from pushjuju.charms.hub.wire import instance_key
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import Held, StoreCharm, StoreResource
 from pushjuju.core.clock import to_iso
 from pushjuju.core.values import dataclass

@@ -43,7 +43,6 @@ class Copies:
     """The copies for one tree.
 
     Args:
-        folder: An empty folder for the copies.
         take: Takes the sources that a line names by path or URL.
     """
 

@@ -22,8 +22,7 @@ from pushjuju.charms.archive.reader import load
 from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.charms.values.model import Charm, ResourceMeta
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import (
     BUNDLE,
     CHARM,
@@ -44,7 +43,7 @@ from pushjuju.plugins.api.sources import SourceServices, no_tell
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm import bases, charms
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import download_cache
 from pushjuju.services.supply.origins import StoreOrigin
@@ -141,7 +140,7 @@ def resolve(
     found: dict[int, StoreOrigin | PushjujuError] = {}
     asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
     with ctx.read(model) as tx:
-        of_model = bases.of_model(ctx.datadir, tx)
+        of_model = charms.base_request(ctx.datadir, tx)
     for number, request in enumerate(requests):
         try:
             asks[number] = (request, *_ask(request, of_model))
@@ -404,7 +403,6 @@ def pick_resources(
 
     Args:
         asked: Name -> revision that the user wants; others have the revision of the channel, or the newest.
-        declared: The resources that the charm declares.
         keep: Names to leave out when the store's answer does not have them.
     """
     said = {item.name: item for item in origin.charm.resources}

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from pushjuju.charms.format.url import name_in
 from pushjuju.charms.values.model import JUJU_INFO
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.services.entities.application import applications, bindings
 from pushjuju.services.entities.application import units as of_units
 from pushjuju.services.entities.basis import leadership

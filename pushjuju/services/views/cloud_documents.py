@@ -40,11 +40,7 @@ def controller_credentials(ctx: Context, owner: str) -> dict[str, CloudCredentia
 
 
 def validity_of(ctx: Context, cloud: str, credential: str) -> str:
-    """Return `invalid` when the cloud has refused the credential for one of the models, else `valid`.
-
-    Args:
-        credential: The key of the credential.
-    """
+    """Return `invalid` when the cloud has refused the credential for one of the models, else `valid`."""
     with ctx.store.read() as tx:
         users = credential_validity.using(tx, cloud, credential)
         refused = any(credential_validity.reason(ctx.of(tx, model.uuid), model) for model in users)

@@ -41,7 +41,6 @@ class Journal:
     """The entries of the journal after an entry, which is known by its number.
 
     Attributes:
-        number: The number of the newest entry.
         changed: Model -> its changed entities; None when old entries were already deleted.
     """
 
@@ -54,7 +53,6 @@ class News:
     """The changes of a model.
 
     Attributes:
-        entities: The changed entities that exist.
         gone: The changed entities that do not exist now, and may never have existed.
     """
 

@@ -48,7 +48,6 @@ class Part:
     """The data for watchers that the rows of status do not have, of all or of the changed entities.
 
     Attributes:
-        applications: The applications of the rows, by name.
         model: True to include the model itself.
         others: True to include consumed applications and offers.
         notes: True to include annotations.

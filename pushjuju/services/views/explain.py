@@ -13,11 +13,10 @@ from datetime import datetime
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.names import parent_machine
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import Agent, InstanceStatus, StatusKind
+from pushjuju.core.status import Agent, InstanceStatus, Life, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.basis.context import Context

@@ -160,8 +160,6 @@ def differences(before: Inventory, after: Inventory, gone: Sequence[Gone] = ()) 
     """Return additions and changes by kind and name, then removals.
 
     Args:
-        before: The inventory before the change.
-        after: The inventory after the change.
         gone: The removed entities in the order in which their removals are listed. Removed entities that are
             missing here come first.
     """

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.status import Agent, Life, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.application import applications, units

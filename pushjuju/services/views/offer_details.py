@@ -35,7 +35,6 @@ class Connection:
     """A relation to an offer.
 
     Attributes:
-        source: The model that consumes the offer.
         subnets: The networks that the consumer connects from; empty when the firewall refuses them.
     """
 

@@ -12,9 +12,8 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import Life, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses
@@ -166,7 +165,6 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
 
     Args:
         place: The owner and model to search; empty parts for all.
-        wanted: The conditions.
     """
     found = {}
     with ctx.store.read() as tx:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines

@@ -1,13 +1,16 @@
-"""The documents of `resources` and `charm-resources`, as plain data.
+"""The documents of `resources`, `charm-resources` and `payloads`, as plain data.
 
-Keys and order are those of Juju's JSON. Mirrors: juju cmd/juju/resource formatter.go, list.go (3.6)
+Keys and order are those of Juju's JSON. Mirrors: juju cmd/juju/resource formatter.go, list.go,
+cmd/juju/payload/list.go (3.6)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.core.charmstore import StoreResource
@@ -15,6 +18,7 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import not_found
 from pushjuju.core.values import dataclass
 from pushjuju.portable.gotypes import Moment, Struct
+from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.application import applications, resources, units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.origin_records import ResourceLatest
@@ -218,3 +222,30 @@ def declared(metas: Iterable[ResourceMeta]) -> list[Struct]:
         entry |= {"fingerprint": "", "size": 0, "origin": resources.UPLOAD}
         found.append(Struct(entry.items()))
     return found
+
+
+def payloads(ctx: Context, model: str, patterns: Sequence[str] = ()) -> list[dict[str, object]]:
+    """Return the payloads of a model that match all patterns, as `payloads` shows them.
+
+    Mirrors: juju payload/filter.go (3.6)
+    """
+    wanted = [pattern.lower() for pattern in patterns]
+    found = []
+    with ctx.read(model) as tx:
+        for row in tx.rows("payload_of_model"):
+            entry: dict[str, Any] = {
+                "unit": row["unit"],
+                "machine": row["machine"] or "",
+                "id": row["id"],
+                "type": row["type"],
+                "payload-class": row["payload_class"],
+                "labels": json.loads(row["labels"]),
+                "status": row["status"],
+            }
+            words = {str(entry[key]).lower() for key in entry if key != "labels"}
+            words |= {str(label).lower() for label in entry["labels"]}
+            if words.issuperset(wanted):
+                if not entry["labels"]:
+                    del entry["labels"]
+                found.append(entry)
+    return sorted(found, key=lambda item: (natural_key(item["unit"]), item["payload-class"], item["id"]))

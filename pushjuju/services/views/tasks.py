@@ -115,7 +115,6 @@ def _task_of_operation(tx: ModelTx, task: Task, *, named: bool) -> Document:
 
 
 def show_task(ctx: Context, model: str, number: int) -> Document:
-    """Return the document of a task."""
     with ctx.read(model) as tx:
         return task_document(tx, actions.get_task(tx, number))
 
@@ -127,7 +126,6 @@ def with_log(ctx: Context, model: str, number: int) -> tuple[Task, list[TaskLog]
 
 
 def show_operation(ctx: Context, model: str, number: int) -> Document:
-    """Return the document of an operation with its tasks."""
     found, tasks = record(ctx, model, number)
     with ctx.read(model) as tx:
         return _operation_document(tx, found, tasks)

@@ -14,7 +14,6 @@ def place(environ: Mapping[str, str], name: str) -> Path | None:
 
     Args:
         environ: Environment variables: PUSHJUJU_CACHE, XDG_CACHE_HOME, HOME.
-        name: The name of the file.
     """
     if folder := environ.get("PUSHJUJU_CACHE"):
         return Path(folder, name)

@@ -28,7 +28,6 @@ class ServerClock:
             self._start, self._renew = start, passed + _RENEWED_S
 
     def now(self) -> datetime:
-        """Return the present moment, timezone-aware, in UTC."""
         moment = self._start + time.monotonic()
         if moment < self._latest < moment + _STEP_S:
             moment = self._latest
@@ -36,5 +35,4 @@ class ServerClock:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=moment)
 
     def monotonic(self) -> float:
-        """Return seconds from a clock that never jumps when somebody sets the time of day."""
         return time.monotonic()

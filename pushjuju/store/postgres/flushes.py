@@ -182,7 +182,6 @@ class FlushGroup:
 
     @contextmanager
     def look(self) -> Iterator[Tx]:
-        """Return the open transaction for reading."""
         with self._store.within() as tx:
             try:
                 yield tx

@@ -151,7 +151,6 @@ class Pipeline:
     Attributes:
         first: A statement to send before the next statement, if there is a next statement.
         trips: How often the connection has waited for the server.
-        sent: The number of statements.
         kinds: How many of them read, write, or begin and end transactions (other).
         waited: For how many seconds the connection has waited for the server.
         met_mark: Becomes True when one of the statements to notice has been sent.

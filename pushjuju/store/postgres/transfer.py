@@ -72,7 +72,6 @@ def from_file(path: Path, place: address.Place, *, name: str = address.SCHEMA, c
     """Replace all rows of a store by those of a file, in one transaction.
 
     Args:
-        name: The schema of the store.
         compare: Compare all rows with the rows that were written.
 
     Raises:
@@ -116,11 +115,7 @@ def _write(
 def _require_same(
     link: psycopg.Connection[Any], file: sqlite3.Connection, table: str, columns: Sequence[str]
 ) -> None:
-    """Compare the rows of a table on both sides, in any order.
-
-    Raises:
-        StoreError: They differ.
-    """
+    """Compare the rows of a table on both sides, in any order."""
     here = _digest(file.execute(f"SELECT {', '.join(columns)} FROM {table}"))  # noqa: S608
     there = _digest(_rows(link, table, columns))
     if here != there:

@@ -49,7 +49,6 @@ class Row:
         return len(self._values)
 
     def keys(self) -> list[str]:
-        """Return the names of the columns."""
         return list(self._numbers)
 
 

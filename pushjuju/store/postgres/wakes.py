@@ -37,11 +37,9 @@ class Wakes:
         self._descriptor = self._link.fileno()  # a lost connection names it no more
 
     def fileno(self) -> int:
-        """Return the descriptor that can be read when something has come."""
         return self._descriptor
 
     def heard(self) -> bool | None:
-        """Return True when others have made work due since the last call; None when listening has ended."""
         try:
             self._link.pgconn.consume_input()
         except psycopg.Error:

@@ -20,7 +20,6 @@ class Database:
         self._link = psycopg.connect(url, connect_timeout=2, options=_OPTIONS, autocommit=True)
 
     def execute(self, statement: str, params: Mapping[str, Any]) -> psycopg.Cursor[Any]:
-        """Run a statement, whose parameters are written `:name`."""
         text = _PARAMETER.sub(r"%(\1)s", statement.replace("%", "%%"))
         return self._link.execute(text.encode(), params)
 

@@ -13,7 +13,6 @@ class ApplicationOrigin:
 
     Attributes:
         source: Name of the source type, `charm-hub`.
-        id: The charm's id in the store.
         hash: SHA-256 of the archive in the store.
         channel: The channel that the application follows, with track and risk.
         latest_url: The newest revision in that channel, or "" when it is not newer than the application's.

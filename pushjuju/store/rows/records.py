@@ -262,7 +262,6 @@ class RemoteApplication:
     """An application of another model, as this model sees it.
 
     Attributes:
-        name: The name in this model.
         url: `[controller:]owner/model.offer`, or "" for the proxy of an application that consumes an offer.
         offer: UUID of the offer, which may have been removed.
         source: UUID of the application's model.

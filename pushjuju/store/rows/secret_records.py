@@ -65,7 +65,6 @@ class ConsumerRow:
 
     Attributes:
         label: The unit's own label for the secret.
-        revision: The revision that the unit reads.
         noted: The latest revision when the unit read the secret first.
     """
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
-from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
+from pushjuju.core.status import Agent, Life, StatusInfo, StatusKind, Workload
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context

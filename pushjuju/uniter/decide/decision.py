@@ -218,7 +218,6 @@ GO_ON: tuple[Effect, ...] = ()
 
 
 def run(operation: Operation, reason: str, *effects: Effect) -> Decision:
-    """Decide to run an operation."""
     return Decision(answer=Answer.RUN, operation=operation, reason=reason, effects=effects)
 
 
@@ -273,7 +272,6 @@ def hook_operation(
 
 
 def run_hook(remote: RemoteState, hook: HookInfo | HookKind, reason: str, *effects: Effect) -> Decision:
-    """Decide to run a hook."""
     info = HookInfo(kind=hook) if isinstance(hook, HookKind) else hook
     return run(hook_operation(remote, info), reason, *effects)
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.names import application_of
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Effect, EffectKind
 from pushjuju.uniter.decide.remote import RemoteRelation, RemoteState
 from pushjuju.uniter.decide.resolvers.storage import attachment_life, storage_order

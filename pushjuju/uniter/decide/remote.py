@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.uniter.decide.state import ResolvedMode
 
@@ -19,7 +19,6 @@ class RemoteRelation:
     """One relation of the unit's application, as the model has it.
 
     Attributes:
-        endpoint: The endpoint of the unit's application.
         remote_application: The other application; in a peer relation the unit's own.
         peer: True for a peer relation.
         implicit: True when the unit's endpoint is the implicit juju-info.

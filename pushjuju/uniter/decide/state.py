@@ -73,17 +73,14 @@ class HookKind(StrEnum):
 
     @property
     def is_relation(self) -> bool:
-        """Return True for hooks of relations."""
         return self.startswith("relation-")
 
     @property
     def is_storage(self) -> bool:
-        """Return True for hooks of storage."""
         return self.startswith("storage-")
 
     @property
     def is_secret(self) -> bool:
-        """Return True for hooks of secrets."""
         return self.startswith("secret-")
 
 
@@ -139,7 +136,6 @@ class LocalState:
         step: The step that the operation has reached.
         hook: The hook of run-hook, or the hook to which install, upgrade and run-action return.
         hook_step: The progress of `hook`; when set, it replaces `step` for the hook.
-        action_id: The action of run-action.
         charm_url: The target of install and upgrade.
         installed, started, stopped, removed: Set by the commit of the hook of that name.
         leader: Leadership was accepted and not resigned since.
@@ -149,7 +145,6 @@ class LocalState:
         storage: Ids of the storage whose storage-attached was committed.
         secret_revisions: URI -> revision last reported to this consumer.
         secret_obsolete_revisions: URI -> revisions whose secret-remove was committed.
-        current_charm_url: The charm that is on the machine.
         charm_modified_version: Version of charm and resources that install or upgrade has stored.
         retry_hook_version: `RemoteState.retry_hook_version` when the last hook or retry began.
         retry_timer_running: True when a retry of the failed hook has a due time.

@@ -12,8 +12,7 @@ from pushjuju.charms.format.config import merge_settings
 from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core import limits
 from pushjuju.core.firewall import split
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
+from pushjuju.core.status import Life, StatusInfo, StatusKind, Workload, derive_application_status
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.application.units import of_application

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from pushjuju.charms.format.config import Settings
 from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core.errors import NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.core.values import changed, dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import bindings

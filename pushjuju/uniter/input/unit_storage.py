@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.model.life import Life
 from pushjuju.core.names import unit_tag
+from pushjuju.core.status import Life
 from pushjuju.core.storage import Kind
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.views.status.storage_document import device_path

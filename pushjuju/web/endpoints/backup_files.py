@@ -28,7 +28,6 @@ class BackupFiles:
         self._transfers = transfers
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the path of backups."""
         return [web.get("/model/{model}/backups", self._get)]
 
     async def _get(self, request: web.Request) -> web.StreamResponse:

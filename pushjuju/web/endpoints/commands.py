@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from aiohttp import WSMsgType, web
 
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.web import decoding, errors, limits, messages, tags
 from pushjuju.web.call import reach
 from pushjuju.web.endpoints.streams import Stream, opened, served
@@ -81,7 +81,6 @@ class Commands:
         return await served(stream, request)
 
     async def run(self, terminal: _Terminal, model: str, line: str) -> Printed:
-        """Run a command line."""
         run, entered = self._run, terminal.entered
         assert entered is not None, "checked before"
         if run is None:
@@ -90,7 +89,7 @@ class Commands:
         def act(ctx: Context) -> Printed:
             found = reach(ctx, model or models.own(ctx).uuid)
             with ctx.store.read() as tx:
-                access = model_access.level(tx, ctx.user, found)
+                access = models.access_level(tx, ctx.user, found)
             out, err, failure = io.StringIO(), io.StringIO(), None
             try:
                 run(ctx, found, access, line, out, err)

@@ -57,7 +57,6 @@ class Registration:
         self._api = api
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the path of registrations."""
         return [web.post("/register", self._post)]
 
     async def _post(self, request: web.Request) -> web.Response:

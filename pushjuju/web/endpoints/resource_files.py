@@ -11,7 +11,7 @@ from aiohttp import web
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.requests.application import pending_resources
-from pushjuju.services.requests.application.attach_resource import attach
+from pushjuju.services.requests.application.pending_resources import attach_resource
 from pushjuju.services.views import resource_documents
 from pushjuju.services.views.resource_documents import Shown
 from pushjuju.web import errors
@@ -84,7 +84,7 @@ def _keep(ctx: Context, model: str, request: web.Request, body: Received) -> dic
     else:
         named = body.path.with_name(f"upload{pending_resources.suffix_of(filename)}")
         shutil.move(body.path, named)
-        attach(ctx, model, application, name, str(named))
+        attach_resource(ctx, model, application, name, str(named))
     listed = resource_documents.listing(ctx, model, application).resources
     return resource(next(item for item in listed if item.name == name))
 

@@ -198,7 +198,6 @@ def presented(request: web.Request) -> Presented:
 
 
 def cookie_value(made: Macaroon) -> str:
-    """Return a macaroon as the value of a cookie."""
     return macaroons.base64_text(messages.dumped([made.document()]).encode())
 
 

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.values import regex
-from pushjuju.services.requests.application import upload_charm
+from pushjuju.services.requests.application import new_charm
 from pushjuju.services.views.listings import charms
 from pushjuju.web import errors
 from pushjuju.web.endpoints.transfers import CONTROLLER_CHARMS, Transfers, refusal
@@ -73,7 +73,7 @@ class Uploads:
             url = await self._transfers.change(
                 entered,
                 "Charms.Upload",
-                lambda ctx: upload_charm.upload_charm(ctx, model, body.path, series=series),
+                lambda ctx: new_charm.upload_charm(ctx, model, body.path, series=series),
             )
         self._transfers.api.changed()
         return web.json_response({"charm-url": url}, headers={"Juju-Curl": url})

@@ -90,7 +90,6 @@ class Action(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def enqueue_operation(self, actions: list[ActionParams]) -> dict[str, object]:
-        """Enqueue actions on units as one operation."""
         if not actions:
             return {"operation": "operation-0", "actions": []}
         made = operations.enqueue(self.ctx, self.model, *map(_request, actions))
@@ -128,7 +127,6 @@ class Action(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def cancel(self, params: Entities) -> Results:
-        """Cancel tasks."""
         return {"results": [result_of(self._cancel, item.tag) for item in params.entities]}
 
     def _cancel(self, tag: str) -> dict[str, object]:

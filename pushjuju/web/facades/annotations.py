@@ -36,7 +36,6 @@ class Annotations(Facade):
 
     @method(Needs.READ)
     def get(self, params: Entities) -> Results:
-        """Return the annotations of entities."""
         return {"results": [self._get(item.tag) for item in params.entities]}
 
     def _get(self, tag: str) -> dict[str, object]:
@@ -48,7 +47,6 @@ class Annotations(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set(self, annotations: list[EntityAnnotations]) -> ErrorResults:
-        """Set annotations of entities."""
         return {"results": [each(self._set, item) for item in annotations]}
 
     def _set(self, item: EntityAnnotations) -> None:

@@ -89,7 +89,6 @@ class ApplicationOffers(Facade):
 
     @method(Needs.LOGIN)
     def application_offers(self, params: shapes.OfferURLs) -> shapes.ApplicationOffersResults:
-        """Return offers by their URLs."""
         return {"results": [result_of(self._named, url) for url in params.offer_urls]}
 
     def _named(self, url: str) -> shapes.ApplicationOfferResult:
@@ -97,7 +96,6 @@ class ApplicationOffers(Facade):
 
     @method(Needs.LOGIN)
     def remote_application_info(self, params: shapes.OfferURLs) -> shapes.RemoteApplicationInfoResults:
-        """Return the details of offered applications."""
         return {"results": [result_of(self._remote, url) for url in params.offer_urls]}
 
     def _remote(self, url: str) -> shapes.RemoteApplicationInfoResult:

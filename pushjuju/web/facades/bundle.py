@@ -46,7 +46,6 @@ class Bundle(Facade):
 
     @method(Needs.READ)
     def export_bundle(self, *, include_charm_defaults: bool, include_series: bool) -> StringResult:
-        """Return the model as a bundle."""
         request = export.Request(defaults=include_charm_defaults, series=include_series)
         return {"result": export.as_text(self.ctx, self.model or models.own(self.ctx).uuid, request)}
 

@@ -1,4 +1,7 @@
-"""Controller: its settings, addresses and users. Mirrors: juju apiserver/facades/client/controller (3.6)"""
+"""Controller, its settings, addresses and users, and HighAvailability, which refuses `enable-ha`.
+
+Mirrors: juju apiserver/facades/client/controller, highavailability (3.6)
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests.controller import controller_config as change_config
+from pushjuju.services.requests.controller import controllers as change_config
 from pushjuju.services.requests.model import blocks as model_blocks
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views.listings import blocks, settings
@@ -21,9 +24,8 @@ from pushjuju.web.facades.block import block_name
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
-from pushjuju.web.shapes.common import Entities, ResultOf, ResultsOf, StringResult
+from pushjuju.web.shapes.common import Entities, ResultOf, ResultsOf, StringResult, checked_settings
 from pushjuju.web.shapes.models import AllWatcherId
-from pushjuju.web.shapes.remote_settings import checked
 from pushjuju.web.subscriptions import Wanted
 from pushjuju.web.watch import readings
 
@@ -46,7 +48,6 @@ class Controller(Facade):
 
     @method(Needs.LOGIN)
     def controller_config(self) -> ControllerConfigResult:
-        """Return the settings of the controller."""
         found = settings.of_controller(self.ctx)
         own = {
             "controller-uuid": self.call.server.controller_uuid,
@@ -57,7 +58,7 @@ class Controller(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def config_set(self, config: dict[str, Any]) -> None:
         """Change settings of the controller."""
-        change_config.change(self.ctx, checked(config))
+        change_config.configure(self.ctx, checked_settings(config))
 
     @method(Needs.LOGIN)
     def controller_version(self) -> ControllerVersion:
@@ -79,7 +80,6 @@ class Controller(Facade):
 
     @method(Needs.LOGIN)
     def get_controller_access(self, params: Entities) -> UserAccessResults:
-        """Return the access of users to the controller."""
         return {"results": [result_of(self._access, item.tag) for item in params.entities]}
 
     def _access(self, tag: str) -> UserAccessResult:
@@ -146,7 +146,6 @@ class Controller(Facade):
 
     @method(Needs.SUPERUSER)
     async def watch_all_models(self) -> AllWatcherId:
-        """Begin to watch all models."""
         return {"watcher-id": await self.call.watchers.watch_all()}
 
     @method(Needs.LOGIN)
@@ -156,7 +155,6 @@ class Controller(Facade):
 
     @method(Needs.SUPERUSER)
     async def watch_all_model_summaries(self) -> AllWatcherId:
-        """Begin to watch the summaries of all models."""
         return await self._watch_summaries(every=True)
 
     async def _watch_summaries(self, *, every: bool) -> AllWatcherId:
@@ -188,3 +186,13 @@ class Controller(Facade):
     def dashboard_connection_info(self) -> None:
         """Refuse: no dashboard is served."""
         raise errors.ApiError("dashboard not found", errors.NOT_FOUND)
+
+
+@facade("HighAvailability")
+class HighAvailability(Facade):
+    """The controller has no machine."""
+
+    @method(Needs.SUPERUSER, name="EnableHA")
+    def enable_ha(self) -> None:
+        """Refuse: there are no controller machines to multiply."""
+        raise errors.not_supported("controller machines are not supported")

@@ -42,7 +42,6 @@ class KeyManager(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def add_keys(self, params: ModifyUserSSHKeys) -> ErrorResults:
-        """Add keys."""
         return self._change(ssh_keys.add, params.ssh_keys)
 
     @method(Needs.ADMIN, blocked_by=blocks.REMOVE)

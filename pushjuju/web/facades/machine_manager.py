@@ -18,10 +18,16 @@ from pushjuju.services.views import removal_plan
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResult
-from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, facade, method
-from pushjuju.web.shapes.common import Entities, Entity, Results, StringsResult
-from pushjuju.web.shapes.constraints import Value, known
+from pushjuju.web.shapes.common import (
+    ConstraintsValue,
+    Entities,
+    Entity,
+    Results,
+    StringsResult,
+    force_of,
+    known_constraints,
+)
 from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams, place
 from pushjuju.web.subscriptions import Wanted
 from pushjuju.web.watch import readings
@@ -39,7 +45,7 @@ class AddMachineParams:
     """A machine to add; with a type of container and a parent, a container in that machine."""
 
     base: BaseParams = field(default_factory=BaseParams)
-    constraints: Value = field(default_factory=Value)
+    constraints: ConstraintsValue = field(default_factory=ConstraintsValue)
     container_type: str = ""
     parent_id: str = ""
     placement: PlacementParams | None = None
@@ -88,7 +94,6 @@ class MachineManager(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_machines(self, params: list[AddMachineParams]) -> dict[str, object]:
-        """Add machines."""
         return {"machines": [self._add(item) for item in params]}
 
     def _add(self, item: AddMachineParams) -> dict[str, object]:
@@ -105,7 +110,7 @@ class MachineManager(Facade):
             nonce=item.nonce,
             address=item.addresses[0].value if item.addresses else "",
             base=item.base.value,
-            constraints=known(item.constraints),
+            constraints=known_constraints(item.constraints),
         )
         return manual_machines.add_manual_machine(self.ctx, self.model, options)
 
@@ -118,7 +123,7 @@ class MachineManager(Facade):
             container = Placement(PlacementKind.CONTAINER, item.container_type, item.parent_id or None)
         return AddMachinesOptions(
             base=item.base.value or constraints.default_base(self.ctx, self.model),
-            constraints=known(item.constraints),
+            constraints=known_constraints(item.constraints),
             placement=placed.value if placed and placed.kind is PlacementKind.PROVIDER else "",
             container=container,
             disks=[Directive(pool=disk.pool, size=disk.size, count=disk.count or 1) for disk in item.disks],
@@ -126,7 +131,6 @@ class MachineManager(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_machine_with_params(self, params: DestroyMachines) -> Results:
-        """Remove machines."""
         return {"results": [result_of(self._destroy, tag, params) for tag in params.machine_tags]}
 
     def _destroy(self, tag: str, params: DestroyMachines) -> dict[str, object]:

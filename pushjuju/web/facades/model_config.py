@@ -15,9 +15,7 @@ from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
 from pushjuju.web.call import require_way
 from pushjuju.web.registry import Facade, Needs, facade, method
-from pushjuju.web.shapes.common import StringResult
-from pushjuju.web.shapes.constraints import Value, known
-from pushjuju.web.shapes.remote_settings import checked
+from pushjuju.web.shapes.common import ConstraintsValue, StringResult, checked_settings, known_constraints
 
 ModelConfigResults = TypedDict("ModelConfigResults", {"config": dict[str, dict[str, Any]]})
 GetConstraintsResults = TypedDict("GetConstraintsResults", {"constraints": dict[str, Any]})
@@ -29,7 +27,7 @@ class SetConstraints:
     """New constraints of a model, or of an application."""
 
     application: str = ""
-    constraints: Value = field(default_factory=Value)
+    constraints: ConstraintsValue = field(default_factory=ConstraintsValue)
 
 
 @facade("ModelConfig")
@@ -57,7 +55,7 @@ class ModelConfig(Facade):
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def model_set(self, config: dict[str, Any]) -> None:
         """Change settings."""
-        values = {key: value for key, value in checked(config).items() if key not in _FIXED}
+        values = {key: value for key, value in checked_settings(config).items() if key not in _FIXED}
         now = model_config.effective(self.ctx, self._model())
         require_way(self.ctx, {key for key in values if key not in now or values[key] != now[key]["value"]})
         model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(values=values))
@@ -76,7 +74,7 @@ class ModelConfig(Facade):
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set_model_constraints(self, params: SetConstraints) -> None:
         """Replace the constraints of new machines."""
-        model_config.set_constraints(self.ctx, self._model().uuid, known(params.constraints))
+        model_config.set_constraints(self.ctx, self._model().uuid, known_constraints(params.constraints))
 
     @method(Needs.READ)
     def sequences(self) -> dict[str, object]:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind, NoAccess
+from pushjuju.services.entities.model import model_defaults as entity
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.entities.model.ssh_keys import KEY as KEYS
-from pushjuju.services.requests.model import destroy_model, ssh_keys
+from pushjuju.services.requests.cloud import credentials
+from pushjuju.services.requests.model import destroy_model, model_defaults, ssh_keys
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
-from pushjuju.services.requests.user import access
-from pushjuju.services.requests.user.access import AccessOptions
+from pushjuju.services.requests.model.model_defaults import ModelDefaultsOptions
+from pushjuju.services.requests.user import users
+from pushjuju.services.requests.user.users import AccessOptions
 from pushjuju.web import errors, tags
 from pushjuju.web.call import (
     each,
@@ -23,15 +31,96 @@ from pushjuju.web.call import (
 )
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
-from pushjuju.web.facades.cloud_sides import credential_key
-from pushjuju.web.facades.model_defaults import Defaults
-from pushjuju.web.facades.removing import force_of
+from pushjuju.web.facades.cloud_sides import credential_key, trial_of
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes import models as shapes
-from pushjuju.web.shapes.common import Entities, Entity
-from pushjuju.web.shapes.remote_settings import checked
+from pushjuju.web.shapes.common import Entities, Entity, Results, checked_settings, force_of
 
-_ACTS = {"grant": access.grant, "revoke": access.revoke}
+_ACTS = {"grant": users.grant, "revoke": users.revoke}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCredential:
+    """A model and its new credential."""
+
+    model_tag: str = ""
+    credential_tag: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultValues:
+    """New defaults of a cloud, or of one of its regions; without a cloud, defaults of the controller."""
+
+    cloud_tag: str = ""
+    cloud_region: str = ""
+    config: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsetKeys:
+    """Defaults to remove."""
+
+    cloud_tag: str = ""
+    cloud_region: str = ""
+    keys: list[str] = field(default_factory=list)
+
+
+class Defaults(Facade):
+    """Changes credentials and defaults of models."""
+
+    @method(Needs.LOGIN, changes=True)
+    def change_model_credential(self, model_credentials: list[ModelCredential]) -> ErrorResults:
+        """Change the credentials of models that the caller administers, to credentials of the caller.
+
+        Superusers may name credentials of all users.
+        """
+        return {"results": [each(self._change_credential, item) for item in model_credentials]}
+
+    def _change_credential(self, item: ModelCredential) -> None:
+        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        cloud, key = credential_key(self.ctx, item.credential_tag)
+        credentials.set_credential(self.ctx, found, cloud, key, trial_of(self.ctx))
+
+    @method(Needs.LOGIN)
+    def model_defaults_for_clouds(self, params: Entities) -> Results:
+        return {"results": [self._defaults(item.tag) for item in params.entities]}
+
+    def _defaults(self, tag: str) -> dict[str, object]:
+        try:
+            cloud, _ = model_defaults.place(self.ctx, tags.cloud(tag), "")
+            found = entity.document(self.ctx.controller.settings(), cloud)
+        except PushjujuError as error:
+            return {"config": {}, "error": errors.told(error)}
+        return {"config": {key: _default(known) for key, known in found.items()}}
+
+    @method(Needs.SUPERUSER, changes=True)
+    def set_model_defaults(self, config: list[DefaultValues]) -> ErrorResults:
+        return {"results": [each(self._set_defaults, item) for item in config]}
+
+    def _set_defaults(self, item: DefaultValues) -> None:
+        self._change_defaults(item.cloud_tag, item.cloud_region, values=checked_settings(item.config))
+
+    @method(Needs.SUPERUSER, changes=True)
+    def unset_model_defaults(self, keys: list[UnsetKeys]) -> ErrorResults:
+        """Remove defaults for new models."""
+        return {"results": [each(self._unset_defaults, item) for item in keys]}
+
+    def _unset_defaults(self, item: UnsetKeys) -> None:
+        self._change_defaults(item.cloud_tag, item.cloud_region, reset=item.keys)
+
+    def _change_defaults(
+        self, tag: str, region: str, *, values: Mapping[str, Any] | None = None, reset: Sequence[str] = ()
+    ) -> None:
+        cloud, region = model_defaults.place(self.ctx, tags.cloud(tag) if tag else "", region)
+        options = ModelDefaultsOptions(cloud=cloud, region=region, values=values or {}, reset=reset)
+        model_defaults.change(self.ctx, options)
+
+
+def _default(known: Mapping[str, Any]) -> dict[str, object]:
+    found = {key: known[key] for key in ("default", "controller") if key in known}
+    listed: Iterable[Mapping[str, Any]] = known.get("regions", ())
+    regions = [{"region-name": item["name"], "value": item["value"]} for item in listed]
+    return {**found, "regions": regions} if regions else found
 
 
 @facade("ModelManager")
@@ -54,7 +143,9 @@ class ModelManager(Defaults):
             name=params.name,
             cloud=f"{cloud}/{params.region}" if cloud else "",
             credential=credential,
-            config={key: value for key, value in checked(params.config).items() if key not in _NOT_OURS},
+            config={
+                key: value for key, value in checked_settings(params.config).items() if key not in _NOT_OURS
+            },
             owner=owner,
         )
         made = add_model(self.ctx, options)
@@ -74,7 +165,6 @@ class ModelManager(Defaults):
 
     @method(Needs.LOGIN)
     def list_models(self, params: Entity) -> shapes.UserModelList:
-        """Return the models that a user has access to."""
         user = tags.user(params.tag)
         require_self(self.ctx, user)
         return {"user-models": model_shapes.of_user(self.ctx, user)}
@@ -96,7 +186,6 @@ class ModelManager(Defaults):
 
     @method(Needs.LOGIN)
     def model_info(self, params: Entities) -> shapes.ModelInfoResults:
-        """Return the details of models."""
         return {"results": [result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> shapes.ModelInfoResult:

@@ -124,7 +124,6 @@ class Secrets(Facade):
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
     def create_secrets(self, args: list[CreateSecret]) -> Results:
-        """Add secrets."""
         return {"results": [result_of(self._create, item) for item in args]}
 
     def _create(self, item: CreateSecret) -> dict[str, object]:
@@ -135,7 +134,6 @@ class Secrets(Facade):
 
     @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
     def update_secrets(self, args: list[UpdateSecret]) -> ErrorResults:
-        """Change secrets."""
         return {"results": [each(self._update, item) for item in args]}
 
     def _update(self, item: UpdateSecret) -> None:

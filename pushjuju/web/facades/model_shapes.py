@@ -11,7 +11,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.cloud.clouds import parts_of
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import constraints, model_access, models
+from pushjuju.services.entities.model import constraints, models
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.services.views import documents
 from pushjuju.store.rows.model import Model
@@ -35,7 +35,7 @@ def of_user(ctx: Context, user: str) -> list[shapes.UserModel]:
     found: list[shapes.UserModel] = []
     with ctx.store.read() as tx:
         for model in models.listed(tx):
-            if model_access.level(tx, user, model):
+            if models.access_level(tx, user, model):
                 owner = f"user-{model.owner}"
                 about: shapes.Model = {
                     "name": model.name,
@@ -53,7 +53,7 @@ def summaries(ctx: Context, user: str, version: int, *, every: bool) -> list[sha
     found: list[shapes.ModelSummaryResult] = []
     with ctx.store.read() as tx:
         for model in models.listed(tx):
-            access = model_access.level(tx, user, model)
+            access = models.access_level(tx, user, model)
             if access or every:
                 entry = documents.model_entry(ctx, ctx.of(tx, model.uuid), model, settings)
                 found.append(
@@ -117,7 +117,7 @@ def info(ctx: Context, model: Model, version: int) -> shapes.ModelInfo:
     with ctx.read(model.uuid) as tx:
         found = models.get(tx)
         entry = documents.model_entry(ctx, tx, found)
-        is_admin = model_access.may(tx, ctx.user, found, "admin")
+        is_admin = models.may_access(tx, ctx.user, found, "admin")
         listed = _machines(tx) if is_admin else []
     made: dict[str, object] = {
         **_basis(entry, found),
@@ -140,7 +140,7 @@ def info(ctx: Context, model: Model, version: int) -> shapes.ModelInfo:
 def users_of(ctx: Context, model: Model) -> list[shapes.ModelUser]:
     """Return the users of a model: all for administrators, else only the caller."""
     with ctx.store.read() as tx:
-        every = model_access.may(tx, ctx.user, model, "admin")
+        every = models.may_access(tx, ctx.user, model, "admin")
     return _users(ctx, model, every=every)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.requests.storage import pools, storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.requests.storage.storage_requests import Answer
 from pushjuju.services.views.listings import storage_pools
 from pushjuju.services.views.status import storage_document
@@ -30,13 +30,11 @@ class Storage(Facade):
 
     @method(Needs.READ)
     def list_storage_details(self, filters: list[Any]) -> Results:
-        """Return the storage of units."""
         found = shapes.instances(self._document())
         return {"results": [{"result": found} for _ in filters]}
 
     @method(Needs.READ)
     def storage_details(self, params: Entities) -> Results:
-        """Return storage by its tags."""
         return {"results": [result_of(self._details, item.tag) for item in params.entities]}
 
     def _details(self, tag: str) -> dict[str, object]:
@@ -70,11 +68,10 @@ class Storage(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def create_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
-        """Make pools."""
         return {"results": [each(self._create, item) for item in pools]}
 
     def _create(self, item: shapes.StoragePool) -> None:
-        pools.create(self.ctx, self.model, item.name, item.provider, _texts(item.attrs))
+        storage_requests.create_pool(self.ctx, self.model, item.name, item.provider, _texts(item.attrs))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def update_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
@@ -82,16 +79,19 @@ class Storage(Facade):
         return {"results": [each(self._update, item) for item in pools]}
 
     def _update(self, item: shapes.StoragePool) -> None:
-        pools.update(self.ctx, self.model, item.name, _texts(item.attrs), item.provider)
+        storage_requests.update_pool(self.ctx, self.model, item.name, _texts(item.attrs), item.provider)
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def remove_pool(self, params: shapes.StoragePoolDeleteArgs) -> ErrorResults:
         """Remove pools that nothing uses."""
-        return {"results": [each(pools.remove, self.ctx, self.model, item.name) for item in params.pools]}
+        return {
+            "results": [
+                each(storage_requests.remove_pool, self.ctx, self.model, item.name) for item in params.pools
+            ]
+        }
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_to_unit(self, storages: list[shapes.StorageAddParams]) -> Results:
-        """Add storage to units."""
         return {"results": [result_of(self._add, item) for item in storages]}
 
     def _add(self, item: shapes.StorageAddParams) -> dict[str, object]:
@@ -102,7 +102,6 @@ class Storage(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def attach(self, params: shapes.StorageAttachmentIds) -> ErrorResults:
-        """Attach storage to units."""
         return {"results": [each(self._attach, item) for item in params.ids]}
 
     def _attach(self, item: shapes.StorageAttachmentId) -> None:
@@ -111,7 +110,6 @@ class Storage(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def detach_storage(self, params: shapes.StorageDetachment) -> ErrorResults:
-        """Detach storage from units."""
         return {"results": [each(self._detach, item, params) for item in params.ids.ids]}
 
     def _detach(self, item: shapes.StorageAttachmentId, params: shapes.StorageDetachment) -> None:

@@ -1,4 +1,7 @@
-"""Resources: the files that charms need. Mirrors: juju apiserver/facades/client/resources (3.6)"""
+"""Resources, the files that charms need, and Payloads, workloads that charms have registered.
+
+Mirrors: juju apiserver/facades/client/resources, payloads (3.6)
+"""
 
 from __future__ import annotations
 
@@ -87,3 +90,26 @@ def _of_unit(found: Listing, unit: str) -> dict[str, object]:
 
 def _in_store(item: Shown, newer: dict[str, int]) -> dict[str, object]:
     return {**declared(item), "revision": newer.get(item.name, max(item.revision, 0))}
+
+
+@facade("Payloads")
+class Payloads(Facade):
+    """The payloads of the model."""
+
+    @method(Needs.READ)
+    def list(self, patterns: list[str]) -> Results:
+        found = []
+        for entry in resource_documents.payloads(self.ctx, self.model, patterns):
+            machine = str(entry["machine"])
+            found.append(
+                {
+                    "class": entry["payload-class"],
+                    "type": entry["type"],
+                    "id": entry["id"],
+                    "status": entry["status"],
+                    "labels": entry.get("labels", []),
+                    "unit": tags.of_unit(str(entry["unit"])),
+                    "machine": tags.of_machine(machine) if machine else "",
+                }
+            )
+        return {"results": found}

@@ -97,7 +97,6 @@ class SecretBackends(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def remove_secret_backends(self, args: list[RemoveSecretBackend]) -> ErrorResults:
-        """Remove backends from the controller."""
         return {"results": [each(self._remove, item) for item in args]}
 
     def _remove(self, item: RemoveSecretBackend) -> None:

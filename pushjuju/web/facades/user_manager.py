@@ -91,7 +91,6 @@ class UserManager(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def remove_user(self, params: Entities) -> ErrorResults:
-        """Remove users."""
         return {"results": [each(self._remove, item.tag) for item in params.entities]}
 
     def _remove(self, tag: str) -> None:

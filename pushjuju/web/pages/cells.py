@@ -55,12 +55,10 @@ def setting(value: object) -> object:
 
 
 def status(word: object) -> Cell:
-    """Return a cell with a status."""
     return Cell(text=str(word), status=True)
 
 
 def time(moment: datetime | str | None) -> Cell:
-    """Return a cell with a moment."""
     return Cell(time=from_iso(moment) if isinstance(moment, str) else moment)
 
 

@@ -22,7 +22,6 @@ _REASONS = 20  # units of an application that are not idle
 
 
 def application(visit: Visit) -> Content:
-    """Return the page of an application."""
     name = visit.path["name"]
     whole = status.document(visit.ctx, visit.model)
     found = whole.get("applications", {}).get(name)
@@ -47,7 +46,6 @@ def application(visit: Visit) -> Content:
 
 
 def unit(visit: Visit) -> Content:
-    """Return the page of a unit."""
     name = f"{visit.path['name']}/{visit.path['number']}"
     rows = unit_rows(status.document(visit.ctx, visit.model))
     found = next((row for row in rows if row.name == name), None)

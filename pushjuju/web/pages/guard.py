@@ -80,7 +80,6 @@ async def read_form(request: web.Request, largest: int = 8192, most: int = 20) -
 
     Args:
         largest: The most bytes of the form.
-        most: The most fields of the form.
     """
     body = b""
     async with asyncio.timeout(limits.LOGIN_WITHIN_S):

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from pushjuju.core.errors import NotFound
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.portable.natural import natural_order
 from pushjuju.services.entities.application.resources import FILE
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation.offers import Wanted as WantedOffers
 from pushjuju.services.pictures import svg
 from pushjuju.services.requests.model import model_config
@@ -37,7 +37,6 @@ def _page(title: str, command: str, document: Any, *tables: Table) -> Content:
 
 
 def relations(visit: Visit) -> Content:
-    """Return the page of all relations."""
     rows = relation_rows.relation_rows(visit.ctx, visit.model.uuid)
     table = details.of_relations(visit, rows, "This model has no relations.")
     return _page("Relations", visit.command("status --relations"), rows, table)
@@ -91,7 +90,6 @@ def _side(visit: Visit, side: relation_view.RelationSide) -> Table:
 
 
 def storage(visit: Visit) -> Content:
-    """Return the page of storage."""
     document = storage_document.document(visit.ctx, visit.model.uuid)
     table = Table(
         name="Storage",
@@ -185,7 +183,7 @@ def offers(visit: Visit) -> Content:
         known = {
             model.uuid: model.qualified
             for model in models.listed(tx)
-            if model_access.may(tx, visit.ctx.user, model, "read")
+            if models.may_access(tx, visit.ctx.user, model, "read")
         }
     links = Table(
         name="Connections",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.status import Agent
+from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.pictures import folding, graph, machine_tree, machines_svg, svg
 from pushjuju.services.pictures.looks import Look, look_of, rank
 from pushjuju.services.views.explain_basis import Reason
@@ -20,10 +21,64 @@ from pushjuju.services.views.listings.model_summary import summary
 from pushjuju.services.views.status import document as status
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import Tx
-from pushjuju.web.pages import tables, topology
+from pushjuju.web.pages import topology
 from pushjuju.web.pages.addresses import ModelPages
 from pushjuju.web.pages.visit import Content, Visit
 from pushjuju.workers import deciding
+
+MOST_ROWS = 500
+WORST = "worst"
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Generic[Row]):
+    """The rows that a page shows.
+
+    Attributes:
+        rows: At most `MOST_ROWS`.
+        found: How many rows there are with the name.
+        page: The number of the page, from 1.
+        pages: How many pages there are.
+        sort: The column of the order, or `worst`.
+    """
+
+    rows: tuple[Row, ...]
+    found: int
+    find: str
+    sort: str
+    page: int
+    pages: int
+
+    def to(self, **changed: object) -> str:
+        """Return the address of the same table with another order or page."""
+        asked = {"find": self.find, "sort": self.sort, "page": self.page, **changed}
+        usual = {"find": "", "sort": WORST, "page": 1}
+        return "?" + urlencode({key: value for key, value in asked.items() if value != usual[key]})
+
+
+def table(
+    query: Mapping[str, str],
+    rows: Iterable[Row],
+    name: Callable[[Row], str],
+    orders: Mapping[str, Callable[[Row], Any]],
+) -> Table[Row]:
+    """Return the rows that a query asks for; rows that are equal in the order keep theirs.
+
+    Args:
+        query: `find`, `sort` and `page` of the address; what does not fit is ignored.
+        orders: Column -> key of a row; that of `worst` is used when the query names no other.
+    """
+    find, sort, page = query.get("find", "").strip(), query.get("sort", ""), query.get("page", "")
+    if sort not in orders:
+        sort = WORST
+    found = sorted((row for row in rows if find in name(row)), key=orders[sort])
+    pages = max(-(-len(found) // MOST_ROWS), 1)
+    at = min(max(int(page), 1), pages) if page.isdecimal() and len(page) < 9 else 1
+    shown = tuple(found[(at - 1) * MOST_ROWS : at * MOST_ROWS])
+    return Table(rows=shown, found=len(found), find=find, sort=sort, page=at, pages=pages)
+
 
 _MOST_REASONS = 20
 _MOST_EXPLAINED = 100  # of a model of which nothing is well, not all units are explained
@@ -52,7 +107,7 @@ def all_models(visit: Visit) -> Content:
         seen = [
             model
             for model in models.listed(tx)
-            if not models.is_controller(model) and model_access.may(tx, visit.ctx.user, model, "read")
+            if not models.is_controller(model) and models.may_access(tx, visit.ctx.user, model, "read")
         ]
         working = processes.of_models(visit.ctx, tx, [model.uuid for model in seen])
         found: list[dict[str, Any]] = [
@@ -82,7 +137,7 @@ def _change(visit: Visit, tx: Tx, model: Model, line: Mapping[str, Any] | None) 
     if line is None:
         return None
     found = {"time": line["time"]}
-    if line["user"] != visit.ctx.user and not model_access.may(tx, visit.ctx.user, model, "admin"):
+    if line["user"] != visit.ctx.user and not models.may_access(tx, visit.ctx.user, model, "admin"):
         return found
     return {**found, **{key: line[key] for key in ("user", "door", "command", "arguments")}}
 
@@ -170,7 +225,7 @@ def _row(name: str, unit: Mapping[str, Any], principal: str, machine: str) -> Un
 def units(visit: Visit) -> Content:
     """Return the page of all units, what is not well first, with the reasons of that and of busy units."""
     document = status.document(visit.ctx, visit.model)
-    found = tables.table(visit.query, unit_rows(document), lambda row: row.name, _UNIT_ORDERS)
+    found = table(visit.query, unit_rows(document), lambda row: row.name, _UNIT_ORDERS)
     names = [row.name for row in found.rows if _odd([row]) or row.agent["current"] != Agent.IDLE]
     every = deciding.explained(visit.ctx, visit.model.uuid, names[:_MOST_EXPLAINED]) if names else ()
     values = {"table": found, "reasons": {reason.subject: reason.reason for reason in every}}
@@ -178,7 +233,7 @@ def units(visit: Visit) -> Content:
 
 
 _UNIT_ORDERS: Mapping[str, Callable[[UnitRow], Any]] = {
-    tables.WORST: lambda row: rank(row.status["current"]),
+    WORST: lambda row: rank(row.status["current"]),
     "name": lambda row: natural_key(row.name),
     "status": lambda row: (rank(row.status["current"]), row.status["current"]),
     "machine": lambda row: natural_key(row.machine),
@@ -191,7 +246,7 @@ def machines(visit: Visit) -> Content:
     document = status.document(visit.ctx, visit.model)
     tree = machine_tree.of_status(document)
     drawn = machines_svg.draw(visit.model.name, tree, visit.pages.entity) if tree else ""
-    found = tables.table(visit.query, every_machine(document), lambda row: row[0], _MACHINE_ORDERS)
+    found = table(visit.query, every_machine(document), lambda row: row[0], _MACHINE_ORDERS)
     odd = [name for name, item in found.rows if look_of(item["juju-status"]["current"]) is not Look.OK]
     every = deciding.explained(visit.ctx, visit.model.uuid, odd[:_MOST_EXPLAINED]) if odd else ()
     reasons = {reason.subject.removeprefix("machine "): reason.reason for reason in every}
@@ -202,7 +257,7 @@ def machines(visit: Visit) -> Content:
 
 _Machine = tuple[str, Mapping[str, Any]]
 _MACHINE_ORDERS: Mapping[str, Callable[[_Machine], Any]] = {
-    tables.WORST: lambda row: rank(row[1]["juju-status"]["current"]),
+    WORST: lambda row: rank(row[1]["juju-status"]["current"]),
     "name": lambda row: natural_key(row[0]),
     "status": lambda row: (rank(row[1]["juju-status"]["current"]), row[1]["juju-status"]["current"]),
     "address": lambda row: natural_key(row[1].get("dns-name", "")),

@@ -15,8 +15,7 @@ from markupsafe import Markup, escape
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.services.pictures import folding, svg, timeline_svg
-from pushjuju.services.pictures.lettering import plain
-from pushjuju.services.pictures.looks import SHAPES, Look, look_of
+from pushjuju.services.pictures.looks import SHAPES, Look, look_of, plain
 from pushjuju.web.pages.visit import Content
 
 _HERE = Path(__file__).parent

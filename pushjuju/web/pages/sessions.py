@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from hmac import compare_digest
 from secrets import token_bytes, token_urlsafe
 
-from pushjuju.services.entities.basis import tokens
+from pushjuju.services.entities.basis import passwords
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.tokens import Purpose
+from pushjuju.services.entities.basis.passwords import Purpose
 from pushjuju.web import login
 from pushjuju.web.login import LoggedIn
 
@@ -27,7 +27,9 @@ def begin(ctx: Context, entered: LoggedIn) -> str:
     facts = f"{int(now.timestamp())}.{entered.generation}.{entered.proved:d}."
     with ctx.store.write() as tx:
         tx.run("token_delete_more", purpose=Purpose.SESSION, person=entered.user, kept=_MOST - 1)
-        return tokens.make(tx, Purpose.SESSION, entered.user, now=now, until=now + _IDLE, facts=facts)
+        return passwords.make_token(
+            tx, Purpose.SESSION, entered.user, now=now, until=now + _IDLE, facts=facts
+        )
 
 
 def find(ctx: Context, token: str, *, use: bool = True) -> LoggedIn | None:
@@ -38,7 +40,7 @@ def find(ctx: Context, token: str, *, use: bool = True) -> LoggedIn | None:
     """
     now = ctx.clock.now()
     with ctx.store.read() as tx:
-        known = tokens.find(tx, Purpose.SESSION, token, now=now)
+        known = passwords.find_token(tx, Purpose.SESSION, token, now=now)
         created = login.created(tx, known.person) if known else None
     if known is None or known.until is None:
         return None
@@ -58,9 +60,8 @@ def find(ctx: Context, token: str, *, use: bool = True) -> LoggedIn | None:
 
 
 def end(ctx: Context, token: str) -> None:
-    """End a session."""
     with ctx.store.write() as tx:
-        tokens.use_up(tx, token)
+        passwords.use_up_token(tx, token)
 
 
 def mark(token: str) -> str:

@@ -15,7 +15,7 @@ from pushjuju.core.errors import PushjujuError, StoreBusy, StoreError
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.model import model_access
+from pushjuju.services.entities.model import models
 from pushjuju.services.views import entity_news
 from pushjuju.web import errors, login
 from pushjuju.web.api import Api
@@ -258,7 +258,10 @@ class Site:
         def key(ctx: Context, entered: LoggedIn) -> tuple[Any, ...]:
             user, model = entered.user, visit_of(ctx, entered.user, request).model
             with ctx.store.read() as tx:
-                rights = model_access.level(tx, user, model), users.effective_level(tx, user, Kind.CONTROLLER)
+                rights = (
+                    models.access_level(tx, user, model),
+                    users.effective_level(tx, user, Kind.CONTROLLER),
+                )
                 return user, request.path_qs, *rights, entity_news.number_of(tx)
 
         found = await self._read(request, key, use=False) or self._send_to_login(request)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model import offerurl
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.pictures import (
     folding,
     formats,
@@ -123,7 +123,7 @@ def _offering(visit: Visit, document: Document) -> dict[str, str]:
         readable = {
             model.qualified
             for model in models.listed(tx)
-            if model_access.may(tx, visit.ctx.user, model, "read")
+            if models.may_access(tx, visit.ctx.user, model, "read")
         }
     found = {}
     for name, item in consumed.items():

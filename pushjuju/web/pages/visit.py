@@ -14,8 +14,8 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.values import dataclass as value
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machine_work
-from pushjuju.services.entities.model import model_access, models, pools
-from pushjuju.services.pictures.lettering import plain
+from pushjuju.services.entities.model import models, pools
+from pushjuju.services.pictures.looks import plain
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Status
 from pushjuju.web.pages.addresses import ModelPages
@@ -43,7 +43,6 @@ class Visit:
 
     @property
     def model(self) -> Model:
-        """The model of a page of a model."""
         assert self.found is not None, "the address names a model"
         return self.found
 
@@ -74,7 +73,7 @@ class Visit:
         if self.found is None:
             return False
         with self.ctx.store.read() as tx:
-            return model_access.may(tx, self.ctx.user, self.found, level)
+            return models.may_access(tx, self.ctx.user, self.found, level)
 
     def command(self, line: str) -> str:
         """Return a command line for a terminal, with the model or controller: from `status --format svg`."""
@@ -114,7 +113,6 @@ class Content:
 
     Attributes:
         command: The command line that shows the same in a terminal, or empty when no command does.
-        values: The values of the template.
         crumbs: (name, address) of the pages above a page of a model.
         document: Returns the data of the command, for clients that ask for JSON.
         file: What is downloaded instead of the page.
@@ -158,7 +156,7 @@ def model_of(ctx: Context, owner: str, name: str) -> Model:
     """
     with ctx.store.read() as tx:
         for found in models.listed(tx):
-            if (found.owner, found.name) == (owner, name) and model_access.may(tx, ctx.user, found, "read"):
+            if (found.owner, found.name) == (owner, name) and models.may_access(tx, ctx.user, found, "read"):
                 return found
     raise NoModel(f"there is no model {owner}/{name}, or you may not see it")
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
 
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import Base, Entity
-from pushjuju.web.shapes.constraints import Value
+from pushjuju.web.shapes.common import Base, ConstraintsValue, Entity
 from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams
 
 
@@ -43,7 +42,7 @@ class ApplicationDeploy:
     num_units: int = 0
     config: dict[str, str] = field(default_factory=dict)
     config_yaml: str = ""
-    constraints: Value = field(default_factory=Value)
+    constraints: ConstraintsValue = field(default_factory=ConstraintsValue)
     placement: list[PlacementParams] = field(default_factory=list)
     storage: dict[str, StorageParams] = field(default_factory=dict)
     attach_storage: list[str] = field(default_factory=list)
@@ -61,7 +60,7 @@ class DeployFromRepositoryArg:
     attach_storage: list[str] = field(default_factory=list, metadata={"wire": "AttachStorage"})
     charm_name: str = field(default="", metadata={"wire": "CharmName"})
     config_yaml: str = field(default="", metadata={"wire": "ConfigYAML"})
-    cons: Value = field(default_factory=Value)
+    cons: ConstraintsValue = field(default_factory=ConstraintsValue)
     devices: dict[str, Any] = field(default_factory=dict)
     dry_run: bool = field(default=False, metadata={"wire": "DryRun"})
     placement: list[PlacementParams] = field(default_factory=list)

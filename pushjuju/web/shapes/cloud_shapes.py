@@ -10,8 +10,7 @@ from pushjuju.core.clouds import Cloud as Definition
 from pushjuju.core.clouds import Region as DefinedRegion
 from pushjuju.core.errors import NotValid
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import ResultsOf
-from pushjuju.web.shapes.remote_settings import checked
+from pushjuju.web.shapes.common import ResultsOf, checked_settings
 
 Region = TypedDict(
     "Region",
@@ -99,7 +98,7 @@ def definition_of(name: str, given: CloudParams) -> Definition:
                 raise NotValid(f'endpoint "{address}" is not an address of the network')
     settings: list[Mapping[str, Any]] = [given.config, *given.region_config.values()]
     for values in settings:
-        checked(values if isinstance(values, Mapping) else {})
+        checked_settings(values if isinstance(values, Mapping) else {})
     document = {
         "type": given.type,
         "auth-types": given.auth_types,
@@ -122,3 +121,43 @@ def _region(given: RegionParams) -> DefinedRegion:
         identity_endpoint=given.identity_endpoint,
         storage_endpoint=given.storage_endpoint,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudCredential:
+    """The type and the attributes of a credential."""
+
+    auth_type: str = ""
+    attrs: dict[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedCredential:
+    """A credential with its tag."""
+
+    tag: str = ""
+    credential: CloudCredential = field(default_factory=CloudCredential)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeCredential:
+    """A credential to remove; `force` removes a credential that models use, too."""
+
+    tag: str = ""
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserCloud:
+    """A cloud, and the user whose credentials for the cloud to list."""
+
+    user_tag: str = ""
+    cloud_tag: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CredentialName:
+    """A credential, by the names of cloud and credential."""
+
+    cloud_name: str = ""
+    credential_name: str = ""

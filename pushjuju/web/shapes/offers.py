@@ -162,7 +162,6 @@ RemoteApplicationInfoResults = ResultsOf[RemoteApplicationInfoResult]
 
 
 def ends(endpoints: Iterable[tuple[str, Endpoint]]) -> list[RemoteEndpoint]:
-    """Return the endpoints of an offer."""
     return [
         {"name": name, "role": str(end.role), "interface": end.interface, "limit": end.limit}
         for name, end in endpoints

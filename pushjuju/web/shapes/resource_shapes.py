@@ -24,7 +24,6 @@ def declared(item: Shown) -> dict[str, object]:
 
 
 def in_store(item: StoreResource) -> dict[str, object]:
-    """Return a resource of a charm in a store."""
     return {
         "name": item.name,
         "type": item.type,
@@ -38,7 +37,6 @@ def in_store(item: StoreResource) -> dict[str, object]:
 
 
 def resource(item: Shown) -> dict[str, object]:
-    """Return a resource of an application."""
     return {
         **declared(item),
         "id": f"{item.application}/{item.name}",

@@ -125,7 +125,6 @@ def instances(document: Mapping[str, Any]) -> list[Details]:
 
 
 def instance(name: str, item: Mapping[str, Any]) -> Details:
-    """Return one storage instance."""
     units = item.get("attachments", {}).get("units", {})
     return {
         "storage-tag": tags.of_storage(name),
@@ -149,7 +148,6 @@ def _attachment(name: str, unit: str, entry: Mapping[str, Any]) -> Details:
 
 
 def filesystems(document: Mapping[str, Any]) -> list[Details]:
-    """Return the filesystems."""
     found = document.get("filesystems", {})
     return [_filesystem(document, name, item) for name, item in found.items()]
 
@@ -161,7 +159,6 @@ def _filesystem(document: Mapping[str, Any], name: str, item: Mapping[str, Any])
 
 
 def volumes(document: Mapping[str, Any]) -> list[Details]:
-    """Return the volumes."""
     return [_volume(document, name, item) for name, item in document.get("volumes", {}).items()]
 
 

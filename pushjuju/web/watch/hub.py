@@ -64,7 +64,6 @@ def _fresh(ctx: Context, model: str, journal: Journal, *, whole: bool) -> Fresh 
 
 
 def delta(key: Key, verb: str, text: str) -> str:
-    """Return one delta as JSON."""
     return f'["{key[0]}","{verb}",{text}]'
 
 
@@ -79,7 +78,6 @@ class Picture:
         self._first: str | None = None
 
     def first(self) -> str:
-        """Return all entities as deltas."""
         if self._first is None:
             self._first = ",".join(delta(key, "change", text) for key, text in self._texts.items())
         return self._first
@@ -172,7 +170,6 @@ class Hub:
         return made
 
     def unlisten(self, signal: Signal) -> None:
-        """Remove a signal."""
         self.count -= 1
         signal.stop()
         self._signals.discard(signal)

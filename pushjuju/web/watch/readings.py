@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import to_iso
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings.model_summary import summary
 from pushjuju.web import messages
 
@@ -73,5 +73,5 @@ class Summaries:
                 model.uuid: messages.dumped(summary(ctx.of(tx, model.uuid), model, ctx.controller.name))
                 for model in models.listed(tx)
                 if (wanted is None or model.uuid in wanted)
-                and (self._every or model_access.may(tx, ctx.user, model, "read"))
+                and (self._every or models.may_access(tx, ctx.user, model, "read"))
             }

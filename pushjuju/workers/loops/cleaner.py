@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Problem
+from pushjuju.core.status import Life
 from pushjuju.core.storage import parse_size
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.natural import natural_key

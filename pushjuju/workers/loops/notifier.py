@@ -41,7 +41,6 @@ async def deliver(runtime: Runtime, model: str) -> Outcome:
 
 
 def _waiting(runtime: Runtime, model: str) -> list[TargetRow]:
-    """Return the targets for which events of a model wait."""
     with runtime.ctx.read(model) as tx:
         names = [row["target"] for row in tx.rows("notice_next")]
         found = (tx.find(TargetRow, "notify_target_get", name=name) for name in names)

@@ -22,9 +22,8 @@ from pushjuju.core.errors import (
     Unreachable,
 )
 from pushjuju.core.holding import way_out
-from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
-from pushjuju.core.status import InstanceStatus, MachineStatus, StatusInfo, StatusKind
+from pushjuju.core.status import InstanceStatus, Life, MachineStatus, StatusInfo, StatusKind
 from pushjuju.plugins.api.providers import Provider, Resumer
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import leadership, logs, network, notices, statuses, wake

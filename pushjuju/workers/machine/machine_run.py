@@ -27,10 +27,9 @@ from pushjuju.core.errors import (
     StoreError,
     TransportError,
 )
-from pushjuju.core.model.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.problems import Problem, Subject
-from pushjuju.core.status import Agent
+from pushjuju.core.status import Agent, Life
 from pushjuju.core.values import changed
 from pushjuju.runner.remote.base.results import KNOWN, named
 from pushjuju.runner.session import MachineSession, with_disk_named

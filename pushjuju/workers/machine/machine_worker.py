@@ -24,9 +24,8 @@ from pushjuju.core.errors import (
     StoreError,
     TransportError,
 )
-from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Problem, Subject
-from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, Life, StatusKind
 from pushjuju.core.values import changed
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import statuses

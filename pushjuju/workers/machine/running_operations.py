@@ -37,7 +37,6 @@ class RunningOperations:
         return iter(self._tasks)
 
     def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Start the coroutine of an operation."""
         self._tasks[key] = asyncio.create_task(work, name=key)
 
     async def some_end(self) -> None:

@@ -93,9 +93,7 @@ async def empty(
     """Detach the storage that outlives a dying machine; return what is not detached yet.
 
     Args:
-        runtime: The runtime of the worker.
         machine: A machine that has no units any more.
-        attach: Opens the session to the machine.
         stays: True when the machine goes on running outside the model, so that all its storage is detached.
     """
     if not machine.storage:

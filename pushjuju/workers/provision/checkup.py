@@ -106,8 +106,6 @@ def check_settings(
 
     Args:
         given: The user's settings; the cloud is called when they include a setting of its provider.
-        cloud: The cloud of the model.
-        settings: All settings of the model.
         warn: Called when the cloud does not answer.
     """
     host = PluginHost(environ=ctx.environ, warn=warn)

@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import MachineStatus, StatusKind
+from pushjuju.core.status import Life, MachineStatus, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.providers import Enlister, Started
 from pushjuju.services.entities.basis import statuses, wake

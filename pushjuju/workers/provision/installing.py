@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import InstanceStatus, StatusInfo, StatusKind
+from pushjuju.core.status import InstanceStatus, Life, StatusInfo, StatusKind
 from pushjuju.plugins.api.providers import Instance, Provider
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context

@@ -109,12 +109,7 @@ def _record(ctx: Context, machine: Machine, started: Started, found: SSHTarget) 
 
 
 async def _address(host: str) -> str:
-    """Return an IP address of a host; every address of the host must be allowed.
-
-    Raises:
-        NoProof: The name is not known.
-        NotPermitted: The controller does not connect to such an address for a client.
-    """
+    """Return an IP address of a host; every address of the host must be allowed."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, PORT, type=socket.SOCK_STREAM)
     except OSError as error:

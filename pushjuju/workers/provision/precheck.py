@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pushjuju.core import constraint_rules
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
+from pushjuju.core.constraints import ConstraintRules
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid, ProviderError
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.plugins.api.providers import Constrained, Provider, Zoned
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis.context import Context
@@ -85,10 +84,10 @@ def precheck(
     provider = runtime.provider(model)
 
     async def check() -> None:
-        rules = await within(CALL_S, provider.rules()) if isinstance(provider, Constrained) else None
-        if rules:
-            constraint_rules.check(constraints, rules)  # only the user's, without the model's constraints
-            ignored = constraint_rules.check(wanted, _without_spaces(runtime, model, wanted, rules))
+        found = await within(CALL_S, provider.rules()) if isinstance(provider, Constrained) else None
+        if found:
+            rules.check(constraints, found)  # only the user's, without the model's constraints
+            ignored = rules.check(wanted, _without_spaces(runtime, model, wanted, found))
             _tell(ignored, warn)
         for directive in directives:
             await _precheck_one(provider, base, wanted, directive)
@@ -148,7 +147,7 @@ def check_constraints(
         return
     try:
         found = asyncio.run(within(CALL_S, provider.rules()))
-        ignored = constraint_rules.check(constraints, _without_spaces(runtime, model, constraints, found))
+        ignored = rules.check(constraints, _without_spaces(runtime, model, constraints, found))
         _tell(ignored, warn, f"setting constraints on {what}: ")
     except ProviderError as error:
         detail = f": {error.detail}" if error.detail else ""

@@ -10,9 +10,8 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError, ZoneIndependent
-from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
-from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, Life, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.providers import Hardware, Provider, Started, StartRequest
 from pushjuju.plugins.api.storage_types import StorageItem

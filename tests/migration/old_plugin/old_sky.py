@@ -8,8 +8,7 @@ from typing import Any
 from pushjuju.core.placement import Placement, PlacementKind
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import ConstraintRules, Constraints
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus

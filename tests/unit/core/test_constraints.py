@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.core import constraint_rules, constraints
+from pushjuju.core import constraints
 from pushjuju.core.errors import NotValid
 
 
@@ -120,7 +120,7 @@ def test_what_juju_refuses(text: str, message: str) -> None:
     ],
 )
 def test_merge(model: dict[str, Any], application: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert constraint_rules.merge(model, application) == expected
+    assert constraints.merge(model, application) == expected
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_what_is_shown_reads_back(values: dict[str, Any]) -> None:
 def test_a_merge_keeps_all_that_the_application_sets(
     model: dict[str, Any], application: dict[str, Any]
 ) -> None:
-    merged = constraint_rules.merge(model, application)
+    merged = constraints.merge(model, application)
     assert application.items() <= merged.items()
     assert merged.keys() <= model.keys() | application.keys()
 

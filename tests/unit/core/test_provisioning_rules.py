@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.core import cloudinit
-from pushjuju.core.constraint_rules import ConstraintRules, check, merge
+from pushjuju.core.constraints import ConstraintRules, check, merge
 from pushjuju.core.errors import NotValid
 from pushjuju.core.instance_types import InstanceType, pick
 from pushjuju.core.model import zones

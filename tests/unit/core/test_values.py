@@ -14,9 +14,8 @@ from pushjuju.core import errors
 from pushjuju.core.base import RISKS, SERIES, Base
 from pushjuju.core.clock import FakeClock, SystemClock, from_iso, to_iso
 from pushjuju.core.errors import InvalidCharm, NotValid, PushjujuError
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
-from pushjuju.core.status import StatusInfo, derive_application_status
+from pushjuju.core.status import Life, StatusInfo, derive_application_status
 from pushjuju.core.values import assembler, changed, dataclass
 
 

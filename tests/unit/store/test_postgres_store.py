@@ -37,7 +37,7 @@ from pushjuju.store.queue import LEASE_S, WorkQueue, machine_key, model_of, touc
 from pushjuju.store.rows.records import Machine, RemoteApplication
 from pushjuju.store.statements import queries
 from pushjuju.store.tx import ModelTx, Tx
-from pushjuju.workers import waking
+from pushjuju.workers import serving
 from tests.postgres import databases
 from tests.postgres.fixtures import cut
 from tests.unit.store.conftest import MODEL
@@ -621,7 +621,7 @@ async def test_work_that_another_process_makes_due_wakes_a_controller_process(
     url: str, connect: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing looks at the queue here: only the server tells."""
-    monkeypatch.setattr(waking, "_AGAIN_S", 0.01)
+    monkeypatch.setattr(serving, "_AGAIN_S", 0.01)
     mine, other = connect(), connect()
     woken = asyncio.Event()
 
@@ -631,7 +631,7 @@ async def test_work_that_another_process_makes_due_wakes_a_controller_process(
             touch(tx, KEYS[0], NOW)
         await asyncio.wait_for(woken.wait(), 30)
 
-    with waking.Waking(mine, woken.set):
+    with serving.Waking(mine, woken.set):
         await wakes(other)
         woken.clear()
         with mine.write(MODEL.uuid) as tx:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import Life, StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.relation import relations

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store.rows.records import Operation as OperationRow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import new_models
+from pushjuju.services.entities.model import models
 from pushjuju.store.tx import ModelTx
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
@@ -27,9 +27,9 @@ def house(tmp_path: Path, empty_controller: Path, packs: Charms) -> Iterator[Tes
 def own(house: TestController) -> str:
     """The controller's own model, which `house` lacks; return its UUID."""
     now = house.ctx.clock.now()
-    made = new_models.of_controller(clouds.definition((), "local"), "", "", now)
+    made = models.controller_model(clouds.definition((), "local"), "", "", now)
     with house.ctx.store.write() as tx:
-        new_models.insert(ModelTx(tx, made.uuid, now), made, now=now)
+        models.insert(ModelTx(tx, made.uuid, now), made, now=now)
     return made.uuid
 
 

@@ -18,16 +18,17 @@ from aiohttp import web
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import StoreBusy
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.basis import logs, statuses, tokens
+from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.basis import passwords as tokens
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.tokens import Purpose
+from pushjuju.services.entities.basis.passwords import Purpose
 from pushjuju.services.requests.user import passwords, users
 from pushjuju.services.views import hook_runs
 from pushjuju.store.tx import ModelTx
 from pushjuju.web import limits, login
 from pushjuju.web.login import LoggedIn
-from pushjuju.web.pages import rendering, sessions, site, tables
+from pushjuju.web.pages import overview, rendering, sessions, site
 from pushjuju.web.pages.loopback import Loopback, address_of
 from pushjuju.web.pages.routes import PAGES
 from tests.world.api import PASSWORD, ApiWorld
@@ -311,14 +312,14 @@ async def test_a_lost_unit_is_not_well(served: ApiWorld, busy: TestController) -
         busy.write(lambda tx: tx.run("machine_set_unreachable", id="0", now=long_ago))
         busy.deploy("late")
         base = "/ui/m/admin/shop/"
-        overview, units, models, machines = [
+        front, units, models, machines = [
             (await browser.get(path))[1] for path in (base, f"{base}units", "/ui/", f"{base}machines")
         ]
-    assert "What is not well" in overview
+    assert "What is not well" in front
     assert re.search(r"lost</span></td>", units), units
     assert "1 machine cannot be reached" in models
     assert machines.count('<td class="wide">new unit</td>') == 1
-    assert re.search(r"the oldest work was due <time datetime=", overview)
+    assert re.search(r"the oldest work was due <time datetime=", front)
 
 
 async def test_a_browser_that_leaves_while_its_stream_begins_is_no_error(
@@ -376,7 +377,7 @@ async def test_the_log_of_a_unit_stands_before_what_seldom_tells_why(
 async def test_long_tables_are_sorted_and_paged_in_their_addresses(
     served: ApiWorld, busy: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "MOST_ROWS", 2)
+    monkeypatch.setattr(overview, "MOST_ROWS", 2)
     busy.deploy("db", count=11)
     base = "/ui/m/admin/shop/units?sort=name"
     async with browsing(served, "admin") as browser:
@@ -558,7 +559,7 @@ def test_a_use_of_a_session_is_written_at_most_once_an_hour(house: TestControlle
         house.clock.advance(300)
         sessions.find(house.ctx, token)
         with house.ctx.store.read() as tx:
-            known = tokens.find(tx, Purpose.SESSION, token, now=house.clock.now())
+            known = tokens.find_token(tx, Purpose.SESSION, token, now=house.clock.now())
         assert known
         untils.add(known.until)
     assert len(untils) == 5
@@ -579,9 +580,9 @@ def test_the_store_keeps_no_token_of_a_session(house: TestController) -> None:
     assert token.rpartition(".")[2] not in str(house.dump())
     for purpose in (Purpose.LINK, Purpose.METRICS):
         with house.ctx.store.read() as tx:
-            assert not tokens.holder(tx, purpose, token, now=house.clock.now())
+            assert not tokens.token_holder(tx, purpose, token, now=house.clock.now())
     with house.ctx.store.write() as tx:
-        link = tokens.make(tx, Purpose.LINK, "admin", now=house.clock.now())
+        link = tokens.make_token(tx, Purpose.LINK, "admin", now=house.clock.now())
     assert sessions.find(house.ctx, link) is None
     begun, generation, proved, secret = token.split(".")
     assert sessions.find(house.ctx, f"{begun}.{generation}.{1 - int(proved)}.{secret}") is None

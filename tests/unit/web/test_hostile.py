@@ -13,7 +13,7 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import users as access
-from pushjuju.services.requests.controller import controller_config as change_config
+from pushjuju.services.requests.controller import controllers as change_config
 from pushjuju.web import limits, messages
 from tests.world.api import PASSWORD, ApiClient, ApiFailed, ApiWorld, basic
 from tests.world.charms import Charms
@@ -141,7 +141,7 @@ async def test_a_page_of_another_origin_may_not_connect(served: ApiWorld) -> Non
 
 @pytest.mark.parametrize("origin", ["null", "https://[", "", "https://", "https://home.example.evil.example"])
 async def test_an_odd_origin_may_not_connect(served: ApiWorld, origin: str) -> None:
-    change_config.change(served.ctx, {"api-allowed-origins": "https://home.example"})
+    change_config.configure(served.ctx, {"api-allowed-origins": "https://home.example"})
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
         async with served.connect(Origin=origin):
             pass
@@ -166,7 +166,7 @@ async def test_pages_of_an_allowed_origin_may_connect_at_once(
 @pytest.mark.parametrize("text", ["*", "juju.example", "https://juju.example/", "https://a b", "https://"])
 def test_what_is_no_origin_is_refused(house: TestController, text: str) -> None:
     with pytest.raises(NotValid, match="is not an origin"):
-        change_config.change(house.ctx, {"api-allowed-origins": f"https://x.example,{text}"})
+        change_config.configure(house.ctx, {"api-allowed-origins": f"https://x.example,{text}"})
 
 
 async def test_keys_have_no_case_and_null_is_absent(served: ApiWorld) -> None:

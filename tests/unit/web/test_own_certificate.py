@@ -12,8 +12,7 @@ import pytest
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
 from pushjuju.web import certificates
-from pushjuju.web.certificates import Certificates
-from pushjuju.web.own_certificate import OwnCertificate
+from pushjuju.web.certificates import Certificates, OwnCertificate
 from pushjuju.web.server import Address, Server
 from tests.world.api import ApiWorld
 from tests.world.controller import TestController

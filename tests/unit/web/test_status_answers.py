@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.web import status_answers
+from pushjuju.web import api
 from tests.world.api import ApiWorld
 from tests.world.controller import TestController
 
@@ -30,7 +30,7 @@ async def test_a_status_is_read_again_after_a_change_and_after_a_while(
     house.deploy("web")
     await ask("a")
     assert read == ["a", "b", "a"]
-    monkeypatch.setattr(status_answers, "_VALID_S", -1.0)
+    monkeypatch.setattr(api, "_VALID_S", -1.0)
     house.deploy("db")
     await ask("a")
     await ask("a")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.services.entities.model import models
 from tests.charms_tools.hubstore import JAMMY, HubStore
 from tests.world.api import ApiWorld

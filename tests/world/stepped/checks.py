@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import TaskStatus
-from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.status import Agent, Life, StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.machine import machines, upgrade_machine

@@ -26,7 +26,6 @@ from pushjuju.services.views import tasks
     see_also=("run", "show-task"),
 )
 def cancel_task(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Cancel pending tasks, abort running ones."""
     numbers = [task_number(text, "task") for text in args]
     opened = session.open_model(cli, model)
     found = operations.cancel(opened.ctx, opened.uuid, numbers)

@@ -72,7 +72,6 @@ class ExecFlags:
 
 
 def request_of(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> operations.CommandRequest:
-    """Return the request of the command line."""
     check_wait(cli, background=flags.background)
     _check_targets(flags.machine, flags.application, flags.unit, every=flags.every)
     return operations.CommandRequest(
@@ -108,7 +107,6 @@ def request_of(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> operations.
     see_also=("run", "ssh", "show-operation"),
 )
 def execute(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> None:
-    """Run shell commands and print their output."""
     request, seconds = request_of(cli, args, flags), flags.wait or EXEC_WAIT_S
     opened = session.open_model(cli, flags.model)
     queued = operations.enqueue_commands(opened.ctx, opened.uuid, request)

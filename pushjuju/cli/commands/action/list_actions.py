@@ -25,7 +25,6 @@ from pushjuju.services.views import tasks
     see_also=("run", "show-action"),
 )
 def list_actions(cli: Cli, args: tuple[str, ...], *, model: str, schema: bool) -> None:
-    """List the actions of an application."""
     name = application_of(args)
     if schema and cli.output.form == "tabular":
         raise UsageError("full schema not compatible with tabular output")

@@ -55,7 +55,6 @@ _STATUSES = (  # in Juju's order
 def operations(
     cli: Cli, _args: tuple[str, ...], *, model: str, utc: bool, limit: int, offset: int, **wanted: Any
 ) -> None:
-    """List operations."""
     _check_filter(wanted)
     opened = session.open_model(cli, model)
     chosen = tasks.Filter(

@@ -120,7 +120,6 @@ class RunFlags:
     see_also=("actions", "show-operation", "show-task", "cancel-task"),
 )
 def run(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> None:
-    """Run an action and print its results."""
     check_wait(cli, background=flags.background)
     _asked(args)  # a wrong word is refused before the model is opened
     opened = session.open_model(cli, flags.model)

@@ -23,7 +23,6 @@ from pushjuju.services.views import tasks
     see_also=("actions", "run"),
 )
 def show_action(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show an action with its parameters."""
     name = list_actions.application_of(args)
     if len(args) < 2:
         raise UsageError("no action name specified")

@@ -24,7 +24,6 @@ from pushjuju.services.views import tasks
 def show_operation(
     cli: Cli, args: tuple[str, ...], *, model: str, wait: float, watch: bool, utc: bool
 ) -> None:
-    """Show an operation with its tasks."""
     check_watch(cli, watch=watch)
     number = task_number(args[0], "operation")
     opened = session.open_model(cli, model)

@@ -22,7 +22,6 @@ from pushjuju.services.views import tasks
     see_also=("run", "cancel-task", "show-operation"),
 )
 def show_task(cli: Cli, args: tuple[str, ...], *, model: str, wait: float, watch: bool, utc: bool) -> None:
-    """Show a task with its results."""
     check_watch(cli, watch=watch)
     number = task_number(args[0], "task")
     opened = session.open_model(cli, model)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pushjuju.cli.terminal.table import heads, naturally
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, naturally
 from pushjuju.cli.terminal.times import with_texts
 from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.yamltext import to_yaml
@@ -32,7 +31,6 @@ def moment_text(moment: datetime, *, utc: bool) -> str:
 
 
 def task_texts(task: Task, *, utc: bool) -> dict[str, object]:
-    """Return a task with its moments as texts."""
     shown: dict[str, object] = dict(task)
     if "log" in shown:
         shown["log"] = [f"{moment_text(line['time'], utc=utc)} {line['message']}" for line in task["log"]]

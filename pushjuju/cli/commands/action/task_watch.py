@@ -48,7 +48,6 @@ def follow(
         seconds: `--wait`.
         watch: `--watch`: wait without limit.
         late: Juju's message at the time limit.
-        number: The number of the task or of the operation.
 
     Raises:
         TimedOut: The tasks are not over at the time limit; they go on.

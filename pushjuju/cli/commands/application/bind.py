@@ -23,7 +23,6 @@ from pushjuju.services.requests.application import settings
     see_also=("spaces", "show-space", "deploy"),
 )
 def bind(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
-    """Bind endpoints to spaces."""
     name = values.application_name(args)
     options = values.bindings(" ".join(args[1:]))
     opened = session.open_model(cli, model)

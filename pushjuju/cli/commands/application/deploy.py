@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.application import deploying
-from pushjuju.cli.commands.application.charm_flags import CONFIG
-from pushjuju.cli.commands.application.deploy_flags import DeployFlags
+from pushjuju.cli.commands.application.charm_flags import CONFIG, DeployFlags
 from pushjuju.cli.commands.bundle.bundling import OVERLAY
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -31,5 +30,4 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("add-unit", "config", "refresh", "status"),
 )
 def deploy(cli: Cli, args: tuple[str, ...], flags: DeployFlags) -> None:
-    """Deploy a charm or a bundle."""
     deploying.deploy(cli, args[0], args[1] if len(args) > 1 else "", flags)

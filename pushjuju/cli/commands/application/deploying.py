@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pushjuju.charms.archive import bundles
-from pushjuju.charms.format import arguments
+from pushjuju.charms.format import url
 from pushjuju.cli.commands.bundle import bundling
 from pushjuju.cli.syntax import values
 from pushjuju.cli.work import drive, making, session
@@ -23,7 +23,7 @@ from pushjuju.workers.provision import precheck
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pushjuju.cli.commands.application.deploy_flags import DeployFlags
+    from pushjuju.cli.commands.application.charm_flags import DeployFlags
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.services.bundles.requests import Proposal
     from pushjuju.services.entities.model.sessions import Session
@@ -56,10 +56,10 @@ def _record(cli: Cli, argument: str, name: str, flags: DeployFlags) -> Recorded:
     kind = charm_places.kind_of(argument, cli.env, cli.console)
     for_bundle = [f"--{key.replace('_', '-')}" for key in _FOR_BUNDLES if getattr(flags, key)]
     bundle_first = _fixed_revision(cli, flags) or bool(for_bundle)
-    if kind is not arguments.ArgumentKind.CHARMHUB:
+    if kind is not url.ArgumentKind.CHARMHUB:
         _refuse(cli, flags, for_bundle)
     try:
-        if kind is arguments.ArgumentKind.CHARMHUB and bundle_first:
+        if kind is url.ArgumentKind.CHARMHUB and bundle_first:
             return _bundle(cli, argument, flags)
         return _charm(cli, kind, options, flags)
     except store_charms.OtherKind:
@@ -114,13 +114,13 @@ def _refuse(cli: Cli, flags: DeployFlags, for_bundle: list[str]) -> None:
         raise UsageError(f"options provided but not supported when deploying a charm: {text}")
 
 
-def _charm(cli: Cli, kind: arguments.ArgumentKind, options: DeployOptions, flags: DeployFlags) -> Recorded:
+def _charm(cli: Cli, kind: url.ArgumentKind, options: DeployOptions, flags: DeployFlags) -> Recorded:
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         read: ReadCharm | None = None
-        if kind is arguments.ArgumentKind.UPLOADED or session.any_controller(cli, flags.model):
+        if kind is url.ArgumentKind.UPLOADED or session.any_controller(cli, flags.model):
             opened = session.open_model(cli, flags.model)
         else:
-            if kind is arguments.ArgumentKind.LOCAL:  # before any controller is made
+            if kind is url.ArgumentKind.LOCAL:  # before any controller is made
                 read = request.read_local(options, Path(folder), cli.env, cli.console)
             opened = making.open_or_make_model(cli, flags.model)
         deployed = request.deploy(

@@ -38,7 +38,6 @@ def expose(
     to_cidrs: str,
     no_wait: bool,
 ) -> None:
-    """Open an application's ports for other networks."""
     opened = session.open_model(cli, model)
     service.expose(
         opened.ctx,

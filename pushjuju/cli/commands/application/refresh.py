@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.application import refreshing
-from pushjuju.cli.commands.application.charm_flags import CONFIG
-from pushjuju.cli.commands.application.refresh_flags import RefreshFlags
+from pushjuju.cli.commands.application.charm_flags import CONFIG, RefreshFlags
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
@@ -38,5 +37,4 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
     see_also=("deploy",),
 )
 def refresh(cli: Cli, args: tuple[str, ...], flags: RefreshFlags) -> None:
-    """Change an application to another revision of its charm."""
     refreshing.refresh(cli, args[0], flags)

@@ -14,7 +14,7 @@ from pushjuju.core.errors import HookFailed
 from pushjuju.services.requests.application import refresh as request
 
 if TYPE_CHECKING:
-    from pushjuju.cli.commands.application.refresh_flags import RefreshFlags
+    from pushjuju.cli.commands.application.charm_flags import RefreshFlags
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.services.entities.model.sessions import Session
     from pushjuju.services.requests.application.new_charm import Stayed

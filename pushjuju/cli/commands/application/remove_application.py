@@ -38,7 +38,6 @@ def remove_application(
     force: bool,
     no_wait: bool,
 ) -> None:
-    """Remove applications."""
     forced = removals.force(force=force, no_wait=no_wait)
     for arg in args:
         if not is_application(arg):

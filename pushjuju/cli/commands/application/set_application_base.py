@@ -21,7 +21,6 @@ from pushjuju.services.requests.application import settings
     see_also=("status", "refresh", "upgrade-machine"),
 )
 def set_application_base(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Change the base of future units."""
     name = values.application_name(args)
     base = Base.parse(args[1]) if "@" in args[1] else Base.from_series(args[1].lower())
     opened = session.open_model(cli, model)

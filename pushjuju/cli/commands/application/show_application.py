@@ -24,7 +24,6 @@ from pushjuju.services.views import application_documents
     see_also=("status", "config", "show-unit"),
 )
 def show_application(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show applications with their bindings."""
     if wrong := [name for name in args if not is_application(name)]:
         raise UsageError(f"application name{'s' * (len(wrong) > 1)} {', '.join(wrong)} not valid")
     opened = session.open_model(cli, model)

@@ -25,7 +25,6 @@ from pushjuju.services.requests.application import expose as service
     see_also=("expose",),
 )
 def unexpose(cli: Cli, args: tuple[str, ...], *, model: str, endpoints: str, no_wait: bool) -> None:
-    """Close an application's ports for other networks."""
     opened = session.open_model(cli, model)
     service.unexpose(opened.ctx, opened.uuid, args[0], firewall.split(endpoints))
     drive.settle(cli, opened.ctx, opened.uuid, touched=(args[0],), no_wait=no_wait)

@@ -55,7 +55,6 @@ notes:{notes}
     see_also=("restore-backup", "download-backup"),
 )
 def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: bool, filename: str) -> None:
-    """Write a backup of the controller."""
     chosen = "filename" in cli.given
     if chosen and no_download:
         raise UsageError("cannot mix --no-download and --filename")

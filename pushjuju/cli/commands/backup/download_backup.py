@@ -23,7 +23,6 @@ from pushjuju.core.errors import AlreadyExists
     see_also=("create-backup",),
 )
 def download_backup(cli: Cli, args: tuple[str, ...], *, model: str, filename: str) -> None:
-    """Copy an archive."""
     if model:  # no controller is needed to copy a file; but naming an unknown controller is an error
         session.open_controller(cli, session.split_model(model)[0])
     source = Path(args[0]).expanduser()

@@ -29,7 +29,6 @@ from pushjuju.services.requests.controller import backups
     see_also=("create-backup", "doctor", "resolved"),
 )
 def restore_backup(cli: Cli, args: tuple[str, ...], *, controller: str, no_prompt: bool) -> None:
-    """Restore a backup."""
     source = Path(args[0]).expanduser()
     if not source.is_file():
         raise NotFound(f"open {source}: no such file or directory")

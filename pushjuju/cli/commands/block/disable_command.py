@@ -27,7 +27,6 @@ _DETAILS = (
     see_also=("disabled-commands", "enable-command"),
 )
 def disable(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Disable a set of commands."""
     name = set_block(args)
     opened = session.open_model(cli, model)
     request.disable(opened.ctx, opened.uuid, name, " ".join(args[1:]))

@@ -20,7 +20,6 @@ from pushjuju.services.requests.model import blocks
     see_also=("disable-command", "disabled-commands"),
 )
 def enable(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Enable a set of commands again."""
     name = set_block(args)
     opened = session.open_model(cli, model)
     blocks.enable(opened.ctx, opened.uuid, name)

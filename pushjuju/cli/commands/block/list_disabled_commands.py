@@ -8,8 +8,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import session
 from pushjuju.services.views.listings import blocks
 
@@ -25,7 +24,6 @@ from pushjuju.services.views.listings import blocks
     see_also=("disable-command", "enable-command"),
 )
 def disabled(cli: Cli, _args: tuple[str, ...], *, model: str, every: bool) -> None:
-    """List the disabled commands."""
     if every:
         controller, _ = session.split_model(model)
         listed: list[Any] = blocks.of_controller(session.open_controller(cli, controller))

@@ -75,7 +75,6 @@ class ApplyFlags:
     see_also=("deploy", "diff-bundle", "export-bundle"),
 )
 def apply(cli: Cli, args: tuple[str, ...], flags: ApplyFlags) -> None:
-    """Make a model equal to a bundle."""
     options = _options(cli, args[0], flags)
     opened = session.open_model(cli, flags.model)
     applied = requests.apply(

@@ -48,7 +48,6 @@ class DiffFlags:
     see_also=("deploy", "export-bundle", "apply"),
 )
 def diff_bundle(cli: Cli, args: tuple[str, ...], flags: DiffFlags) -> None:
-    """Show the differences between a bundle and a model."""
     _check_diff(flags)
     options = requests.DiffOptions(
         bundle=args[0],

@@ -42,7 +42,6 @@ def export_bundle(
     include_series: bool,
     with_charms: bool,
 ) -> None:
-    """Write the model as a bundle."""
     if with_charms and not filename:
         raise UsageError("--with-charms needs --filename: the charms are written beside it")
     opened = session.open_model(cli, model)

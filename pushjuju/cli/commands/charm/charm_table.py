@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.core.base import RISKS
 from pushjuju.core.errors import NotValid
 from pushjuju.portable import output
@@ -63,7 +63,6 @@ def info_text(entry: Entry, *, arch: str, base: str, unicode: bool) -> str:
     """Return the text of `info`: a YAML document whose channels are a table.
 
     Args:
-        entry: The document of `catalogue.info_document`.
         arch: The architecture to show; empty for all.
         base: The base to show; empty for all.
         unicode: Whether the text may use characters beyond ASCII.

@@ -20,8 +20,7 @@ from pushjuju.cli.commands.charm.store_names import (
 )
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, HubError, Platform, StoreCharm
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.values import dataclass
@@ -57,7 +56,6 @@ class DownloadFlags:
     see_also=("info", "find"),
 )
 def download(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> None:
-    """Write a charm or bundle to a file."""
     to_stdout = _download_flags(cli, args, flags)
     name = store_name(args[0], what="Charmhub")
     store = open_store(cli, flags.charmhub_url)

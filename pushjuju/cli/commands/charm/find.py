@@ -39,7 +39,6 @@ class FindFlags:
     see_also=("info", "download"),
 )
 def find(cli: Cli, args: tuple[str, ...], flags: FindFlags) -> None:
-    """Search the store."""
     filters = {key: getattr(flags, key) for key in ("category", "channel", "type", "publisher")}
     if flags.type not in ("", "charm", "bundle"):
         raise UsageError("expected type to be charm or bundle")

@@ -56,7 +56,6 @@ class InfoFlags:
     see_also=("find", "download"),
 )
 def info(cli: Cli, args: tuple[str, ...], flags: InfoFlags) -> None:
-    """Show a charm or bundle."""
     base = _info_flags(cli, flags)
     name = store_name(args[0], what="Charm Hub")
     if flags.channel:

@@ -11,7 +11,7 @@ from pushjuju.charms.format import url
 from pushjuju.cli.commands.charm.store_names import open_store
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.services.bundles import mirroring
@@ -48,7 +48,6 @@ def mirror(
     serve: str,
     charmhub_url: str,
 ) -> None:
-    """Mirror charms, then serve them when `--serve` is given."""
     folder = Path(args[0]).expanduser()
     if not args[1:] and not serve:
         raise UsageError("expected the names of charms, or --serve")

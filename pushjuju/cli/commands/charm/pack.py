@@ -16,7 +16,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
 from pushjuju.core.values import dataclass
-from pushjuju.services.entities.model import architectures
+from pushjuju.services.entities.model import constraints
 from pushjuju.services.supply import charm_build, charm_places
 
 _USUAL = Base("ubuntu", "24.04")
@@ -66,7 +66,7 @@ def pack(
         try:
             _write(cli, path, target, out, scripts=allow_build_scripts)
         except InvalidCharm as error:
-            if platform or target.arch in ("", architectures.own_arch()):
+            if platform or target.arch in ("", constraints.own_arch()):
                 raise
             left.append(error)
             cli.console.warn(f"left out {out}: {error.message}")
@@ -131,7 +131,7 @@ def _targets(path: Path, charm: model.Charm, wanted: Base | None, platform: str)
     # as in charmcraft, `bases` without architectures mean this computer's architecture, for machine code
     data = tree.read_document(tree.resolve_root(path), charmcraft.FILE)
     named = charmcraft.names_architectures(data or b"")
-    own = "" if named else architectures.own_arch()
+    own = "" if named else constraints.own_arch()
     found = []
     for item in bases:
         arches = _arches(charm, item, own)

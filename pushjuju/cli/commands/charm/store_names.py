@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pushjuju.charms.format import url as charm_url
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.supply import store_charms
 

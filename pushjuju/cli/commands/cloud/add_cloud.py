@@ -54,7 +54,6 @@ def add_cloud(
     credential: str,
     target_controller: str,
 ) -> None:
-    """Add a cloud from a file, or from the user's answers."""
     if target_controller:
         raise UsageError("--target-controller is for JAAS controllers only")
     if len(args) > 1 and file:

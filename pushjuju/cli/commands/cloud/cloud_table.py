@@ -8,8 +8,7 @@ from typing import Any
 
 from pushjuju.cli.commands.credential.credential_table import Documents
 from pushjuju.cli.terminal.output import render
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.core.values import regex
 from pushjuju.portable.gotypes import Struct
 

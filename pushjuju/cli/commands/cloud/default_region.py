@@ -23,7 +23,6 @@ from pushjuju.services.requests.cloud import definitions
     see_also=("add-credential",),
 )
 def default_region(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
-    """Show, set or reset the default region of a cloud."""
     where, name = scope.for_writing(cli, client=True, controller=""), args[0]
     if len(args) == 1 and not reset:
         definitions.with_regions(where, name)

@@ -36,7 +36,6 @@ from pushjuju.services.views import cloud_documents as documents
 def clouds(
     cli: Cli, _args: tuple[str, ...], *, client: bool, controller: str, every: bool, import_juju: bool
 ) -> None:
-    """List clouds."""
     where = scope.for_reading(cli, client=client, controller=controller)
     _juju_client(cli, where, take_over=import_juju)
     stored = where.files.all_credentials()

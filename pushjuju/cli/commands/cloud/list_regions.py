@@ -27,7 +27,6 @@ from pushjuju.services.requests.cloud import definitions
     see_also=("add-cloud", "clouds", "show-cloud", "update-cloud", "update-public-clouds"),
 )
 def regions(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:
-    """List the regions of a cloud."""
     where, name = scope.for_reading(cli, client=client, controller=controller), args[0]
     here = definitions.client_clouds(where.host, where.files).get(name) if where.client else None
     there = definitions.controller_clouds(where.ctx, where.host).get(name) if where.ctx else None

@@ -31,7 +31,6 @@ _OUTCOMES = {
     see_also=("add-cloud", "update-cloud", "clouds"),
 )
 def remove_cloud(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:
-    """Remove a cloud from the client or from a controller."""
     where, name = scope.for_writing(cli, client=client, controller=controller), args[0]
     if where.client:
         _remove_here(cli, where, name)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 def show_cloud(
     cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, include_config: bool
 ) -> None:
-    """Show a cloud as client and controller have it."""
     where, name = scope.for_reading(cli, client=client, controller=controller), args[0]
     shown: list[tuple[str, dict[str, Any]]] = []
     here = definitions.client_clouds(where.host, where.files) if where.client else {}

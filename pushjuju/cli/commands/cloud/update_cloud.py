@@ -26,7 +26,6 @@ _FILE = flags.text("file", "The path to a cloud definition file", short="f")
     see_also=("add-cloud", "remove-cloud", "clouds"),
 )
 def update_cloud(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, file: str) -> None:
-    """Replace the definition of a cloud."""
     name = args[0]
     if not is_cloud(name):
         raise UsageError(f"cloud name {quote(name)} not valid")

@@ -30,7 +30,6 @@ from pushjuju.services.views.listings import applications
 def config(
     cli: Cli, args: tuple[str, ...], *, model: str, file: str, reset: tuple[str, ...], no_wait: bool
 ) -> None:
-    """Get, set or reset the settings of an application."""
     name = values.application_name(args)
     options = config_arguments.parse(args[1:], file=file, reset=reset)
     given = values.from_file(options.values)

@@ -10,8 +10,7 @@ from typing import Any
 
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.core import constraints as core_constraints
 
 HIDDEN = ("name", "type", "uuid")

@@ -22,7 +22,6 @@ from pushjuju.services.views.listings import applications
     see_also=("set-constraints", "model-constraints"),
 )
 def constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show the constraints of an application."""
     name = values.application_name(args)
     opened = session.open_model(cli, model)
     found = applications.constraints(opened.ctx, opened.uuid, name)

@@ -12,7 +12,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound
-from pushjuju.services.requests.controller import controller_config as request
+from pushjuju.services.requests.controller import controllers as request
 from pushjuju.services.views.listings import settings
 
 
@@ -33,11 +33,10 @@ from pushjuju.services.views.listings import settings
 def controller_config(
     cli: Cli, args: tuple[str, ...], *, controller: str, file: str, ignore_read_only_fields: bool
 ) -> None:
-    """Get or set the configuration of a controller."""
     options = config_arguments.parse(args, file=file)
     ctx = session.open_controller(cli, controller)
     if options.change:
-        return request.change(ctx, changes_of(cli, options, skip_read_only=ignore_read_only_fields))
+        return request.configure(ctx, changes_of(cli, options, skip_read_only=ignore_read_only_fields))
     return show(cli, settings.of_controller(ctx), options.key, ctx.controller.name)
 
 

@@ -36,7 +36,6 @@ def model_config_command(
     reset: tuple[str, ...],
     ignore_read_only_fields: bool,
 ) -> None:
-    """Get, set or reset the configuration of a model."""
     options = config_arguments.parse(args, file=file, reset=reset)
     opened = session.open_model(cli, model)
     if options.change:

@@ -20,7 +20,6 @@ from pushjuju.services.views.listings import settings
     see_also=("set-model-constraints", "constraints"),
 )
 def model_constraints(cli: Cli, _args: tuple[str, ...], *, model: str) -> None:
-    """Show the constraints of a model."""
     opened = session.open_model(cli, model)
     found = settings.model_constraints(opened.ctx, opened.uuid)
     cli.output.text(formatters.constraints(cli.output.form, found))

@@ -46,7 +46,6 @@ def model_defaults(
     cloud: str,
     region: str,
 ) -> None:
-    """Get, set or reset the defaults of new models."""
     options = config_arguments.parse(args, file=file, reset=reset)
     if cloud and "/" in region:
         raise UsageError("cannot specify cloud using both --cloud and --region flags")

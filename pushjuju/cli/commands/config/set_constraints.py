@@ -20,7 +20,6 @@ from pushjuju.services.requests.application import settings
     see_also=("constraints", "model-constraints", "set-model-constraints"),
 )
 def set_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Replace the constraints of an application."""
     name = values.application_name(args)
     options = values.constraints(args[1:], cli.console)
     opened = session.open_model(cli, model)

@@ -19,7 +19,6 @@ from pushjuju.services.requests.model import model_config
     see_also=("model-constraints", "constraints", "set-constraints"),
 )
 def set_model_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Replace the constraints of a model."""
     options = values.constraints(args, cli.console)
     opened = session.open_model(cli, model)
     check_change(cli, opened, options, f'model "{opened.model.name}"')

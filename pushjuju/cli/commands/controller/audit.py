@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.controller import audit_table
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from pushjuju.cli.commands.hook import moments
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import session
+from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
+from pushjuju.portable.gotypes import Struct
 from pushjuju.services.views.listings import audit_lines
 
 _LIMIT = 50
 _BROKEN = 1  # exit status of `verify` when a line was changed or is missing
+_MOST_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +59,6 @@ class AuditFlags:
     see_also=("controller-config", "hooks", "timeline"),
 )
 def audit(cli: Cli, args: tuple[str, ...], asked: AuditFlags) -> None:
-    """Show lines of the audit log, or check all of them."""
     if args and args[0] != "verify":
         raise UsageError(f'unknown subcommand "{args[0]}" of audit: it has `verify`')
     if args:
@@ -75,11 +81,53 @@ def _list(cli: Cli, asked: AuditFlags) -> None:
     found = audit_lines.lines(session.open_controller(cli, asked.controller), wanted)
     if not found and cli.output.form == "tabular":
         cli.console.info("No changes to display.")
-    cli.output.write(found, {"tabular": lambda lines: audit_table.table(lines, utc=asked.utc)})
+    cli.output.write(found, {"tabular": lambda lines: table(lines, utc=asked.utc)})
 
 
 def _verify(cli: Cli, asked: AuditFlags, kept: str = "") -> None:
     found = audit_lines.verify(session.open_controller(cli, asked.controller), kept)
-    cli.output.write(audit_table.verified(found), {"tabular": lambda _document: audit_table.verdict(found)})
+    cli.output.write(verified(found), {"tabular": lambda _document: verdict(found)})
     if found.problems:
         raise Exited(_BROKEN)
+
+
+def table(lines: Iterable[Mapping[str, Any]], *, utc: bool) -> str:
+    made = TabWriter()
+    made.row(*heads("Time", "User", "From", "Model", "Command", "Changed"))
+    for line in lines:
+        command = " ".join((line["command"], *line.get("arguments", ())))
+        when = since_text(from_iso(line["time"]), utc=utc)
+        made.row(when, line["user"], _from(line), line.get("model", ""), command, _changed(line))
+    return made.text()
+
+
+def _from(line: Mapping[str, Any]) -> str:
+    """Return the door of a line, with the login name or the address behind it."""
+    who, door = line.get("login") or line.get("host", ""), line["door"] or "pushjuju"
+    return f"{door} {who}".strip()
+
+
+def _changed(line: Mapping[str, Any]) -> str:
+    names = list(line.get("changed", ()))
+    if pruned := line.get("pruned"):
+        return f"lines up to {pruned['number']} deleted"
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    ended = audit_lines.failed(line)
+    return "; ".join(text for text in (", ".join(names[:_MOST_NAMES]) + more, ended) if text)
+
+
+def verified(found: audit_lines.Verified) -> Struct:
+    """Return the result of a check as a document."""
+    document = Struct(lines=found.lines, last=found.last, hash=found.hash, intact=not found.problems)
+    if found.problems:
+        document["problems"] = list(found.problems)
+    return document
+
+
+def verdict(found: audit_lines.Verified) -> str:
+    """Return the result of a check as text."""
+    if found.problems:
+        return "".join(f"{problem}\n" for problem in found.problems)
+    if not found.lines:
+        return "The audit log has no lines.\n"
+    return f"{found.lines} lines are intact; the newest is {found.last}, {found.hash}\n"

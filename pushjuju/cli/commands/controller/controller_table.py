@@ -12,8 +12,7 @@ from typing import Any
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import GREEN, paint
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import heads, naturally
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, naturally
 from pushjuju.core.values import regex
 
 _ENDPOINTS = regex(r"(?m)^( *api-endpoints: ?)\n((?: *- .+\n)+)")

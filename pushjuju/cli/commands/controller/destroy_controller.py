@@ -83,7 +83,6 @@ def destroy_controller(
     force: bool,
     no_wait: bool,
 ) -> None:
-    """Destroy a controller."""
     forced = force_of("--model-timeout", force=force, no_wait=no_wait, timeout=model_timeout)
     said = storage_fate(destroy=destroy_storage, release=release_storage)
     ctx = session.open_controller(cli, args[0])

@@ -17,5 +17,4 @@ from pushjuju.services.requests.model import blocks
     see_also=("disable-command", "disabled-commands", "enable-command"),
 )
 def enable_destroy_controller(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:
-    """Enable all commands in all models."""
     blocks.enable_everywhere(session.open_controller(cli, controller))

@@ -49,7 +49,6 @@ KILLS = "controller kills"  # key in `Cli.extra`, for `plan`: models to end dire
     see_also=("destroy-controller", "unregister"),
 )
 def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout: float) -> None:
-    """Remove a controller, whatever state it is in."""
     name = args[0]
     session.data_dir(cli).controller(name)
     try:

@@ -27,7 +27,6 @@ from pushjuju.services.views import documents
     see_also=("models", "show-controller", "switch"),
 )
 def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool, managed: bool) -> None:
-    """List the controllers."""
     if managed:
         raise refusal("controllers --managed", "there is no JAAS that manages controllers")
     folder = session.data_dir(cli)

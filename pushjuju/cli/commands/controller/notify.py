@@ -9,8 +9,7 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
@@ -60,7 +59,6 @@ class NotifyFlags:
     see_also=("metrics", "controller", "update-status"),
 )
 def notify(cli: Cli, args: tuple[str, ...], asked: NotifyFlags) -> None:
-    """Add, list, test or remove a target of events."""
     word, *names = args
     if word not in _WORDS:
         raise UsageError(f'unknown subcommand "{word}" of notify: it has {", ".join(_WORDS)}')

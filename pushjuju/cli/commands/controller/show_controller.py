@@ -21,7 +21,6 @@ from pushjuju.services.views import documents
     see_also=("controllers",),
 )
 def show_controller(cli: Cli, args: tuple[str, ...], *, show_password: bool) -> None:
-    """Show controllers."""
     if show_password:
         cli.console.warn(
             f"{context.DEFAULT_USER} has no password: a user who can read the data directory needs none"

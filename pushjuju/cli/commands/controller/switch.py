@@ -28,7 +28,6 @@ from pushjuju.services.requests.controller import controllers as service
     see_also=("controllers", "models"),
 )
 def switch(cli: Cli, args: tuple[str, ...]) -> None:
-    """Show or change the current controller and model."""
     folder = session.data_dir(cli)
     before = session.position(cli)
     if not args:

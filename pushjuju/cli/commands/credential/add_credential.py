@@ -44,7 +44,6 @@ _ANY_REGION = "any region, credential is not region specific"
 def add_credential(
     cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, file: str, region: str
 ) -> None:
-    """Add the credentials of a file, or ask the user for a credential."""
     where, name = scope.for_writing(cli, client=client, controller=controller), args[0]
     cloud, kind = credentials.known_cloud(where, name)
     if not credentials.auth_types(cloud, kind):

@@ -28,7 +28,6 @@ from pushjuju.services.requests.cloud import credentials, definitions
     see_also=("add-credential", "credentials", "default-credential", "remove-credential"),
 )
 def autoload_credentials(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:
-    """Find credentials and ask which of them to keep."""
     where = scope.for_writing(cli, client=client, controller=controller)
     wanted = _type_meant(where, args[0].lower()) if args else ""
     cli.console.info("\nLooking for cloud and credential information on local client...")

@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli.terminal.output import render
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.portable.gotypes import Struct
-
-_DETAILS = ("defined", "type", "description", "auth-types")
 
 Documents = Mapping[str, Mapping[str, Any]]
 

@@ -23,7 +23,6 @@ from pushjuju.services.requests.cloud import credentials
     see_also=("credentials", "add-credential", "remove-credential", "autoload-credentials"),
 )
 def default_credential(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
-    """Show, set or reset the default credential of a cloud."""
     where, name = scope.for_writing(cli, client=True, controller=""), args[0]
     if len(args) == 1 and not reset:
         current = credentials.default_of(where, name)

@@ -29,7 +29,6 @@ from pushjuju.services.views import cloud_documents as documents
 def credentials(
     cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, show_secrets: bool
 ) -> None:
-    """List credentials by cloud."""
     where = scope.for_reading(cli, client=client, controller=controller)
     here = where.files.all_credentials() if where.client else {}
     there = documents.controller_credentials(where.ctx, where.ctx.user) if where.ctx else {}

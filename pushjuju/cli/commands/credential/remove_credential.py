@@ -27,7 +27,6 @@ from pushjuju.services.requests.cloud import credentials, definitions
     see_also=("add-credential", "autoload-credentials", "credentials", "default-credential"),
 )
 def remove_credential(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, force: bool) -> None:
-    """Remove a credential from the client or from a controller."""
     where, (cloud, name) = scope.for_writing(cli, client=client, controller=controller), args
     if where.client:
         _remove_here(cli, where, cloud, name)

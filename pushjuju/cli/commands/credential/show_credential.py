@@ -34,7 +34,6 @@ from pushjuju.services.views import cloud_documents as documents
 def show_credential(
     cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, show_secrets: bool
 ) -> None:
-    """Show credentials, and the models that use them."""
     if len(args) == 1:
         raise UsageError("both cloud and credential name are needed")
     if len(args) > 2:

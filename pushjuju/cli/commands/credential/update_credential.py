@@ -41,7 +41,6 @@ def update_credential(
     region: str,
     force: bool,
 ) -> None:
-    """Replace existing credentials."""
     if len(args) > 2:
         raise UsageError("only a cloud name and / or credential name need to be provided")
     if not file and not args:

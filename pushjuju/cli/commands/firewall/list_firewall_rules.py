@@ -6,8 +6,7 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import session
 from pushjuju.portable.gotypes import Struct
 from pushjuju.services.requests.model import model_config
@@ -35,7 +34,6 @@ def _table(rules: list[dict[str, Any]]) -> str:
     see_also=("set-firewall-rule", "expose"),
 )
 def firewall_rules(cli: Cli, args: tuple[str, ...], *, model: str) -> None:  # noqa: ARG001
-    """Show who may reach the well-known services."""
     cli.console.warn(DEPRECATED)
 
     opened = session.open_model(cli, model)

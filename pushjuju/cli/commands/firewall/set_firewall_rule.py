@@ -32,7 +32,6 @@ from pushjuju.services.requests.model import model_config
 def set_firewall_rule(
     cli: Cli, args: tuple[str, ...], *, model: str, allowlist: str, whitelist: str, no_wait: bool
 ) -> None:
-    """Set who may reach a well-known service."""
     if allowlist and whitelist:
         raise UsageError("cannot specify both allowlist and whitelist")
     cidrs = _cidrs(allowlist or whitelist)

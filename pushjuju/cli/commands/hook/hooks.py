@@ -62,7 +62,6 @@ def hooks(
     follow: bool,
     utc: bool,
 ) -> None:
-    """Show the history of hook runs."""
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from pushjuju.cli.commands.hook import replay_table as shown
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
+from pushjuju.cli.terminal.paint import GREEN, RED, paint
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.services.views import decisions
@@ -43,7 +46,6 @@ DIFFERS = 2  # exit status when today's decision differs
     see_also=("explain", "hooks"),
 )
 def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
-    """Repeat a decision."""
     if bool(args) == bool(file):
         raise UsageError(
             "no operation or unit specified" if not args else "give an operation or --file, not both"
@@ -55,7 +57,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
         found = decisions.find(opened.ctx, opened.uuid, args[0])
     again = deciding.replayed(found.record)
     document = deciding.document(found, again)
-    table = {"tabular": lambda written: shown.text(written, colour=cli.output.colour)}
+    table = {"tabular": lambda written: text(written, colour=cli.output.colour)}
     cli.output.write(document, table)
     if again.differences:
         raise Exited(DIFFERS)
@@ -75,3 +77,30 @@ def _from_file(cli: Cli, path: str) -> decisions.Decided:
     if not isinstance(record, dict) or not isinstance(record.get("remote"), dict):
         raise NotValid(f"{path} is no record of a decision")
     return decisions.Decided(subject=path, unit=str(record["remote"].get("unit", "")), record=record)
+
+
+def text(document: Mapping[str, Any], *, colour: bool = False) -> str:
+    """Return the text of a repeated decision."""
+    table = TabWriter(colour=colour)
+    about = " ".join(filter(None, (document.get("unit", ""), document.get("hook", ""))))
+    table.row("Decision of", about or document["subject"])
+    for title, key in (("Recorded", "recorded"), ("Now", "now")):
+        decision = document[key]
+        table.row(
+            title, f"{decision['doing']}: {decision.get('reason', '')} ({decision.get('resolver', '')})"
+        )
+    same = paint("the same", GREEN) if document["same"] else paint("otherwise", RED)
+    table.row("Result", same)
+    return table.text() + _listed("Differences", document.get("differences", ())) + _said(document, colour)
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    return "".join((f"\n{title}:\n", *(f"  {line}\n" for line in lines))) if lines else ""
+
+
+def _said(document: Mapping[str, Any], colour: bool) -> str:
+    table = TabWriter(colour=colour)
+    table.row(*heads("Resolver", "Says"))
+    for item in document["resolvers"]:
+        table.row(item["resolver"], item["says"])
+    return f"\n{table.text()}"

@@ -70,7 +70,6 @@ def add_machine(
     source: str,
     no_wait: bool,
 ) -> None:
-    """Add machines."""
     if source:
         if args or n != 1 or constraints or disks or base or series:
             raise UsageError("--from takes hosts as they are: no placement, -n, base, constraints or disks")

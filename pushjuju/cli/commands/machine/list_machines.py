@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.machine import machine_formats as formatters
-from pushjuju.cli.commands.machine.machine_listing import LIST_FLAGS, machine_document
+from pushjuju.cli.commands.machine import machine_table as formatters
+from pushjuju.cli.commands.machine.machine_table import LIST_FLAGS, machine_document
 from pushjuju.cli.syntax.command import Cli, command
 
 
@@ -18,7 +18,6 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("status", "show-machine"),
 )
 def list_machines(cli: Cli, _args: tuple[str, ...], *, model: str, utc: bool) -> None:
-    """List the machines of a model."""
     cli.output.write(
         machine_document(cli, model, (), utc=utc), formatters.formatters(colour=cli.output.colour)
     )

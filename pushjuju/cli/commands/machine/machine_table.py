@@ -1,16 +1,27 @@
-"""The table of machines: a section of `status`, and the output of `machines`. Pure.
+"""The table of machines: a section of `status`, and the output of `machines` and `show-machine`.
 
-Mirrors: juju cmd/juju/status/output_tabular.go printMachines (3.6)
+Mirrors: juju cmd/juju/status/output_tabular.go printMachines, cmd/juju/machine (3.6)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import CYAN, paint, paint_status
-from pushjuju.cli.terminal.table import heads, message, naturally
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.shapes import struct
+from pushjuju.cli.terminal.table import TabWriter, heads, message, naturally
+from pushjuju.cli.work import session
+from pushjuju.cli.work.status_document import status_document
+
+LIST_FLAGS = (
+    *flags.IN_MODEL,
+    flags.switch("utc", "Display timestamps in the UTC timezone"),
+    flags.switch("color", "Force use of ANSI color codes", void=True),
+)
 
 
 def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str:
@@ -18,7 +29,6 @@ def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str
 
     Args:
         machines: Machine id -> entry of the status document.
-        colour: Whether the table has colours.
     """
     if not machines:
         return ""
@@ -73,3 +83,29 @@ def base_text(base: Mapping[str, str]) -> str:
 def _zone(hardware: str) -> str:
     found = (part.partition("=")[2] for part in hardware.split() if part.startswith("availability-zone="))
     return next(found, "")
+
+
+def formatters(*, colour: bool = False) -> dict[str, Formatter]:
+    """Return format name -> function that formats `{model, machines}`."""
+    return {
+        "tabular": lambda machines_document: machine_table(machines_document["machines"], colour=colour),
+        "yaml": lambda machines_document: render("yaml", struct(machines_document, "machines")),
+        "json": lambda machines_document: render("json", struct(machines_document, "machines")),
+    }
+
+
+def machines_document(status: Mapping[str, Any], wanted: Iterable[str] = ()) -> dict[str, object]:
+    """Return the machines of a status document.
+
+    Args:
+        wanted: Ids of top-level machines; all when empty. Unknown ids are left out.
+    """
+    names = set(wanted)
+    machines = status.get("machines", {})
+    kept = {name: machine for name, machine in machines.items() if not names or name in names}
+    return {"model": status["model"]["name"], "machines": kept}
+
+
+def machine_document(cli: Cli, model: str, ids: tuple[str, ...], *, utc: bool) -> dict[str, object]:
+    opened = session.open_model(cli, model)
+    return machines_document(status_document(opened, utc=utc), ids)

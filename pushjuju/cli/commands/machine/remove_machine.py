@@ -41,7 +41,6 @@ def remove_machine(
     no_wait: bool,
     keep_instance: bool,
 ) -> None:
-    """Remove machines."""
     forced = removals.force(force=force, no_wait=no_wait)
     ids = [values.machine_id(arg) for arg in args]
     opened = session.open_model(cli, model)

@@ -17,7 +17,6 @@ from pushjuju.services.requests.machine import provisioning
     examples="    pushjuju retry-provisioning 0\n    pushjuju retry-provisioning --all\n",
 )
 def retry_provisioning(cli: Cli, args: tuple[str, ...], *, model: str, every: bool) -> None:
-    """Start machines again that failed to start."""
     if bool(args) == every:
         raise UsageError("specify machines or --all" if every else "no machine specified")
     opened = session.open_model(cli, model)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.machine import machine_formats as formatters
-from pushjuju.cli.commands.machine.machine_listing import LIST_FLAGS, machine_document
+from pushjuju.cli.commands.machine import machine_table as formatters
+from pushjuju.cli.commands.machine.machine_table import LIST_FLAGS, machine_document
 from pushjuju.cli.syntax.command import Cli, command
 
 
@@ -17,7 +17,6 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("machines",),
 )
 def show_machine(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
-    """Show machines."""
     cli.output.write(
         machine_document(cli, model, args, utc=utc), formatters.formatters(colour=cli.output.colour)
     )

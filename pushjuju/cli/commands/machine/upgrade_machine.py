@@ -49,7 +49,6 @@ _READY = (
     see_also=("machines", "status", "refresh", "set-application-base"),
 )
 def upgrade(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, yes: bool, no_wait: bool) -> None:
-    """Begin or end the upgrade of a machine."""
     step, machine = _step(args), args[0]
     base = _base(cli, args[2]) if step == "prepare" else None
     opened = session.open_model(cli, model)

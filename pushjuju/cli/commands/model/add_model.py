@@ -46,7 +46,6 @@ def add_model(
     config: tuple[str, ...],
     no_switch: bool,
 ) -> None:
-    """Create a model."""
     settings = values.model_settings(config)
     options = request.AddModelOptions(
         name=args[0], cloud="".join(args[1:]), credential=credential, config=settings, owner=owner

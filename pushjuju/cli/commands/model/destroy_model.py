@@ -61,7 +61,6 @@ def destroy_model(
     force: bool,
     no_wait: bool,
 ) -> None:
-    """Destroy a model with all its entities."""
     forced = force_of("--timeout", force=force, no_wait=no_wait, timeout=timeout)
     said = storage_fate(destroy=destroy_storage, release=release_storage)
     opened = session.open_model(cli, args[0])

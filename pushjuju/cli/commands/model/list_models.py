@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.model import model_table as formatters
-from pushjuju.cli.commands.model.model_times import with_times
+from pushjuju.cli.commands.model.model_table import with_times
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
@@ -40,7 +40,6 @@ def list_models(
     uuid: bool,
     exact_time: bool,
 ) -> None:
-    """List the models of a controller."""
     if user and not users.is_name(user.partition("@")[0]):
         raise UsageError(f'user "{user}" not valid')
     ctx = session.open_controller(cli, controller)

@@ -6,13 +6,15 @@ Mirrors: juju cmd/juju/controller/listmodels.go, cmd/juju/model/show.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import GREEN, paint, paint_status
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.times import friendly, rfc3339, with_texts
 from pushjuju.core.values import dataclass
 
 
@@ -95,3 +97,23 @@ def switched(before: str, after: str) -> str:
 def emptied(counts: Sequence[tuple[int, str]]) -> str:
     """Return what destroy-model waits for: `2 machine(s), 1 application(s)`; zero counts are left out."""
     return ", ".join(f"{number} {noun}(s)" for number, noun in counts if number)
+
+
+def with_times(cli: Cli, document: dict[str, object], *, exact: bool = False) -> dict[str, object]:
+    """Return a document with its moments as texts: relative to now, or exact."""
+    now = cli.clock.now()
+
+    def text(moment: datetime) -> str:
+        return rfc3339(moment) if exact else friendly(moment, now)
+
+    _say_never(document)
+    shown: dict[str, object] = with_texts(document, text)
+    return shown
+
+
+def _say_never(document: dict[str, Any]) -> None:
+    """Write Juju's text for users who never connected."""
+    for model in document.get("models", document.values()):
+        for entry in (model, *model.get("users", {}).values()) if isinstance(model, dict) else ():
+            if "last-connection" in entry and entry["last-connection"] is None:
+                entry["last-connection"] = "never connected"

@@ -21,7 +21,6 @@ from pushjuju.services.requests.cloud import credentials
     see_also=("credentials", "show-credential", "update-credential"),
 )
 def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Use another credential for a model."""
     cloud, name = args
     opened = session.open_model(cli, model)
     trial = credential_trial(cli, scope.host(cli))

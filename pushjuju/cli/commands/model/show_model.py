@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.model import model_table as formatters
-from pushjuju.cli.commands.model.model_times import with_times
+from pushjuju.cli.commands.model.model_table import with_times
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
@@ -21,7 +21,6 @@ from pushjuju.services.views import documents
     see_also=("models", "add-model"),
 )
 def show_model(cli: Cli, args: tuple[str, ...]) -> None:
-    """Show a model."""
     opened = session.open_model(cli, args[0] if args else "")
     document = with_times(cli, documents.show_model(opened.ctx, opened.model))
     cli.output.text(formatters.show_model(cli.output.form, document))

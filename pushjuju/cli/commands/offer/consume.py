@@ -27,7 +27,6 @@ from pushjuju.services.requests.relation import consume as crossmodel
     see_also=("integrate", "offer", "remove-saas"),
 )
 def consume(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Add an offer of another model to a model."""
     if len(args) > 1 and not is_application(args[1]):
         raise UsageError(f"invalid application name {quote(args[1])}")
 

@@ -31,7 +31,6 @@ from pushjuju.services.views import offer_documents
     see_also=("show-offer",),
 )
 def find_offers(cli: Cli, args: tuple[str, ...], *, model: str, url: str, interface: str, offer: str) -> None:
-    """Find offers on a controller."""
     if offer and url:
         raise UsageError("cannot specify both a URL term and offer term")
     if args and url:

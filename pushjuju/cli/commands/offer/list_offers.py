@@ -40,7 +40,6 @@ def list_offers(
     connected_user: str,
     active_only: bool,
 ) -> None:
-    """List the offers of a model."""
     opened = session.open_model(cli, model)
     wanted = offers.Wanted(
         name=args[0] if args else "",

@@ -32,7 +32,6 @@ _FORM = 'endpoints must conform to format "<application-name>:<endpoint-name>[,.
     see_also=("consume", "integrate", "remove-offer"),
 )
 def offer(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
-    """Offer endpoints of an application."""
     model, application, endpoints = parts_of(args[0])
     ctx = session.open_controller(cli, controller)
     found = models.resolve(ctx, model or None)

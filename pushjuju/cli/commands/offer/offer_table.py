@@ -11,7 +11,7 @@ from typing import Any
 
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.terminal.times import friendly, with_texts
 
 _LONGEST, _CUT, _WIDTH = 180, "...", 45

@@ -31,7 +31,6 @@ from pushjuju.services.requests.relation import offers
     see_also=("find-offers", "offer"),
 )
 def remove_offer(cli: Cli, args: tuple[str, ...], *, controller: str, force: bool, yes: bool) -> None:
-    """Remove offers."""
     ctx = session.open_controller(cli, controller)
     urls = [_offer_url(ctx, arg) for arg in args]
     if len({url.controller for url in urls}) > 1:

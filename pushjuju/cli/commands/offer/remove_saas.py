@@ -26,7 +26,6 @@ from pushjuju.services.requests.relation import consume as crossmodel
     see_also=("consume", "offer"),
 )
 def remove_saas(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
-    """Remove applications of other models from a model."""
     for arg in args:
         if not is_application(arg):
             raise UsageError(f"invalid SAAS application name {quote(arg)}")

@@ -23,7 +23,6 @@ from pushjuju.services.views import offer_documents
     see_also=("find-offers",),
 )
 def show_offer(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show an offer."""
     if len(args) != 1:
         raise UsageError("must specify endpoint URL")
 

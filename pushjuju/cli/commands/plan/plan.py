@@ -64,7 +64,6 @@ class _Side:
     see_also=("explain", "deploy", "refresh", "integrate"),
 )
 def plan(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Make a plan and show it."""
     words = list(args[1:] if args[0] == "--" else args)
     _check(words)
     made = _plan(cli, words, model)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.paint import GRAY, GREEN, RED, YELLOW, paint
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.portable.gotypes import Struct
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ _SIGNS = {"add": paint("+", GREEN), "change": paint("~", YELLOW), "remove": pain
 
 
 def document(plan: Plan) -> Struct:
-    """Return the document of a plan."""
     return Struct(
         {
             "command": list(plan.command),
@@ -52,7 +50,6 @@ def _change(change: Change) -> Struct:
 
 
 def table(plan: Plan, *, colour: bool = False) -> str:
-    """Return the text of a plan."""
     if not plan.changed:
         return "Nothing would change.\n" + _left(plan)
     parts = (_changes(plan, colour), _hooks(plan, colour), _blocked(plan), _unknown(plan), _left(plan))

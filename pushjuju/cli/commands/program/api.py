@@ -42,7 +42,6 @@ class ApiFlags(ServingFlags):
     see_also=("controller", "change-user-password", "add-user", "grant"),
 )
 def api(cli: Cli, args: tuple[str, ...], asked: ApiFlags) -> None:
-    """Serve the API, write the files of clients, or make a new CA."""
     if (args[:1], len(args)) not in (((), 0), (("client-config",), 2), (("renew-ca",), 1)):
         raise UsageError("api takes no arguments, client-config and a folder, or renew-ca")
     asked.check()

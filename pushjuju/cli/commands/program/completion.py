@@ -24,7 +24,6 @@ SHELLS = ("bash", "zsh", "fish")
     see_also=("help",),
 )
 def completion(cli: Cli, args: tuple[str, ...]) -> None:
-    """Print the completion script of a shell."""
     if args[0] not in SHELLS:
         raise UsageError(f'unknown shell "{args[0]}": completion knows bash, zsh and fish')
     folder = Path(__file__).parents[2] / "shells"

@@ -12,8 +12,7 @@ from pushjuju.cli.commands.program.web_commands import WebCommands
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.terminal.progress import progress
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.terminal.times import rfc3339
 from pushjuju.cli.work import api as serve_api
 from pushjuju.cli.work import metrics_file, session
@@ -108,7 +107,6 @@ _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS [--key-fi
     see_also=("api", "update-status"),
 )
 def controller(cli: Cli, args: tuple[str, ...], asked: ControllerFlags) -> None:
-    """Work on the queue of a controller, list or end its processes, or change its key."""
     word, *rest = args
     if word not in _OWN_FLAGS:
         raise UsageError(f'unknown subcommand "{word}" of controller: it has {", ".join(_OWN_FLAGS)}')

@@ -51,7 +51,6 @@ class DashboardFlags:
     see_also=("status", "timeline", "api"),
 )
 def dashboard(cli: Cli, _args: tuple[str, ...], asked: DashboardFlags) -> None:
-    """Serve the pages, and open them."""
     if asked.browser and asked.no_browser:
         raise UsageError("cannot mix --browser and --no-browser")
     ctx = session.open_controller(cli, asked.controller)

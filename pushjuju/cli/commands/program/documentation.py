@@ -32,7 +32,6 @@ def documentation(
     split: bool,
     url: str,
 ) -> None:
-    """Print the command reference, or write it to files."""
     pages = {entry.name or "": helptext.markdown(entry, cli.program, url=url) for entry in all_commands()}
     index = "" if no_index else helptext.markdown_index(list(pages), url=url)
     if not out:

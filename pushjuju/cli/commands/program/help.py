@@ -20,7 +20,6 @@ from pushjuju.core.errors import NotFound
     examples="    pushjuju help\n    pushjuju help commands\n    pushjuju help deploy\n",
 )
 def show_help(cli: Cli, args: tuple[str, ...]) -> None:
-    """Print a help text."""
     cli.output.text(_help(args[0] if args else "basics", cli.program))
 
 

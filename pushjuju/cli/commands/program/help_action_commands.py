@@ -14,5 +14,4 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("help-hook-commands",),
 )
 def help_action_commands(cli: Cli, args: tuple[str, ...]) -> None:
-    """Print the help of a hook tool that exists only in actions."""
     hook_tools(cli, args, of_actions=True)

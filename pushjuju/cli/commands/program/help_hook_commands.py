@@ -14,5 +14,4 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("help-action-commands",),
 )
 def help_hook_commands(cli: Cli, args: tuple[str, ...]) -> None:
-    """Print the help of a hook tool."""
     hook_tools(cli, args, of_actions=False)

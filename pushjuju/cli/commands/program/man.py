@@ -18,7 +18,6 @@ from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command, command
     see_also=("help", "documentation"),
 )
 def man(cli: Cli, _args: tuple[str, ...]) -> None:
-    """Print the manual page."""
     context = click.get_current_context().find_root()
     root = context.command
     assert isinstance(root, click.Group), "commands run under the root group"

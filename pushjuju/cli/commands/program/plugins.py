@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from typing import Any
 
-from pushjuju.cli.commands.program.plugin_table import plugins as table
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.paint import RED, paint
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import scope
 
 
@@ -18,7 +21,22 @@ from pushjuju.cli.work import scope
     see_also=("doctor",),
 )
 def plugins(cli: Cli, _args: tuple[str, ...]) -> None:
-    """List the plugins."""
     host = scope.host(cli)
     entries = [{**asdict(info), "hooks": list(info.hooks)} for info in host.list_plugins()]
     cli.output.write(entries, {"tabular": lambda listed: table(listed, colour=cli.output.colour)})
+
+
+def table(entries: Iterable[Mapping[str, Any]], *, colour: bool = False) -> str:
+    """Return the table of plugins: `name`, `version`, `api`, `hooks` (list), `error` (may be empty)."""
+    made = TabWriter(colour=colour)
+    made.row(*heads("Plugin", "Version", "API", "Hooks", "Message"))
+    for entry in entries:
+        hooks = ",".join(hook.removeprefix("pushjuju_") for hook in entry.get("hooks", ()))
+        made.row(
+            entry["name"],
+            entry.get("version", ""),
+            entry.get("api", ""),
+            hooks,
+            paint(entry.get("error", ""), RED),
+        )
+    return made.text()

@@ -21,7 +21,6 @@ FOLDER = Path(__file__).parents[2] / "schemas"
     see_also=("explain", "plan", "hooks", "replay", "show-relation"),
 )
 def schema(cli: Cli, args: tuple[str, ...]) -> None:
-    """Print a schema, or the commands that have one."""
     names = sorted(path.stem for path in FOLDER.glob("*.json"))
     if not args:
         return cli.output.text("".join(f"{name}\n" for name in names))

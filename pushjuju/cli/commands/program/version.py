@@ -19,7 +19,6 @@ from pushjuju.portable.gotypes import Struct
     examples="    pushjuju version\n    pushjuju version --all --format json\n",
 )
 def version(cli: Cli, _args: tuple[str, ...], *, everything: bool) -> None:
-    """Print the version."""
     if not everything:
         return cli.output.write(version_text())
     details: dict[str, object] = {

@@ -35,7 +35,6 @@ _EVERYWHERE = ("0.0.0.0/0", "::/0")
     see_also=("consume", "find-offers", "remove-relation", "suspend-relation"),
 )
 def integrate(cli: Cli, args: tuple[str, ...], *, model: str, via: str, no_wait: bool) -> None:
-    """Relate two applications."""
     if len(args) != 2:
         raise UsageError("an integration must involve two applications")
     names, offer = _ends(args)

@@ -24,7 +24,6 @@ from pushjuju.services.requests.relation import integrate as service
     see_also=("integrate", "status"),
 )
 def remove_relation(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
-    """Remove a relation."""
     forced = removals.force(force=force, no_wait=no_wait)
     if len(args) == 1:
         check_id(args[0])

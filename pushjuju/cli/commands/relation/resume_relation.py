@@ -17,5 +17,4 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("suspend-relation",),
 )
 def resume_relation(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Resume suspended relations."""
     set_suspended(cli, args, model, suspended=False, message="", no_wait=no_wait)

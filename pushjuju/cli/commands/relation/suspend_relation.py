@@ -21,5 +21,4 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("resume-relation", "integrate"),
 )
 def suspend_relation(cli: Cli, args: tuple[str, ...], *, model: str, message: str, no_wait: bool) -> None:
-    """Suspend relations."""
     set_suspended(cli, args, model, suspended=True, message=message, no_wait=no_wait)

@@ -8,7 +8,7 @@ from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests.application import attach_resource as request
+from pushjuju.services.requests.application import pending_resources as request
 
 
 @command(
@@ -25,7 +25,6 @@ from pushjuju.services.requests.application import attach_resource as request
     see_also=("resources", "charm-resources"),
 )
 def attach_resource(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Set another file for an application's resource."""
     if len(args) < 2:
         raise UsageError("no resource specified")
     application, argument = args
@@ -33,7 +32,7 @@ def attach_resource(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: boo
         raise UsageError(f"application {quote(application)} not valid")
     name, value = pair_of(argument)
     opened = session.open_model(cli, model)
-    request.attach(opened.ctx, opened.uuid, application, name, value)
+    request.attach_resource(opened.ctx, opened.uuid, application, name, value)
     drive.settle(cli, opened.ctx, opened.uuid, touched=(application,), no_wait=no_wait)
 
 

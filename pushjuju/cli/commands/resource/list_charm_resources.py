@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pushjuju.charms.archive import reader
-from pushjuju.charms.format import arguments, url
+from pushjuju.charms.format import url
 from pushjuju.charms.values import model as charms
 from pushjuju.cli.commands.charm import store_names
 from pushjuju.cli.commands.resource import resource_table as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import Ask, HubError, StoreResource
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.supply import charm_places, store_charms
@@ -35,8 +35,7 @@ from pushjuju.services.views import resource_documents
     see_also=("resources", "attach-resource"),
 )
 def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str) -> None:
-    """List the resources of a charm."""
-    if charm_places.kind_of(args[0], cli.env, cli.console) is arguments.ArgumentKind.CHARMHUB:
+    if charm_places.kind_of(args[0], cli.env, cli.console) is url.ArgumentKind.CHARMHUB:
         found = resource_documents.in_store(_in_store(cli, args[0], model=model, channel=channel))
     else:
         found = resource_documents.declared(_declared(cli, args[0], model=model).values())

@@ -8,10 +8,9 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import session
-from pushjuju.services.views.listings import payloads as view
+from pushjuju.services.views import resource_documents as view
 
 
 @command(
@@ -25,9 +24,8 @@ from pushjuju.services.views.listings import payloads as view
     "the labels of a payload, as a whole and without regard to case; a payload must match all patterns.",
 )
 def payloads(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """List payloads."""
     opened = session.open_model(cli, model)
-    listed = view.document(opened.ctx, opened.uuid, args)
+    listed = view.payloads(opened.ctx, opened.uuid, args)
     if not listed:
         return cli.console.info("No matching payloads." if args else "No payloads to display.")
     return cli.output.write(listed, _formatters(opened.model.name, colour=cli.output.colour))

@@ -28,7 +28,6 @@ from pushjuju.services.views import resource_documents
     see_also=("attach-resource", "charm-resources"),
 )
 def resources(cli: Cli, args: tuple[str, ...], *, model: str, details: bool) -> None:
-    """List resources."""
     target = args[0]
     if not (is_application(target) or is_unit(target)):
         raise NotValid(f"{quote(target)} is neither an application nor a unit")

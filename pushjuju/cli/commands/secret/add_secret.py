@@ -20,7 +20,6 @@ from pushjuju.services.requests.secret import user_secrets as service
     see_also=("update-secret", "grant-secret", "secrets"),
 )
 def add_secret(cli: Cli, args: tuple[str, ...], *, model: str, info: str, file: str) -> None:
-    """Add a secret of the model."""
     if not (args and args[0]):
         raise UsageError("missing secret name")
     content = content_given(cli, args[1:], file)

@@ -26,7 +26,6 @@ from pushjuju.services.requests.secret import backends
     see_also=("secret-backends", "update-secret-backend", "remove-secret-backend"),
 )
 def add_backend(cli: Cli, args: tuple[str, ...], *, controller: str, config: str, import_id: str) -> None:
-    """Add a backend for secrets."""
     if len(args) < 2:
         raise UsageError("must specify backend name and type")
     given = settings_of_words(args[2:])

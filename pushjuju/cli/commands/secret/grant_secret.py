@@ -19,7 +19,6 @@ from pushjuju.services.requests.secret import user_secrets as service
     see_also=("revoke-secret", "show-secret"),
 )
 def grant_secret(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Let applications read a secret."""
     which, names = granted_to(args)
     opened = session.open_model(cli, model)
     service.grant(opened.ctx, opened.uuid, which, names)

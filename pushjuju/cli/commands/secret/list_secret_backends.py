@@ -22,7 +22,6 @@ from pushjuju.services.views.listings import secret_backends
     see_also=("add-secret-backend", "show-secret-backend", "model-config"),
 )
 def backends(cli: Cli, _args: tuple[str, ...], *, controller: str, reveal: bool) -> None:
-    """List the backends for secrets."""
     if reveal and cli.output.form == "tabular":
         cli.console.info("sensitive config values are not shown in tabular format")
     ctx = session.open_controller(cli, controller)

@@ -25,7 +25,6 @@ from pushjuju.services.views.listings import user_secrets as view
     see_also=("add-secret", "remove-secret", "show-secret", "update-secret"),
 )
 def secrets(cli: Cli, _args: tuple[str, ...], *, model: str, owner: str) -> None:
-    """List the secrets of a model."""
     chosen = _owner(owner) if owner else None
     opened = session.open_model(cli, model)
     document = view.documents(opened.ctx, opened.uuid, chosen)

@@ -21,7 +21,6 @@ from pushjuju.services.requests.secret import user_secrets as service
     see_also=("add-secret", "update-secret"),
 )
 def remove_secret(cli: Cli, args: tuple[str, ...], *, model: str, revision: int) -> None:
-    """Remove a secret of the model."""
     if not args:
         raise UsageError("missing secret URI")
     if len(args) > 1:

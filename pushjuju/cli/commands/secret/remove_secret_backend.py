@@ -19,5 +19,4 @@ from pushjuju.services.requests.secret import backends
     see_also=("secret-backends",),
 )
 def remove_backend(cli: Cli, args: tuple[str, ...], *, controller: str, force: bool) -> None:
-    """Remove a backend."""
     backends.remove(session.open_controller(cli, controller), args[0], force=force)

@@ -19,7 +19,6 @@ from pushjuju.services.requests.secret import user_secrets as service
     see_also=("grant-secret", "show-secret"),
 )
 def revoke_secret(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Revoke grants of a secret."""
     which, names = granted_to(args)
     opened = session.open_model(cli, model)
     service.revoke(opened.ctx, opened.uuid, which, names)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.cli.terminal.output import render
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.terminal.times import friendly, rfc3339, with_texts
 from pushjuju.portable.gotypes import Moment, Struct
 

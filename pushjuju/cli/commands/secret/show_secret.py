@@ -28,7 +28,6 @@ from pushjuju.services.views.listings import user_secrets as view
 def show_secret(
     cli: Cli, args: tuple[str, ...], *, model: str, reveal: bool, revisions: bool, revision: int
 ) -> None:
-    """Show a secret."""
     if len(args) != 1:
         raise UsageError(
             "secret ID is required" if not args else f"unrecognized args: {quote_list(args[1:])}"

@@ -22,7 +22,6 @@ from pushjuju.services.views.listings import secret_backends
     see_also=("secret-backends",),
 )
 def show_backend(cli: Cli, args: tuple[str, ...], *, controller: str, reveal: bool) -> None:
-    """Show a backend."""
     ctx = session.open_controller(cli, controller)
     document = secret_backends.documents(ctx, scope.host(cli), args[0], reveal=reveal)
     cli.output.text(formatters.backends(cli.output.form, document))

@@ -34,7 +34,6 @@ from pushjuju.services.requests.secret import user_secrets as service
 def update_secret(
     cli: Cli, args: tuple[str, ...], *, model: str, info: str, file: str, name: str, auto_prune: bool | None
 ) -> None:
-    """Change a secret of the model."""
     if not args:
         raise UsageError("missing secret URI")
     content = content_given(cli, args[1:], file)

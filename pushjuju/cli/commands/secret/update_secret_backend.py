@@ -32,7 +32,6 @@ from pushjuju.services.requests.secret import backends
 def update_backend(
     cli: Cli, args: tuple[str, ...], *, controller: str, config: str, reset: Sequence[str], force: bool
 ) -> None:
-    """Change the configuration of a backend."""
     if not args:
         raise UsageError("must specify backend name")
     gone = [key.strip() for text in reset for key in text.split(",") if key.strip()]

@@ -21,7 +21,6 @@ from pushjuju.services.views.listings import applications
     see_also=("spaces", "subnets", "move-to-space"),
 )
 def add_space(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Add a space."""
     name, cidrs = name_and_cidrs(args, optional=True)
     opened = session.open_model(cli, model)
     with failing_to(f"cannot add space {quote(name)}"):

@@ -20,7 +20,6 @@ from pushjuju.services.views import space_documents
     see_also=("add-space", "reload-spaces"),
 )
 def spaces(cli: Cli, _args: tuple[str, ...], *, model: str, short: bool) -> None:
-    """List spaces."""
     opened = session.open_model(cli, model)
     found = space_documents.listing(opened.ctx, opened.uuid)
     if short:

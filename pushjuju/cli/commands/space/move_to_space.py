@@ -28,7 +28,6 @@ from pushjuju.services.views.listings import applications
     see_also=("add-space", "spaces", "show-space"),
 )
 def move_to_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
-    """Move subnets to a space."""
     name, cidrs = name_and_cidrs(args, optional=False)
     opened = session.open_model(cli, model)
     with failing_to(f"cannot update space {quote(name)}"):

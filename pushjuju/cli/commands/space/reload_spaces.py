@@ -18,7 +18,6 @@ from pushjuju.services.requests.machine import spaces
     see_also=("spaces", "add-space", "subnets"),
 )
 def reload_spaces(cli: Cli, _args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Read the addresses of all machines."""
     opened = session.open_model(cli, model)
     touched = spaces.reload(opened.ctx, opened.uuid)
     drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)

@@ -36,7 +36,6 @@ _UNSAFE = "WARNING! This command will remove the space with the following existi
     see_also=("add-space", "spaces", "show-space"),
 )
 def remove_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, yes: bool) -> None:
-    """Remove a space."""
     if not args:
         raise UsageError(f"{BAD}space name is required")
     name = space_name(args[0])

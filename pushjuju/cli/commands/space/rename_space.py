@@ -21,7 +21,6 @@ from pushjuju.services.requests.machine import spaces
     see_also=("spaces", "show-space"),
 )
 def rename_space(cli: Cli, args: tuple[str, ...], *, model: str, rename: str) -> None:
-    """Rename a space."""
     words = [*args, *([rename] if rename else [])]
     if len(words) < 2:
         raise UsageError(f"{BAD}{'new' if args else 'old'}-name is required")

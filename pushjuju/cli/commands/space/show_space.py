@@ -21,7 +21,6 @@ from pushjuju.services.views import space_documents
     see_also=("add-space", "spaces", "remove-space"),
 )
 def show_space(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show a space with its subnets, applications and machines."""
     if len(args) != 1:
         raise UsageError(f"expected exactly 1 space name, got {len(args)} arguments")
     opened = session.open_model(cli, model)

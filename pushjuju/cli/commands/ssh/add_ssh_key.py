@@ -20,7 +20,6 @@ from pushjuju.services.requests.model import ssh_keys
     see_also=("ssh-keys", "remove-ssh-key", "import-ssh-key"),
 )
 def add_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Add public keys to a model."""
     opened = session.open_model(cli, model)
     tell_results(cli, "add key", ssh_keys.add(opened.ctx, opened.uuid, args))
     drive.settle(cli, opened.ctx, opened.uuid, touched=failures.EVERY_MACHINE, no_wait=no_wait)

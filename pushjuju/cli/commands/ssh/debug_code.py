@@ -30,5 +30,4 @@ class DebugCodeFlags(DebugFlags):
     see_also=("debug-hooks", "ssh"),
 )
 def debug_code(cli: Cli, args: tuple[str, ...], flags: DebugCodeFlags) -> None:
-    """Run hooks in windows of a session, with JUJU_DEBUG_AT set."""
     start_debugging(cli, args, flags, kind="code", at=flags.at)

@@ -23,5 +23,4 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("debug-code", "ssh", "resolved"),
 )
 def debug_hooks(cli: Cli, args: tuple[str, ...], flags: DebugFlags) -> None:
-    """Open a shell for the user instead of running hooks."""
     start_debugging(cli, args, flags, kind="hooks", at="")

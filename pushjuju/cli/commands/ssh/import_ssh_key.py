@@ -21,7 +21,6 @@ from pushjuju.services.requests.model import key_import, ssh_keys
     see_also=("ssh-keys", "add-ssh-key"),
 )
 def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Add the public keys of users of GitHub or Launchpad."""
     sources = [key_import.source(text) for text in args]
     opened = session.open_model(cli, model)
     for text, refused in ssh_keys.import_keys(opened.ctx, opened.uuid, sources, cli.env).items():

@@ -19,7 +19,6 @@ from pushjuju.services.views.listings import settings as view
     see_also=("add-ssh-key", "remove-ssh-key", "import-ssh-key"),
 )
 def ssh_keys(cli: Cli, _args: tuple[str, ...], *, model: str, full: bool) -> None:
-    """List the keys of a model."""
     opened = session.open_model(cli, model)
     found = view.public_keys(opened.ctx, opened.uuid)
     if not found:

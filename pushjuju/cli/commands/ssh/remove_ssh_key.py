@@ -20,7 +20,6 @@ from pushjuju.services.requests.model import ssh_keys
     see_also=("ssh-keys", "add-ssh-key"),
 )
 def remove_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Remove public keys from a model."""
     opened = session.open_model(cli, model)
     tell_results(cli, "remove key id", ssh_keys.remove(opened.ctx, opened.uuid, args))
     drive.settle(cli, opened.ctx, opened.uuid, touched=failures.EVERY_MACHINE, no_wait=no_wait)

@@ -21,7 +21,6 @@ from pushjuju.services.entities.model import sessions
     see_also=("ssh",),
 )
 def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, proxy: bool) -> None:
-    """Copy files from and to machines."""
     if len(args) < 2:
         raise UsageError("at least two arguments required")
     opened = session.open_model(cli, model)

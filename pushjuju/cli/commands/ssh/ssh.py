@@ -37,7 +37,6 @@ def ssh(
     proxy: bool,
     pty: bool | None,
 ) -> None:
-    """Open a shell on a machine, or run a command there."""
     user, _, name = args[0].rpartition("@")
     opened = session.open_model(cli, model)
     target = target_of(cli, opened, name, user, proxy=proxy_wanted(cli, proxy))

@@ -94,7 +94,6 @@ class DebugLogFlags:
     see_also=("status", "show-status-log"),
 )
 def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
-    """Show the log of a model, and follow it."""
     amount = amount_of(cli, flags)
     selection = selection_of(flags)
     opened = session.open_model(cli, flags.model)

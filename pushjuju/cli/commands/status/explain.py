@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.commands.status.reason_table import reasons
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import hints, session
 from pushjuju.portable.gotypes import Struct
+from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.views import explain as service
 from pushjuju.workers import deciding
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     see_also=("status", "hooks", "replay", "debug-log"),
 )
 def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
-    """Show the last decisions and the due work of the queue."""
     opened = session.open_model(cli, model)
     program, wide = cli.program, bool(args)
     form = {"tabular": lambda listed: reasons(listed, program, wide=wide, colour=cli.output.colour)}
@@ -57,3 +58,47 @@ def _entries(cli: Cli, opened: Session, names: tuple[str, ...], *, utc: bool) ->
         fields["next"] = [hints.in_model(line, at) for line in found.next]
         entries.append(Struct((key, value) for key, value in fields.items() if value or key == "doing"))
     return entries
+
+
+def reasons(
+    entries: Sequence[Mapping[str, Any]],
+    program: str = "pushjuju",
+    *,
+    wide: bool = False,
+    colour: bool = False,
+) -> str:
+    """Return the output of `explain`.
+
+    Args:
+        entries: `subject`, `doing`, `reason`, `again` (text), `attempts`, and the keys of `explain.fields`.
+        program: The name under which the user called pushjuju.
+        wide: Whether to show, after the table, who works each entity and what to type next.
+    """
+    table = TabWriter(colour=colour)
+    table.row(*heads("Subject", "Doing", "Again", "Failures", "Reason"))
+    for entry in entries:
+        failures = str(entry.get("attempts") or "")
+        table.row(entry["subject"], entry["doing"], entry.get("again", ""), failures, entry.get("reason", ""))
+    if wide:
+        return table.text() + "".join(_more(entry, program) for entry in entries)
+    left = ", ".join(dict.fromkeys(entry["subject"] for entry in entries if entry.get("unattended")))
+    return table.text() + (f"\n{left}: {machine_work.Hands().text(program)}\n" if left else "")
+
+
+def _more(entry: Mapping[str, Any], program: str) -> str:
+    """Return which process works on an entity, and what the user can do next; may be empty."""
+    lines = []
+    if entry.get("running"):
+        lines.append(f"running since {entry['since']}: {entry['running']} (has the machine's lock)")
+    elif entry.get("since"):
+        lines.append(f"since {entry['since']}")
+    if entry.get("held-by"):
+        lines.append(f"worked by process {entry['held-by']}")
+    if entry.get("attended-by"):
+        lines.append(machine_work.Hands(waiting=entry["attended-by"]).text(program, entry.get("again", "")))
+    if entry.get("unattended"):
+        lines.append(machine_work.Hands().text(program))
+    if entry.get("leader"):
+        lines.append(f"leader: {entry['leader']}")
+    lines += [f"next: {program} {text}" for text in entry.get("next", ())]
+    return "".join((f"\n{entry['subject']}\n", *(f"  {line}\n" for line in lines))) if lines else ""

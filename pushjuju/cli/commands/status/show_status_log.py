@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
 
-from pushjuju.cli.commands.status import history_table
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.times import wants_utc
+from pushjuju.cli.terminal.output import Formatter, render
+from pushjuju.cli.terminal.paint import paint_status
+from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.times import rfc3339, since_text, wants_utc
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_machine
+from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.views.listings import statuses
@@ -66,7 +70,6 @@ _ENTITIES: dict[str, tuple[Callable[[str], bool], str]] = {
 def show_status_log(
     cli: Cli, args: tuple[str, ...], *, model: str, kind: str, n: int, days: int, from_date: str, utc: bool
 ) -> None:
-    """Show the history of an entity's statuses."""
     if kind not in _ENTITIES:
         raise UsageError(f"unexpected status type {quote(kind)}")
     if not args and kind != "model":
@@ -85,9 +88,7 @@ def show_status_log(
     entries = statuses.history_of(
         opened.ctx, opened.uuid, statuses.KINDS[kind], name, limit=limit, since=since
     )
-    cli.output.write(
-        entries, history_table.formatters(utc=wants_utc(cli.env, flag=utc), colour=cli.output.colour)
-    )
+    cli.output.write(entries, formatters(utc=wants_utc(cli.env, flag=utc), colour=cli.output.colour))
 
 
 def _since(now: datetime, *, days: int, from_date: str) -> datetime | None:
@@ -99,3 +100,62 @@ def _since(now: datetime, *, days: int, from_date: str) -> datetime | None:
         return datetime.strptime(from_date, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError as error:
         raise UsageError(f'parsing backlog date: "{from_date}" is no date of the form YYYY-MM-DD') from error
+
+
+class Entry(Protocol):
+    """One status of a history."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the status: `workload`, `juju-unit`, ..."""
+        ...
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def message(self) -> str:
+        """The message; may be empty."""
+        ...
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The status data; may be empty."""
+        ...
+
+    @property
+    def since(self) -> datetime:
+        """When the status was set."""
+        ...
+
+
+def formatters(*, utc: bool, colour: bool = False) -> dict[str, Formatter]:
+    """Return format name -> function that formats history entries, oldest first."""
+    return {
+        "tabular": lambda entries: table(entries, utc=utc, colour=colour),
+        "yaml": lambda entries: render("yaml", documents(entries)),
+        "json": lambda entries: render("json", documents(entries)),
+    }
+
+
+def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
+    writer = TabWriter(colour=colour)
+    writer.row(*heads("Time", "Type", "Status", "Message"))
+    for entry in entries:
+        writer.row(since_text(entry.since, utc=utc), entry.kind, paint_status(entry.status), entry.message)
+    return writer.text()
+
+
+def documents(entries: Iterable[Entry]) -> list[dict[str, object]]:
+    """Return the entries in the form of yaml and json."""
+    found: list[dict[str, object]] = []
+    for entry in entries:
+        fields = {
+            "status": entry.status,
+            "message": entry.message,
+            "data": dict(entry.data),
+            "since": Moment(rfc3339(entry.since)),
+            "type": entry.kind,
+        }
+        found.append(Struct((key, value) for key, value in fields.items() if value))
+    return found

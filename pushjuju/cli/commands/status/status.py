@@ -62,7 +62,6 @@ class Reading(NamedTuple):
     see_also=("machines", "show-model", "show-status-log"),
 )
 def status_command(cli: Cli, args: tuple[str, ...], *, model: str, **options: Any) -> None:
-    """Show the state of a model."""
 
     def read(*, utc: bool, relations: bool) -> Reading:
         opened = session.open_model(cli, model)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pushjuju import JUJU_VERSION
 from pushjuju.cli.commands.machine.machine_table import machine_section
-from pushjuju.cli.commands.status import status_units
-from pushjuju.cli.commands.status.ports import ports_text
 from pushjuju.cli.commands.storage.storage_table import status_section
 from pushjuju.cli.terminal.paint import (
     BRIGHT_MAGENTA,
@@ -22,15 +20,16 @@ from pushjuju.cli.terminal.paint import (
     paint,
     paint_status,
 )
-from pushjuju.cli.terminal.table import heads, message, naturally
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, message, naturally
 from pushjuju.core.values import regex
 from pushjuju.portable.natural import natural_key
 
 _CHARM_URL = regex(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
 _RELATION_COLOURS = {"suspended": YELLOW, "suspending": YELLOW, "broken": RED, "error": RED}
 Document = Mapping[str, Any]
-Units = Sequence[status_units.UnitEntry]
+Units = Sequence["UnitEntry"]
+_RUNNING = regex(r"running (?:action (\S+)|(\S+) hook\b)")
+_WORKING = ("idle", "executing", "running")
 
 
 def tabular(
@@ -48,10 +47,9 @@ def tabular(
             `requirer` (both `application:endpoint`), `interface`, `type` (`regular`, `peer`,
             `subordinate`), `status`, `message`.
         storage: Whether to show the storage section.
-        colour: Whether the tables have colours.
     """
     applications = document.get("applications", {})
-    units = list(status_units.walk(applications))
+    units = list(walk(applications))
     sections = (
         model_section(document, colour=colour),
         saas_section(document.get("application-endpoints", {}), colour=colour),
@@ -109,7 +107,6 @@ def saas_section(remote: Document, *, colour: bool = False) -> str:
 
 
 def application_section(applications: Document, units: Units, *, colour: bool = False) -> str:
-    """Return the section of applications."""
     if not applications:
         return ""
     scales = _scales(units)
@@ -149,7 +146,7 @@ def _scales(units: Units) -> dict[str, tuple[int, int]]:
     for name, unit, _level in units:
         application = name.partition("/")[0]
         current, wanted = found.get(application, (0, 0))
-        found[application] = (current + status_units.works(unit), wanted + 1)
+        found[application] = (current + works(unit), wanted + 1)
     return found
 
 
@@ -162,12 +159,12 @@ def unit_section(units: Units, *, colour: bool = False) -> str:
     for name, unit, level in units:
         table.row(
             f"{'  ' * level}{name}{'*' if unit.get('leader') else ''}",
-            paint_status(status_units.workload_of(unit)),
-            paint_status(status_units.agent_of(unit)),
+            paint_status(workload_of(unit)),
+            paint_status(agent_of(unit)),
             unit.get("machine", ""),
             paint(unit.get("public-address", ""), CYAN),
             paint(ports_text(unit.get("open-ports", ())), BRIGHT_MAGENTA),
-            message(status_units.shown_message(unit)),
+            message(shown_message(unit)),
         )
     return table.text()
 
@@ -216,3 +213,92 @@ def _end(text: str) -> str:
     """Return `application:endpoint` with the endpoint in its colour."""
     application, colon, endpoint = text.partition(":")
     return Joined(application, paint(colon + endpoint, MAGENTA))
+
+
+class UnitEntry(NamedTuple):
+    """A unit, with `level` 0 for principals and 1 for their subordinates."""
+
+    name: str
+    unit: Mapping[str, Any]
+    level: int
+
+
+def walk(applications: Mapping[str, Any]) -> Iterator[UnitEntry]:
+    """Yield every unit: principals in natural order of their names, each followed by its subordinates."""
+    principals = {
+        name: unit
+        for application in applications.values()
+        for name, unit in application.get("units", {}).items()
+    }
+    yield from _walk(principals, 0)
+
+
+def _walk(units: Mapping[str, Any], level: int) -> Iterator[UnitEntry]:
+    for name, unit in naturally(units):
+        yield UnitEntry(name, unit, level)
+        yield from _walk(unit.get("subordinates", {}), level + 1)
+
+
+def workload_of(unit: Mapping[str, Any]) -> str:
+    """Return the word of the workload status."""
+    return str(unit.get("workload-status", {}).get("current", ""))
+
+
+def agent_of(unit: Mapping[str, Any]) -> str:
+    """Return the word of the agent status."""
+    return str(unit.get("juju-status", {}).get("current", ""))
+
+
+def works(unit: Mapping[str, Any]) -> bool:
+    """Return True when a unit counts as working in the application's scale."""
+    return agent_of(unit) in _WORKING and workload_of(unit) != "terminated"
+
+
+def shown_message(unit: Mapping[str, Any]) -> str:
+    """Return the message of a unit's row: the workload's message, after what the agent is doing."""
+    if "status-error" in unit:
+        return str(unit["status-error"])
+    text = str(unit.get("workload-status", {}).get("message", ""))
+    doing = str(unit.get("juju-status", {}).get("message", ""))
+    if agent_of(unit) == "allocating" and not text:
+        return doing
+    found = _RUNNING.match(doing) if agent_of(unit) == "executing" else None
+    return f"({found[1] or found[2]}) {text}".rstrip() if found else text
+
+
+def ports_text(ports: Iterable[str]) -> str:
+    """Return `80,443,8080-8081/tcp 161/udp` for single ports and ranges.
+
+    Adjacent single ports join into a range; ranges that a charm opened stay.
+
+    Args:
+        ports: Texts such as `80/tcp`, `1000-1010/udp`, `icmp`.
+    """
+    by_protocol: dict[str, set[str]] = {}
+    for text in ports:
+        number, slash, protocol = text.partition("/")
+        by_protocol.setdefault(protocol if slash else number, set()).update([number] if slash else [])
+    groups = (
+        f"{','.join(_joined(numbers))}/{protocol}" if numbers else protocol
+        for protocol, numbers in sorted(by_protocol.items())
+    )
+    return " ".join(groups)
+
+
+def _joined(numbers: Iterable[str]) -> list[str]:
+    """Return the ports in order, with adjacent single ports joined."""
+    found: list[str] = []
+    run: list[int] = []
+    for text in sorted(numbers, key=lambda text: (len(text), text)):
+        if run and (not text.isdigit() or int(text) != run[-1] + 1):
+            found.append(_run_text(run))
+            run = []
+        if text.isdigit():
+            run.append(int(text))
+        else:
+            found.append(text)
+    return [*found, _run_text(run)] if run else found
+
+
+def _run_text(run: list[int]) -> str:
+    return str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}"

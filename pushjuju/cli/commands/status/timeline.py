@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.hook.moments import moment
-from pushjuju.cli.commands.status import timeline_table, watch_screen
+from pushjuju.cli.commands.hook.run_table import took_text
+from pushjuju.cli.commands.status import watch_screen
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal import screen
+from pushjuju.cli.terminal.paint import RED, paint
+from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
@@ -17,6 +20,7 @@ from pushjuju.portable import output
 from pushjuju.portable.names import is_unit
 from pushjuju.services.pictures import timeline as pictures
 from pushjuju.services.pictures import timeline_svg
+from pushjuju.services.pictures.timeline import Row, Timeline
 from pushjuju.services.views import hook_runs
 from pushjuju.services.views.listings import run_documents
 
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from pushjuju.services.views.hook_runs import HookRun
 
 _FOLLOW_S = 0.5
+_BLOCKS, _LETTERS = " ▁▂▃▄▅▆▇█", " .:-=+*%#"
+_FAILED, _LEAST = "!", 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +63,6 @@ class TimelineFlags:
     see_also=("hooks", "explain", "status"),
 )
 def timeline(cli: Cli, args: tuple[str, ...], asked: TimelineFlags) -> None:
-    """Show the history of runs on an axis of time."""
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')
@@ -103,14 +108,74 @@ def _shows_blocks(cli: Cli) -> bool:
 
 
 def _formatters(cli: Cli, name: str, *, utc: bool) -> dict[str, Any]:
-    look = timeline_table.Look(
+    look = Look(
         columns=screen.size(cli.console.stdout)[0],
         utc=utc,
         colour=cli.output.colour,
         letters=not _shows_blocks(cli),
     )
     return {
-        "tabular": lambda found: timeline_table.table(found, look),
+        "tabular": lambda found: table(found, look),
         "svg": lambda found: timeline_svg.draw(name, found),
         "trace": lambda found: output.format_json(pictures.trace(found)),
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How to format a timeline.
+
+    Attributes:
+        columns: The width of the text.
+        letters: Whether to use ASCII alone.
+    """
+
+    columns: int = 80
+    utc: bool = False
+    colour: bool = False
+    letters: bool = False
+
+
+def table(found: Timeline, look: Look) -> str:
+    head = max(len("Unit"), *(len(row.unit) for row in found.rows)) + 2
+    room = max(look.columns - head - 1, _LEAST)
+    first, last = since_text(found.start, utc=look.utc), since_text(found.end, utc=look.utc)
+    lines = [f"{'Unit':<{head}}{first}{last:>{max(room - len(first), len(last) + 1)}}"]
+    marks = {int((start + end) / 2 * room): seconds for start, end, seconds in found.axis.rests()}
+    lines += [f"{row.unit:<{head}}{_cells(row, found, room, marks, look)}" for row in found.rows]
+    if marks:
+        told = ", ".join(took_text(seconds) for _, seconds in sorted(marks.items()))
+        lines.append(f"\n{_rest(look)} nothing ran for {told}")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _rest(look: Look) -> str:
+    return "|" if look.letters else "┊"
+
+
+def _cells(row: Row, found: Timeline, room: int, marks: Collection[int], look: Look) -> str:
+    """Return the row's cells: how much of the cell's time something ran, `!` where a run failed."""
+    busy, failed = [0.0] * room, set[int]()
+    for bar in row.bars:
+        start, end = found.axis.place(bar.start) * room, found.axis.place(bar.end) * room
+        first, last = min(int(start), room - 1), min(int(end), room - 1)
+        for cell in range(first, last + 1):
+            share = min(end, cell + 1) - max(start, cell)
+            busy[cell] += max(share, 0.01)
+        if bar.failed:
+            failed.add(first)
+    blocks = _LETTERS if look.letters else _BLOCKS
+    words = []
+    for cell, share in enumerate(busy):
+        if cell in failed:
+            words.append(paint(_FAILED, RED) if look.colour else _FAILED)
+        elif cell in marks:
+            words.append(_rest(look))
+        else:
+            words.append(blocks[max(min(round(share * 8), 8), 1)] if share else " ")
+    return "".join(map(_cell, words))
+
+
+def _cell(word: str) -> str:
+    colour = getattr(word, "colour", "")
+    return f"\x1b[{colour}m{word}\x1b[0m" if colour else word

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     see_also=("controller", "status"),
 )
 def update_status(cli: Cli, args: tuple[str, ...], *, model: str, metrics_file: str) -> None:
-    """Make update-status hooks due, and do all work that is due."""
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')

@@ -8,17 +8,17 @@ Mirrors: juju cmd/juju/status/status.go, with its viewer (3.6)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pushjuju.cli.commands.status import watch_rows
 from pushjuju.cli.terminal import keys
 from pushjuju.cli.terminal.paint import harmless
 from pushjuju.cli.terminal.screen import cut, size
+from pushjuju.core.values import regex
 
 if TYPE_CHECKING:
-    from pushjuju.cli.commands.status.watch_rows import View
     from pushjuju.cli.syntax.command import Cli
 
 _LOOK_S = 0.1  # how often to check the size of the window
@@ -28,6 +28,12 @@ _FOOT_FROM = 8  # smaller screens have no line for the keys
 Once = Callable[[], tuple[str, str]]
 Details = Callable[[str, str], str]
 Read = Callable[[float], str]
+PAGES = {"enter": "explain", "l": "log", "h": "hooks"}
+"""Key -> page about the chosen row."""
+_SECTIONS = ("App", "Unit", "Machine")
+_COLOURS = regex(r"\x1b\[[0-9;]*m")
+_STEP = {"up": -1, "down": 1, "page-up": -10, "page-down": 10, "home": -(10**6), "end": 10**6}
+_BACK = ("q", "escape")
 
 
 def watch(cli: Cli, once: Once, seconds: float, details: Details | None = None) -> None:
@@ -77,7 +83,7 @@ def _no_key(seconds: float) -> str:
 
 
 def _loop(cli: Cli, once: Once, seconds: float, read: Read, details: Details | None) -> None:
-    view = watch_rows.View()
+    view = View()
     while not view.ended:
         text = details(view.page, view.chosen) if details and view.page else "".join(once())
         view = _show(cli, harmless(text).splitlines(), seconds, view, read, with_keys=details is not None)
@@ -96,7 +102,7 @@ def _copies(cli: Cli, once: Once, seconds: float) -> None:
 def _show(cli: Cli, lines: Sequence[str], seconds: float, view: View, read: Read, *, with_keys: bool) -> View:
     """Draw a text, again when a key or the window changes it; return the view when the next text is due."""
     out, end = cli.console.stdout, time.monotonic() + seconds
-    names = [] if view.page else list(watch_rows.rows(lines))
+    names = [] if view.page else list(rows(lines))
     drawn: tuple[tuple[int, int], View] | None = None
     while (left := end - time.monotonic()) > 0:
         now = size(out)
@@ -105,7 +111,7 @@ def _show(cli: Cli, lines: Sequence[str], seconds: float, view: View, read: Read
             out.flush()
             drawn = (now, view)
         key = read(min(left, _LOOK_S))
-        before, view = view, watch_rows.pressed(view, key, names, len(lines)) if with_keys and key else view
+        before, view = view, pressed(view, key, names, len(lines)) if with_keys and key else view
         if view.ended or view.page != before.page:
             return view
     return view
@@ -114,9 +120,9 @@ def _show(cli: Cli, lines: Sequence[str], seconds: float, view: View, read: Read
 def _drawing(view: View, lines: Sequence[str], columns: int, height: int) -> str:
     """Return the text that draws a view, with the line of keys at the lower edge."""
     if height < _FOOT_FROM:
-        return frame(watch_rows.visible(view, lines, columns, height), columns, height)
-    shown = watch_rows.visible(view, lines, columns, height - 1)
-    foot = f"\x1b[{height};1H\x1b[2m{cut(watch_rows.foot(view), columns)}\x1b[0m\x1b[K"
+        return frame(visible(view, lines, columns, height), columns, height)
+    shown = visible(view, lines, columns, height - 1)
+    foot = f"\x1b[{height};1H\x1b[2m{cut(foot_text(view), columns)}\x1b[0m\x1b[K"
     return frame(shown, columns, height - 1) + foot
 
 
@@ -128,3 +134,98 @@ def frame(lines: Sequence[str], columns: int, height: int) -> str:
         shown = [*shown[: height - 1], cut(f"... {left} more lines", columns)]
     body = "\x1b[K\r\n".join(shown)
     return f"\x1b[?7l\x1b[H{body}\x1b[K\x1b[J\x1b[?7h"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What the screen shows.
+
+    Attributes:
+        chosen: The name of the chosen row, or empty.
+        page: The page about the chosen row: `explain`, `log`, `hooks`; empty for the table.
+        top: The first line of a page that is shown.
+        ended: Whether the user wants to end.
+    """
+
+    chosen: str = ""
+    page: str = ""
+    top: int = 0
+    ended: bool = False
+
+
+def plain(line: str) -> str:
+    """Return a line without colours."""
+    return _COLOURS.sub("", line)
+
+
+def rows(lines: Sequence[str]) -> dict[str, int]:
+    """Return name -> number of the line, for the applications, units and machines of the table."""
+    found: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(lines):
+        words = plain(line).split()
+        if not words:
+            section = ""
+        elif not section:
+            section = words[0]
+        elif section in _SECTIONS:
+            found.setdefault(words[0].rstrip("*"), number)
+    return found
+
+
+def pressed(view: View, key: str, names: Sequence[str], length: int) -> View:
+    """Return what is shown after a key.
+
+    Args:
+        names: The names of the rows of the table, from the top.
+        length: The number of lines of the page that is shown.
+    """
+    if view.chosen and key in PAGES:
+        return replace(view, page=PAGES[key], top=0)
+    if view.page:
+        if key in _BACK:
+            return replace(view, page="", top=0)
+        return replace(view, top=max(min(view.top + _STEP.get(key, 0), length - 1), 0))
+    if key == "q":
+        return replace(view, ended=True)
+    if key == "escape":
+        return View()
+    return replace(view, chosen=_next(view.chosen, _STEP[key], names)) if key in _STEP and names else view
+
+
+def _next(chosen: str, step: int, names: Sequence[str]) -> str:
+    if chosen not in names:
+        return names[0] if step > 0 else names[-1]
+    return names[max(min(names.index(chosen) + step, len(names) - 1), 0)]
+
+
+def visible(view: View, lines: Sequence[str], columns: int, height: int) -> list[str]:
+    """Return the lines to draw from the top of the screen; the chosen row is marked, and is among them."""
+    if view.page:
+        return [
+            f"\x1b[7m{f' {view.page} {view.chosen} ':<{columns}}\x1b[0m",
+            *wrapped(lines[view.top :], columns),
+        ]
+    at = rows(lines).get(view.chosen)
+    if at is None:
+        return list(lines)
+    shown = [*lines]
+    shown[at] = f"\x1b[7m{plain(lines[at]):<{columns}}\x1b[0m"
+    return shown[max(at - height + 2, 0) :]
+
+
+def wrapped(lines: Iterable[str], columns: int) -> Iterator[str]:
+    """Yield lines that fit into the columns; a longer one goes on in the next lines, without colours."""
+    for line in lines:
+        text = plain(line)
+        if len(text) <= columns:
+            yield line
+        else:
+            yield from (text[at : at + columns] for at in range(0, len(text), columns))
+
+
+def foot_text(view: View) -> str:
+    """Return the line that names the keys."""
+    if view.page:
+        return "arrows scroll  Enter explain  l log  h hooks  q back"
+    return "arrows choose  Enter explain  l log  h hooks  q end"

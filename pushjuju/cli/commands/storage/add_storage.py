@@ -22,7 +22,6 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("attach-storage", "detach-storage", "storage"),
 )
 def add_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Add storage to a unit."""
     if not is_unit(args[0]):
         raise UsageError(f'unit name "{args[0]}" not valid')
     options = directives_of(args[1:])

@@ -33,7 +33,6 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("storage", "storage-pools", "add-storage", "add-unit"),
 )
 def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
-    """Show or set storage directives."""
     if not is_application(args[0]):
         raise UsageError(f"invalid application name {quote(args[0])}")
     wish = config_arguments.parse(args[1:], file=file)

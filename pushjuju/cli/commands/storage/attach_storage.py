@@ -22,7 +22,6 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("add-storage", "detach-storage", "storage"),
 )
 def attach_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Attach storage to a unit."""
     if not is_unit(args[0]):
         raise NotValid(f'unit ID "{args[0]}" not valid')
     check_ids(args[1:])

@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.requests.storage import pools
+from pushjuju.services.requests.storage import storage_requests
 
 
 @command(
@@ -20,7 +20,6 @@ from pushjuju.services.requests.storage import pools
     see_also=("storage-pools", "update-storage-pool", "remove-storage-pool"),
 )
 def create_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Create a storage pool."""
     if "=" in args[0] or "=" in args[1]:
         raise UsageError(
             "pool creation requires names and provider type before optional attributes for configuration"
@@ -28,4 +27,4 @@ def create_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     attributes = attribute_pairs(args[2:])
 
     opened = session.open_model(cli, model)
-    pools.create(opened.ctx, opened.uuid, args[0], args[1], attributes)
+    storage_requests.create_pool(opened.ctx, opened.uuid, args[0], args[1], attributes)

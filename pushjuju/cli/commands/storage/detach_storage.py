@@ -24,7 +24,6 @@ from pushjuju.services.requests.storage import storage_requests
     see_also=("attach-storage", "remove-storage", "storage"),
 )
 def detach_storage(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
-    """Detach storage from its units."""
     check_ids(args)
 
     opened = session.open_model(cli, model)

@@ -20,7 +20,6 @@ from pushjuju.workers.provision import storage_import
     see_also=("storage", "remove-storage"),
 )
 def import_filesystem(cli: Cli, args: tuple[str, ...], *, model: str, force: bool) -> None:
-    """Record an existing filesystem."""
     if len(args) < 3:
         raise UsageError("import-filesystem requires a storage provider, provider ID, and storage name")
     if len(args) > 3:

@@ -31,7 +31,6 @@ from pushjuju.services.views.status import storage_document
     see_also=("show-storage", "add-storage", "remove-storage"),
 )
 def storage(cli: Cli, args: tuple[str, ...], *, model: str, filesystem: bool, volume: bool) -> None:
-    """List storage."""
     if filesystem and volume:
         raise UsageError("--filesystem and --volume can not be used together")
     if args and not (filesystem or volume):

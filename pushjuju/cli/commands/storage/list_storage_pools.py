@@ -27,7 +27,6 @@ from pushjuju.services.views.listings import storage_pools as view
 def storage_pools(
     cli: Cli, _args: tuple[str, ...], *, model: str, provider: tuple[str, ...], name: tuple[str, ...]
 ) -> None:
-    """List storage pools."""
     opened = session.open_model(cli, model)
     document = view.document(opened.ctx, opened.uuid, name, provider)
     if not document:

@@ -33,7 +33,6 @@ before removing."""
 def remove_storage(
     cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_destroy: bool, no_wait: bool
 ) -> None:
-    """Remove storage."""
     check_ids(args)
 
     opened = session.open_model(cli, model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.requests.storage import pools
+from pushjuju.services.requests.storage import storage_requests
 
 
 @command(
@@ -19,6 +19,5 @@ from pushjuju.services.requests.storage import pools
     see_also=("storage-pools", "create-storage-pool", "update-storage-pool"),
 )
 def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Remove a storage pool."""
     opened = session.open_model(cli, model)
-    pools.remove(opened.ctx, opened.uuid, args[0])
+    storage_requests.remove_pool(opened.ctx, opened.uuid, args[0])

@@ -20,7 +20,6 @@ from pushjuju.services.views.status import storage_document
     see_also=("storage", "attach-storage", "detach-storage", "remove-storage"),
 )
 def show_storage(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show storage instances."""
     check_ids(args)
 
     opened = session.open_model(cli, model)

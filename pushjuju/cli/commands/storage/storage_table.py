@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pushjuju.cli.terminal.paint import paint_status
-from pushjuju.cli.terminal.table import heads, size_text
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads, size_text
 from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key
 

@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.requests.storage import pools
+from pushjuju.services.requests.storage import storage_requests
 
 
 @command(
@@ -21,11 +21,10 @@ from pushjuju.services.requests.storage import pools
     see_also=("storage-pools", "create-storage-pool", "remove-storage-pool"),
 )
 def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Change a storage pool."""
     attributes = attribute_pairs(args[1:])
     if not attributes:
         raise UsageError("pool update requires configuration attributes")
 
     opened = session.open_model(cli, model)
     provider = attributes.pop("provider-type", "")
-    pools.update(opened.ctx, opened.uuid, args[0], attributes, provider)
+    storage_requests.update_pool(opened.ctx, opened.uuid, args[0], attributes, provider)

@@ -35,7 +35,6 @@ def add_unit(
     num_units: int,
     no_wait: bool,
 ) -> None:
-    """Add units."""
     options = add_units.AddUnitsOptions(
         application=args[0],
         num_units=num_units,

@@ -39,7 +39,6 @@ def remove_unit(
     no_wait: bool,
     num_units: int,
 ) -> None:
-    """Remove units."""
     forced = removals.force(force=force, no_wait=no_wait)
     if num_units:
         raise UsageError("--num-units is only allowed with k8s models")

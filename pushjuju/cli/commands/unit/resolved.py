@@ -35,7 +35,6 @@ def resolved(
     every: bool,
     no_wait: bool,
 ) -> None:
-    """Mark units in error as resolved."""
     if args and every:
         raise UsageError("specifying unit names(s) with --all not supported")
     if not (args or every):

@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli, Command, Function, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.basis import users
-from pushjuju.services.requests.user import access
+from pushjuju.services.requests.user import users as user_requests
 
 _NOTE = (
     "Access levels count for clients of the API (`pushjuju api`). On this computer, a user who can read the\n"
@@ -51,9 +51,9 @@ def kind_of(word: str, level: str, targets: Sequence[str]) -> users.Kind:
     )
 
 
-def _change(cli: Cli, controller: str, word: str, options: access.AccessOptions) -> None:
+def _change(cli: Cli, controller: str, word: str, options: user_requests.AccessOptions) -> None:
     """Grant or revoke access, as the command's word says."""
-    change = access.revoke if word.startswith("revoke") else access.grant
+    change = user_requests.revoke if word.startswith("revoke") else user_requests.grant
     change(session.open_controller(cli, controller), options)
 
 
@@ -61,7 +61,7 @@ def access_command(name: str, summary: str, examples: str) -> Command:
     def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
         user, level, targets = word_of(args)
         kind = kind_of(name, level, targets)
-        options = access.AccessOptions(user=user, level=level, kind=kind, names=targets)
+        options = user_requests.AccessOptions(user=user, level=level, kind=kind, names=targets)
         _change(cli, controller, name, options)
 
     function: Function = run
@@ -99,7 +99,7 @@ def clouds_of(args: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
 def cloud_access_command(name: str, summary: str) -> Command:
     def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
         user, level, names = clouds_of(args)
-        options = access.AccessOptions(user=user, level=level, kind=users.Kind.CLOUD, names=names)
+        options = user_requests.AccessOptions(user=user, level=level, kind=users.Kind.CLOUD, names=names)
         _change(cli, controller, name, options)
 
     function: Function = run

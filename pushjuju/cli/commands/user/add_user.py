@@ -23,7 +23,6 @@ from pushjuju.services.requests.user import registration_string, users
     see_also=("users", "show-user", "grant", "disable-user", "remove-user"),
 )
 def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
-    """Record a user."""
     ctx = session.open_controller(cli, controller)
     name, display = args[0], args[1] if len(args) > 1 else ""
     key = users.add(ctx, name, display)

@@ -30,7 +30,6 @@ from pushjuju.services.views.listings import users as user_documents
 def change_user_password(
     cli: Cli, args: tuple[str, ...], *, controller: str, reset: bool, no_prompt: bool
 ) -> None:
-    """Set or reset a user's password."""
     if reset and not args:
         raise UsageError("no username supplied")
     ctx = session.open_controller(cli, controller)

@@ -19,6 +19,5 @@ from pushjuju.services.requests.user import users
     see_also=("users", "enable-user", "remove-user"),
 )
 def disable_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
-    """Disable the login of a user."""
     users.set_enabled(session.open_controller(cli, controller), args[0], enabled=False)
     cli.console.info(f'User "{args[0]}" disabled')

@@ -19,6 +19,5 @@ from pushjuju.services.requests.user import users
     see_also=("users", "disable-user", "login"),
 )
 def enable_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
-    """Enable the login of a user again."""
     users.set_enabled(session.open_controller(cli, controller), args[0], enabled=True)
     cli.console.info(f'User "{args[0]}" enabled')

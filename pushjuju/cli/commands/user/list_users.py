@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.user import user_table as formatters
-from pushjuju.cli.commands.user.user_documents import EXACT_TIME, user_document
+from pushjuju.cli.commands.user.user_table import EXACT_TIME, user_document
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
@@ -27,7 +27,6 @@ from pushjuju.services.views.listings import users as user_documents
     see_also=("add-user", "show-user", "disable-user", "grant"),
 )
 def users(cli: Cli, args: tuple[str, ...], *, controller: str, every: bool, exact_time: bool) -> None:
-    """List the users of a controller or of a model."""
     if args:
         return _model_users(cli, args[0], controller, exact=exact_time)
     ctx = session.open_controller(cli, controller)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 def login(
     cli: Cli, args: tuple[str, ...], *, controller: str, user: str, no_prompt: bool, trust: bool
 ) -> None:
-    """Make a controller current."""
     if trust and not no_prompt:
         raise UsageError("--trust can only be specified with --no-prompt")
     if args and controller:

@@ -25,7 +25,6 @@ from pushjuju.services.requests.controller import controllers as service
     see_also=("login", "unregister"),
 )
 def logout(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:
-    """Forget the password of a controller on another computer."""
     folder = session.data_dir(cli)
     name = service.current(folder, controller or None, cli.env)
     if not folder.is_remote(name):

@@ -29,7 +29,6 @@ from pushjuju.core.names import is_controller
     see_also=("login", "logout", "unregister", "add-user"),
 )
 def register(cli: Cli, args: tuple[str, ...], *, replace: bool) -> None:
-    """Register a controller, and log in."""
     invitation = registration.read(args[0])
     asking = Asking(cli.console.stdin, cli.console.stderr)
     name = asking.enter_default("a name for this controller", invitation.controller, _name_fault)

@@ -27,7 +27,6 @@ user please use the "pushjuju disable-user" command. See
     see_also=("users", "disable-user", "enable-user"),
 )
 def remove_user(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:
-    """Remove a user."""
     ctx, name = session.open_controller(cli, controller), args[0]
     users.require(ctx, name)
     if not yes:

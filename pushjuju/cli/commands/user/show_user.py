@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.user import user_table as formatters
-from pushjuju.cli.commands.user.user_documents import EXACT_TIME, user_document
+from pushjuju.cli.commands.user.user_table import EXACT_TIME, user_document
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
@@ -21,7 +21,6 @@ from pushjuju.services.views.listings import users as user_documents
     see_also=("add-user", "users"),
 )
 def show_user(cli: Cli, args: tuple[str, ...], *, controller: str, exact_time: bool) -> None:
-    """Show a user."""
     ctx = session.open_controller(cli, controller)
     entry = user_documents.document(ctx, args[0] if args else ctx.user)
     cli.output.text(formatters.one(cli.output.form, user_document(cli, entry, exact=exact_time)))

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import GREEN, paint
 from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import heads
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.times import friendly, rfc3339
+
+EXACT_TIME = flags.switch("exact-time", "Use full timestamp for connection times")
+_NEVER = "never connected"
 
 
 def formatters(*, controller: str, user: str, colour: bool = False) -> dict[str, Formatter]:
@@ -60,3 +66,16 @@ def _model_table(named: Mapping[str, Mapping[str, Any]], user: str, *, colour: b
 def one(form: str, entry: Mapping[str, Any]) -> str:
     """Return a user as yaml or json."""
     return render(form, struct(entry))
+
+
+def user_document(cli: Cli, entry: dict[str, Any], *, exact: bool) -> dict[str, object]:
+    """Return a user's document with its moments as texts."""
+    now = cli.clock.now()
+
+    def text(moment: datetime | None) -> str:
+        if moment is None:
+            return _NEVER
+        return rfc3339(moment) if exact else friendly(moment, now)
+
+    times = ("date-created", "last-connection")  # external users have no connection times
+    return {key: text(value) if key in times else value for key, value in entry.items()}

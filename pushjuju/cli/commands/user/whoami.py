@@ -6,7 +6,7 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import session
 from pushjuju.services.entities.basis import context
 from pushjuju.services.requests.controller import controllers as service
@@ -21,7 +21,6 @@ from pushjuju.services.requests.controller import controllers as service
     examples="    pushjuju whoami\n    pushjuju whoami --format json\n",
 )
 def whoami(cli: Cli, _args: tuple[str, ...]) -> None:
-    """Print controller, model and user."""
     folder = session.data_dir(cli)
     controller = service.current(folder, None, cli.env)
     known = folder.known(controller)

@@ -80,7 +80,6 @@ _KINDS = {
 def wait_for(
     cli: Cli, args: tuple[str, ...], *, model: str, query: str, timeout: float, summary: bool
 ) -> None:
-    """Wait for a model, an application, a unit or a machine."""
     word, name = _target(args)
 
     asked = run.Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)

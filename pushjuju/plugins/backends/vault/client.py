@@ -49,7 +49,6 @@ class Vault:
         self._ask("POST", self._path("data", path), {"data": dict(content)})
 
     def fetch(self, path: str) -> Mapping[str, str]:
-        """Return the content at a path."""
         found = self._ask("GET", self._path("data", path))
         data = ((found or {}).get("data") or {}).get("data")
         if data is None:

@@ -62,7 +62,6 @@ def pushjuju_open_firewall(
 
 @hookimpl
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
-    """Return the types of volumes that a cloud has."""
     return storagekinds.STORAGE.get(cloud_type, ())
 
 

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from pushjuju.core import instance_types
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import ConstraintRules, Constraints
 from pushjuju.core.errors import (
     NotFound,
     NotSupported,
@@ -35,8 +34,14 @@ from pushjuju.plugins.api.providers import Hardware, Instance, Started, StartReq
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.libcloud.calls import TRIES, Calls, Gone
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, HasVolumes, Order, Seen
-from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
+from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    Adapter,
+    Guarding,
+    HasVolumes,
+    Identity,
+    Order,
+    Seen,
+)
 
 T = TypeVar("T")
 
@@ -49,7 +54,6 @@ class CloudProvider:
     """The machines of one model in one region.
 
     Args:
-        adapter: The adapter of the driver.
         calls: Runs functions of the driver; by default made from the adapter.
     """
 

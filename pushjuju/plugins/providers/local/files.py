@@ -36,7 +36,6 @@ def write_identity(
     """Write all files that differ between machines of one base.
 
     Args:
-        host_key: The private host key.
         authorized_keys: Public keys that may log in as `ubuntu` and `root`.
         apt_options: Lines of configuration that apt needs on this host.
     """

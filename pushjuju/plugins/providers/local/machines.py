@@ -24,16 +24,34 @@ from pushjuju.plugins.providers.local.system import (
     locked,
     mounts_below,
     open_folder,
+    put_file,
+    put_link,
     remove_tree,
     run,
 )
-from pushjuju.plugins.providers.local.userdata import write_user_data
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup, send
 from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 
 _GRACE_S = 5.0
 LOOPS = ".loop"  # folder for the files of storage type `loop`, in a machine's storage directory
 _FOLDERS = ("up", "work", "root", "vol")
+_SCRIPT = "var/lib/juju/user-data.sh"
+_UNIT = "etc/systemd/system/pushjuju-user-data.service"
+_SERVICE = f"""[Unit]
+Description=User data of this machine
+After=network.target
+Before=ssh.service
+ConditionPathExists=/{_SCRIPT}
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'sh /{_SCRIPT} >>/var/log/cloud-init-output.log 2>&1; rm -f /{_SCRIPT}'
+TimeoutStartSec=20min
+Environment=DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8
+
+[Install]
+WantedBy=multi-user.target
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,3 +311,13 @@ def remove_all(layout: Layout, ids: Sequence[str]) -> None:
             problem = problem or error
     if problem:
         raise problem
+
+
+def write_user_data(root: Path, script: str) -> None:
+    """Write the script into a machine's root, with a service that runs it at the first boot, before sshd.
+
+    So a machine that answers SSH has run its user data, as Juju's agent starts after cloud-init.
+    """
+    put_file(root, _SCRIPT, script, mode=0o700)
+    put_file(root, _UNIT, _SERVICE)
+    put_link(root, f"etc/systemd/system/multi-user.target.wants/{Path(_UNIT).name}", f"/{_UNIT}")

@@ -16,8 +16,7 @@ from typing import Any
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.cloudinit_script import to_script, unknown_keys
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import ConstraintRules, Constraints
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, unknown_placement
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.clouds import CloudSpec

@@ -50,7 +50,6 @@ class Volume:
 
 
 def volume_id(uuid: str) -> str:
-    """Return the id of a volume."""
     return f"volume-{uuid}"
 
 

@@ -27,7 +27,6 @@ class Opening:
         config: Mapping[str, Any],
         services: Services,
     ) -> Provider:
-        """Return the provider of a cloud."""
         return LxdProvider(cloud=cloud, credential=credential, model=model, config=config, services=services)
 
     @staticmethod

@@ -13,8 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints, juju_arch
+from pushjuju.core.constraints import ConstraintRules, Constraints, juju_arch
 from pushjuju.core.errors import (
     CredentialInvalid,
     NotFound,

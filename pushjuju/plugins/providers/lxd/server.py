@@ -213,7 +213,6 @@ class Api:
 
 
 def failed(text: str) -> ProviderError:
-    """Return the error for an error text of the server."""
     if text.startswith("Reached maximum") or "exceeds project" in text.lower():
         return QuotaExceeded(detail=text)
     return ProviderError(f"{_SERVER} failed", detail=text, retryable=True)

@@ -16,7 +16,6 @@ class Opening:
 
     @staticmethod
     def provider(cloud: CloudSpec, credential: Credential, model: ModelInfo) -> Provider:
-        """Return the provider of a cloud."""
         return MaasProvider(cloud=cloud, credential=credential, model=model)
 
     @staticmethod

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraints import ConstraintRules, Constraints
 from pushjuju.core.errors import NotFound, NotValid, ProviderError, PushjujuError, ZoneIndependent
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached

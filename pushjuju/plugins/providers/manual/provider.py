@@ -7,6 +7,7 @@ directory; a marker on the machine names the machine's owner.
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import json
 import uuid
 from collections.abc import Sequence
@@ -15,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.constraints import Constraints, juju_arch
+from pushjuju.core.constraints import ConstraintRules, Constraints, juju_arch
 from pushjuju.core.errors import (
     AlreadyExists,
     AuthFailed,
     Conflict,
     NotFound,
     NotPermitted,
+    NotValid,
     ProviderError,
     PushjujuError,
     RemoteFailed,
@@ -46,12 +47,12 @@ from pushjuju.plugins.api.providers import (
 )
 from pushjuju.plugins.api.targets import RemoteRunner, ScriptResult, SSHTarget
 from pushjuju.plugins.providers.manual import scripts
-from pushjuju.plugins.providers.manual.target import Target
 
 _TIMEOUT_S = 120.0
 _UNSUPPORTED = frozenset(
     {"allocate-public-ip", "cpu-power", "image-id", "instance-type", "tags", "virt-type"}
 )  # as in Juju
+_PREFIX = "manual:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,3 +299,58 @@ def _check(done: ScriptResult, problem: str) -> None:
         said = (done.stderr or done.stdout).strip()[-4000:]
         silence = f"it ended with code {done.rc} and no output: does the login's shell run commands?"
         raise RemoteFailed(problem, detail=said or silence)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The address of a machine and the login; `user` is empty when the text has no user."""
+
+    host: str
+    port: int = 22
+    user: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """Return the address in `[ssh:][user@]host[:port]`; an IPv6 address with a port needs brackets.
+
+        Raises:
+            NotValid: The text has no host, or the port is not valid.
+        """
+        user, _, place = text.removeprefix("ssh:").rpartition("@")
+        host, port = _split_port(place)
+        if not host or host.startswith("-") or any(char.isspace() or char == "/" for char in host + user):
+            raise NotValid(f'invalid SSH target "{text}"')
+        if not port.isascii() or not port.isdigit() or len(port) > 5 or not 0 < int(port) < 65536:
+            raise NotValid(f'invalid port "{port}" in SSH target "{text}"')
+        return cls(host, int(port), user)
+
+    def __str__(self) -> str:
+        """The address as users write it: `bob@host:2222`."""
+        host = f"[{self.host}]" if ":" in self.host and self.port != 22 else self.host
+        return f"{self.user}@" * bool(self.user) + host + f":{self.port}" * (self.port != 22)
+
+    @property
+    def instance_id(self) -> str:
+        """The instance id: `manual:<host>`, with the port unless it is 22."""
+        if self.port == 22:
+            return f"{_PREFIX}{self.host}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{_PREFIX}{host}:{self.port}"
+
+    @property
+    def address_type(self) -> str:
+        """The form of the host: `ipv4`, `ipv6` or `hostname`."""
+        try:
+            return f"ipv{ipaddress.ip_address(self.host).version}"
+        except ValueError:
+            return "hostname"
+
+
+def _split_port(place: str) -> tuple[str, str]:
+    if place.startswith("["):
+        host, bracket, rest = place[1:].partition("]")
+        return host if bracket else "", rest.removeprefix(":") or "22"
+    if place.count(":") > 1:  # a bare IPv6 address
+        return place, "22"
+    host, colon, port = place.partition(":")
+    return host, port if colon else "22"

@@ -67,7 +67,6 @@ class Cgroup:
 
     @property
     def folders(self) -> list[Path]:
-        """The folder of the cgroup in each hierarchy."""
         return [item.path / self.name for item in self.tree]
 
     def create(self, *, cores: int | None, mem: int | None) -> None:

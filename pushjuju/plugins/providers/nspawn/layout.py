@@ -57,14 +57,12 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> Record:
-        """Return the record in a JSON text."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError) as error:
             raise NotValid("the record of a local machine is damaged", detail=str(error)) from error
 
     def to_json(self) -> str:
-        """Return the record as JSON text."""
         data: dict[str, object] = asdict(self)
         return json.dumps(data, indent=1, sort_keys=True)
 

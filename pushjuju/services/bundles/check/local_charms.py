@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.format.features import check_features
+from pushjuju.charms.format.assumes import check_features
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints as rules
@@ -23,7 +23,7 @@ from pushjuju.services.bundles.plan.plan import ResolvedCharm
 from pushjuju.services.bundles.read.values import Application, Bundle, Fault, application_base
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm import bases, charms
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply.charm_build import is_source
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _base(
         image_id=bool(rules.parse(app.constraints).get("image-id")) and not wanted,
         force=force,
         daily_images=facts.daily_images,
-        extra_bases=bases.extra_bases(ctx.datadir),
+        extra_bases=charms.extra_bases(ctx.datadir),
         source=is_source(Path(app.charm)),
     )
     return choose_base(charm.name, charm.bases(), request)

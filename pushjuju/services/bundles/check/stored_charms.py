@@ -13,8 +13,7 @@ from pathlib import Path
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints as rules
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import BUNDLE, DEFAULT_ARCH, StoreResource
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.values import dataclass

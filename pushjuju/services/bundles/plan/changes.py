@@ -160,14 +160,12 @@ def deploy_line(name: str, charm: str, *, origin: str, base: str, channel: str) 
 
 
 def upgrade_line(name: str, charm: str, *, base: str, channel: str) -> str:
-    """Return the line of upgradeCharm."""
     line = f"upgrade {name} from charm-hub using charm {charm}"
     line += f" for base {base}" if base else ""
     return line + (f" from channel {channel}" if channel else "")
 
 
 def machine_line(number: str, bundle_number: str) -> str:
-    """Return the line of addMachines."""
     named = f" (bundle machine {bundle_number})" if bundle_number not in ("", number) else ""
     return f"add new machine {number}{named}"
 
@@ -204,7 +202,6 @@ def bind_line(name: str, spaces: Mapping[str, str]) -> str:
 
 
 def storage_line(name: str, directives: Mapping[str, str]) -> str:
-    """Return the line of setStorage."""
     words = [f"{store}={text}" for store, text in sorted(directives.items())]
     return f"set storage of {name} to {' '.join(words)} for units to come"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core import constraints as rules
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles.plan import equal
 from pushjuju.services.bundles.plan import machines as mapping_rules

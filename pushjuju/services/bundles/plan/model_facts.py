@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pushjuju.charms.format.config import merge_settings
 from pushjuju.charms.values.model import Role
 from pushjuju.core.base import Base
-from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
+from pushjuju.core.status import Life
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles.plan.facts import (
     ApplicationFacts,

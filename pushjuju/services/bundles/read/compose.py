@@ -312,7 +312,6 @@ class Places:
         self._kept: list[Any] = []  # keeps containers alive, because the keys of `_of` are their `id()`
 
     def take(self, document: Document, file: str) -> None:
-        """Add the places of a document."""
         self._kept.append(document.root)
         for container in _containers(document.root):
             marks = document.marks.get(id(container), {})

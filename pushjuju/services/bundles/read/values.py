@@ -70,7 +70,6 @@ class Application:
         revision: The revision in a store, or None when the bundle names no revision.
         resources: Name -> store revision, or path.
         exposed_endpoints: Endpoint -> the networks that may reach it.
-        written: The keys that the bundle has for the application.
     """
 
     name: str

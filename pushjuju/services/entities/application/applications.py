@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import not_found
-from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import Application

@@ -8,10 +8,9 @@ from datetime import datetime
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
+from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, Life, StatusKind, Workload
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
@@ -43,7 +42,6 @@ def add(
     """Add units to an application, each on its placement or on a new machine.
 
     Args:
-        application: The application of the units.
         placements: The placements of the first units.
         attach: Storage that is attached to the only new unit; the unit goes to the machine that hosts it.
     """

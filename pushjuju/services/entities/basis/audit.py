@@ -72,7 +72,6 @@ class Course:
 
     Attributes:
         cause: The id of the request, once it has begun a change: operations that follow it have the id, too.
-        hashes: The hashes of its lines.
         model: The name and the UUID of the model of its last line.
     """
 
@@ -270,7 +269,6 @@ class Noted:
     """A connection that notes how many rows statements write, apart from the work queue, and their names.
 
     Attributes:
-        rows: The number of rows.
         names: What the rows are about, as `kind name`.
     """
 

@@ -140,7 +140,6 @@ class Context:
         return ModelTx(tx, model, self.clock.now())
 
     def close(self) -> None:
-        """Close the store."""
         self.store.close()
 
 

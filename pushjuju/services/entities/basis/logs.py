@@ -86,7 +86,6 @@ class Among:
     entities: tuple[str, ...] = ()
 
     def parameters(self) -> dict[str, str]:
-        """Return the parameters of the statements."""
         return {"levels": _within_commas(self.levels), "entities": _within_commas(self.entities)}
 
 

@@ -224,7 +224,6 @@ def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] =
     """Return network-get's answer for a relation to another model, whose ingress is the public address.
 
     Args:
-        info: The answer for the binding.
         public: The unit's public address; empty when it is unknown.
         egress: Subnets of the relation or the model; when empty, the public address is the subnet.
 

@@ -14,9 +14,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import Agent, StatusKind, Workload
+from pushjuju.core.status import Agent, Life, StatusKind, Workload
 from pushjuju.core.values import dataclass
 from pushjuju.store.engine import Row
 from pushjuju.store.queue import model_key, touch
@@ -278,11 +277,7 @@ def _waits(subject: Subject) -> str:
 
 
 def of_status(tx: ModelTx, kind: StatusKind, entity: str, before: str, status: str, message: str) -> None:
-    """Note a status of a unit that was written.
-
-    Args:
-        before: The status before.
-    """
+    """Note a status of a unit that was written."""
     unit = Subject("unit", entity)
     data = {"status": status, "message": message[:_MOST_TEXT]}
     if kind == StatusKind.WORKLOAD:

@@ -1,4 +1,4 @@
-"""Hashes and checks the passwords of users who log in to the API, with scrypt.
+"""Hashes and checks the passwords of users who log in to the API, with scrypt, and makes tokens for them.
 
 The check of an unknown user takes as long as that of a wrong password, so that the time does not tell which
 users exist. The owner of the data directory needs no password on the host itself.
@@ -10,8 +10,11 @@ import base64
 import hashlib
 import hmac
 import secrets
+from datetime import datetime
+from enum import StrEnum
 
-from pushjuju.store.rows.user_records import UserLogin
+from pushjuju.services.entities.basis import users
+from pushjuju.store.rows.user_records import Token, UserLogin
 from pushjuju.store.tx import Tx
 
 _COST, _BLOCK, _PARALLEL = 14, 8, 1  # 2 ** 14 rounds: 50 ms and 16 MiB
@@ -19,6 +22,7 @@ _MEMORY = 64 * 1024 * 1024
 _SALT, _SIZE = 16, 32
 LONGEST = 1024
 _KEY = "$key$"  # begins the stored text of a user who has a secret key in place of a password
+_BYTES = 32
 
 
 def hashed(password: str) -> str:
@@ -69,3 +73,46 @@ def kept_key(key: bytes) -> str:
 def generate() -> str:
     """Return a new password."""
     return secrets.token_urlsafe(18)
+
+
+class Purpose(StrEnum):
+    """What a token is for."""
+
+    LINK = "link"  # logs a browser in once
+    METRICS = "metrics"  # reads metrics, until it is revoked
+    SESSION = "session"  # of a browser, until it was idle for long
+
+
+def make_token(
+    tx: Tx, purpose: Purpose, person: str, *, now: datetime, until: datetime | None = None, facts: str = ""
+) -> str:
+    """Return a new token for a user, and delete those that are over.
+
+    Args:
+        facts: The beginning of the token: what is known of who shows it.
+    """
+    token = facts + secrets.token_urlsafe(_BYTES)
+    tx.run("token_delete_old", now=now)
+    tx.insert("token", Token(digest=_digest(token), purpose=purpose, person=person, until=until))
+    return token
+
+
+def token_holder(tx: Tx, purpose: Purpose, token: str, *, now: datetime) -> str:
+    """Return the user of a token; empty when the token is wrong or over, or the user is gone or disabled."""
+    found = find_token(tx, purpose, token, now=now)
+    return found.person if found and users.is_enabled(tx, found.person) else ""
+
+
+def find_token(tx: Tx, purpose: Purpose, token: str, *, now: datetime) -> Token | None:
+    """Return what the store knows of a token; None when the token is wrong or over."""
+    found = tx.find(Token, "token_get", digest=_digest(token), purpose=purpose)
+    return None if found is None or (found.until is not None and found.until < now) else found
+
+
+def use_up_token(tx: Tx, token: str) -> bool:
+    """Delete a token; return False when another process has deleted it."""
+    return tx.run("token_delete", digest=_digest(token)) > 0
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

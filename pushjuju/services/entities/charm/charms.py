@@ -1,17 +1,24 @@
-"""Reads the charms of a model, and reads and writes the settings of applications."""
+"""Reads the charms of a model and the bases for them, and reads and writes the settings of applications."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from pushjuju.charms.format.config import Settings
-from pushjuju.charms.values import wire
+from pushjuju.charms.values import charm_bases, wire
 from pushjuju.charms.values.model import Charm
-from pushjuju.core.errors import NotFound
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.ids import digest
+from pushjuju.services.entities.model import model_config
+from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Application, CharmRecord
 from pushjuju.store.tx import ModelTx
+
+_DEBIAN = ("debian@12", "debian@13")
 
 
 @lru_cache(maxsize=64)
@@ -57,3 +64,34 @@ def settings_hash(application: str, url: str, settings: Settings) -> str:
 def trust_hash(application: Application) -> str:
     """Return a hash of the settings that belong to the application instead of its charm, such as trust."""
     return digest(json.dumps({"trust": application.trust}))
+
+
+def extra_bases(datadir: DataDir) -> tuple[Base, ...]:
+    """Return the bases that Juju does not have."""
+    return tuple(Base.parse(str(text)) for text in (*_DEBIAN, *datadir.main().get("extra-bases", [])))
+
+
+def base_request(datadir: DataDir, tx: ModelTx) -> charm_bases.BaseRequest:
+    """Return what the model sets about the base of a charm."""
+    stored = model_config.stored(tx)
+    default = stored.get(model_config.BASE)
+    return charm_bases.BaseRequest(
+        model_default=Base.parse(str(default)) if default else None,
+        daily_images=stored.get("image-stream") == "daily",
+        extra_bases=extra_bases(datadir),
+    )
+
+
+def check_default_base(datadir: DataDir, values: Mapping[str, Any]) -> None:
+    """Refuse a default base on which no charm could be deployed.
+
+    Mirrors: juju environs/config/config.go validateDefaultBase (3.6)
+    """
+    named = {key: values[key] for key in (model_config.BASE, model_config.SERIES) if key in values}
+    text = model_config.parse_values(named).get(model_config.BASE)
+    if not text:
+        return
+    base, known = Base.parse(str(text)), (*charm_bases.WORKLOAD_BASES, *extra_bases(datadir))
+    if not any(base.matches(other) for other in known):
+        hint = f"known bases: {', '.join(item.display for item in known)}"
+        raise NotValid(f'base "{base.display}" not supported', hint=hint)

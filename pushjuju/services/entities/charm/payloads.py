@@ -50,5 +50,4 @@ def set_status(tx: ModelTx, unit: Unit, name: str, number: str, status: str) -> 
 
 
 def of_unit(tx: ModelTx, unit: Unit) -> list[Payload]:
-    """Return the payloads of a unit."""
     return tx.list(Payload, "payload_of_unit", unit=unit.name)

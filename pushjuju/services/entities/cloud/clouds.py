@@ -1,4 +1,4 @@
-"""Finds clouds and their credentials by name.
+"""Finds clouds and their credentials by name, and checks the definitions of clouds.
 
 `local` and `manual` always exist. Other clouds are defined in a clouds.toml, of the client or of a
 controller, or come with a plugin (public clouds). A controller's definition overrides the client's, and the
@@ -12,17 +12,19 @@ Mirrors: juju cloud/clouds.go, cmd/juju/common/cloud.go, names CloudCredentialTa
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, CloudCredentials, StoredCredential
+from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, KEYS, Cloud, CloudCredentials, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.problems import Subject
-from pushjuju.services.entities.basis.context import DEFAULT_USER
+from pushjuju.core.suggest import closest, is_alike
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.store.cloudfiles import CloudFiles as CloudFiles  # noqa: PLC0414 - commands hand it on
 from pushjuju.store.datadir import ControllerDir, DataDir
+from pushjuju.store.rows.model import Model
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.api.clouds import ProviderType
+    from pushjuju.plugins.api.clouds import Attr, ProviderType
     from pushjuju.plugins.manager import PluginHost
 
 BUILT_IN: Mapping[str, str] = {"local": "local", "manual": "manual"}
@@ -34,6 +36,13 @@ _SUMMARIES: Mapping[str, str] = {
 _SECOND_NAMES: Mapping[str, str] = {"lxd": "localhost"}
 
 Folders = Sequence[CloudFiles]
+_TYPES: dict[str, tuple[str, type | tuple[type, ...]]] = {
+    "attrs": ("a map", dict),
+    "bool": ("true or false", bool),
+    "int": ("a whole number", int),
+    "list": ("a list", (list, tuple)),
+    "string": ("text", (str, int, float)),
+}
 
 
 def folders(datadir: DataDir, controller: ControllerDir | None = None) -> Folders:
@@ -182,3 +191,61 @@ def keep_credential(
     """Write a credential to files; attributes that the schema calls secret are encrypted."""
     secret = secret_attributes(kind, item.auth_type, list(item.attributes))
     files.put_credential(cloud, key, item, secret)
+
+
+def share_with_hosts(ctx: Context) -> None:
+    """Copy the clouds and credentials that models use from this user to the controller, for its other hosts.
+
+    A controller that is not shared needs no copies.
+    """
+    if ctx.controller.vault is None:
+        return
+    own, client = ctx.controller.cloud_files, ctx.datadir.cloud_files
+    with ctx.store.read() as tx:
+        used = {(model.cloud, model.credential) for model in tx.list(Model, "model_list")}
+    for cloud, name in sorted(used):
+        defined = client.clouds().get(cloud)
+        if defined is not None and cloud not in own.clouds():
+            own.put_cloud(cloud, defined)
+        found = client.credentials(cloud).credentials.get(name)
+        if found is not None and name not in own.credentials(cloud).credentials:
+            keep_credential(own, cloud, name, found)
+
+
+def check_definition(cloud: Cloud, kind: ProviderType) -> list[str]:
+    """Return a warning for each unknown key of a cloud, or raise NotValid for a wrong value.
+
+    Mirrors: juju cloud/clouds.go, `ValidateCloudSet` (3.6)
+    """
+    for auth in cloud.auth_types:
+        if auth not in kind.credential_schemas:
+            known = ", ".join(sorted(kind.credential_schemas))
+            raise NotValid(f'auth type "{auth}" not supported', hint=f"{kind.name} takes: {known}")
+    schema = {attr.name: attr for attr in kind.cloud_schema}
+    for name, attr in schema.items():
+        _check_value(cloud, attr, cloud.own.get(name))
+    return [_unknown(cloud, kind, name) for name in cloud.own if name not in schema] if schema else []
+
+
+def _check_value(cloud: Cloud, attr: Attr, value: Any) -> None:
+    what, wanted = _TYPES.get(attr.type, _TYPES["string"])
+    if value is None:
+        if attr.required:
+            raise NotValid(
+                f"cloud {cloud.name}: {attr.name}: expected {what}, got nothing", hint=attr.summary
+            )
+        return
+    is_other = not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)
+    if is_other:
+        raise NotValid(f"cloud {cloud.name}: {attr.name}: expected {what}", hint=attr.summary)
+    if attr.choices and value not in attr.choices:
+        known = ", ".join(attr.choices)
+        raise NotValid(f"cloud {cloud.name}: {attr.name}: expected one of {known}", hint=attr.summary)
+
+
+def _unknown(cloud: Cloud, kind: ProviderType, name: str) -> str:
+    said = f"cloud {cloud.name}: {kind.name} has no key {name}"
+    if name in {attr.name for attr in kind.config_schema}:
+        return f"{said}; as a default of its models it belongs below config"
+    near = closest(name, (*KEYS, *(attr.name for attr in kind.cloud_schema)))
+    return f"{said}; perhaps you mean {near}" if near and is_alike(name, near) else said

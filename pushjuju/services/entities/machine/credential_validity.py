@@ -7,8 +7,7 @@ Mirrors: juju state/modelcredential.go, ModelStatusInvalidCredential (3.6)
 from __future__ import annotations
 
 from pushjuju.core.errors import CredentialInvalid, PushjujuError
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import MODEL_SUSPENDED, StatusKind
+from pushjuju.core.status import MODEL_SUSPENDED, Life, StatusKind
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.cloud.clouds import parts_of
 from pushjuju.services.entities.machine import machines

@@ -18,7 +18,6 @@ from pushjuju.store.tx import Tx
 
 
 def of(ctx: Context, model: str) -> HostKeys:
-    """Return the host keys of a model."""
     if isinstance(ctx.store.place, str):
         return StoredHostKeys(ctx.store, model)
     return HostKeyFile(ctx.controller.known_hosts(model))
@@ -42,12 +41,10 @@ class StoredHostKeys:
         return [row["key"] for row in rows if not word or row["accepted"]]
 
     def add(self, name: str, key: str) -> None:
-        """Add a key."""
         with self.store.write(self.model) as tx:
             tx.run("host_key_add", model=self.model, name=name, key=normal(key), accepted=False)
 
     def accept(self, name: str, key: str) -> list[str]:
-        """Add the first key of a machine; return the keys that are known under the name then."""
         with self.store.write(self.model) as tx:
             known = [row["key"] for row in tx.rows("host_key_of", model=self.model, name=name)]
             if not known:
@@ -55,17 +52,14 @@ class StoredHostKeys:
         return known or [normal(key)]
 
     def remove(self, name: str) -> None:
-        """Delete the keys of a name."""
         with self.store.write(self.model) as tx:
             tx.run("host_key_remove", model=self.model, name=name)
 
     def how_to_forget(self, name: str) -> str:
-        """Return the command that deletes the keys of a name."""
         where = f"WHERE model = '{self.model}' AND name = '{name}'"
         return self._psql(f"DELETE FROM pushjuju.host_key {where}")  # noqa: S608 - for people
 
     def how_to_accept(self, name: str, key: str) -> str:
-        """Return the command that accepts a key instead of the provider's."""
         values = f"('{self.model}', '{name}', '{normal(key)}', 1)"
         columns = "(model, name, key, accepted)"
         return self._psql(f"INSERT INTO pushjuju.host_key {columns} VALUES {values}")  # noqa: S608 - the same

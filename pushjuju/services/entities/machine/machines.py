@@ -10,10 +10,9 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.names import is_machine, parent_machine
-from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, Life, MachineStatus, StatusKind
 from pushjuju.core.storage import Directive
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import statuses, wake

@@ -15,10 +15,9 @@ from collections.abc import Iterable
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import Conflict, NotFound, NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import Agent, InstanceStatus, StatusInfo, StatusKind, Workload
+from pushjuju.core.status import Agent, InstanceStatus, Life, StatusInfo, StatusKind, Workload
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.charm import charms

@@ -72,7 +72,6 @@ def document(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, obj
 
 
 def require_region(ctx: Context, cloud: str, region: str) -> None:
-    """Check that a cloud has a region."""
     found = clouds.definition(clouds.folders(ctx.datadir, ctx.controller), cloud)
     known = [item.name for item in found.regions] or [DEFAULT_REGION]
     if region not in known:

@@ -1,10 +1,21 @@
-"""Finds, reads and deletes models. Mirrors: juju cmd/juju/model (3.6)."""
+"""Finds, makes, reads and deletes models, and tells who may use them.
+
+The owner of a model has every access, other users have the granted access.
+Mirrors: juju cmd/juju/model, core/permission (3.6)
+"""
 
 from __future__ import annotations
 
-from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.model.life import Life
+from datetime import datetime
+
+from pushjuju.core.clouds import Cloud
+from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.ids import new_uuid
+from pushjuju.core.names import is_model
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life, StatusKind
+from pushjuju.plugins import manager
+from pushjuju.services.entities.basis import statuses, users
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.model import Model
@@ -161,3 +172,48 @@ def being_worked(ctx: Context, model: str) -> bool:
     with ctx.store.read() as tx:
         items = tx.list(WorkItem, "work_list", prefix=model)
     return any(item.owner or (item.due and item.due <= now) for item in items)
+
+
+def require_name(name: str) -> None:
+    """Raise UsageError when a text cannot be the name of a new model."""
+    if not is_model(name):
+        raise UsageError(
+            f'"{name}" is not a valid name: '
+            "model names may only contain lowercase letters, digits and hyphens"
+        )
+
+
+def insert(tx: ModelTx, model: Model, *, now: datetime) -> None:
+    """Record a model as available."""
+    tx.insert("model", model)
+    statuses.set_status(tx, StatusKind.MODEL, model.name, "available", now=now)
+
+
+def controller_model(cloud: Cloud, region: str, credential: str, now: datetime) -> Model:
+    """Return the controller's own model, which has configuration but no machines."""
+    return Model(
+        uuid=new_uuid(), name=CONTROLLER, owner=DEFAULT_USER, cloud=cloud.name, cloud_type=cloud.type,
+        region=region, credential=credential, life=Life.ALIVE, created=now,
+    )  # fmt: skip
+
+
+def provider_config(ctx: Context, cloud_type: str) -> dict[str, object]:
+    """Return the configuration that a provider gives new models; empty when no plugin has the type."""
+    try:
+        return dict(manager.PluginHost(environ=ctx.environ).provider_type(cloud_type).default_config)
+    except NotFound:
+        return {}
+
+
+def access_level(tx: Tx, user: str, model: Model) -> str:
+    """Return `read`, `write` or `admin`; empty for a user without access."""
+    if model.owner == user:
+        return users.LEVELS[users.Kind.MODEL][-1]
+    return users.effective_level(tx, user, users.Kind.MODEL, model.uuid)
+
+
+def may_access(tx: Tx, user: str, model: Model, wanted: str) -> bool:
+    """Return True when a user has at least the wanted level of access to a model."""
+    found = access_level(tx, user, model)
+    levels = users.LEVELS[users.Kind.MODEL]
+    return bool(found) and levels.index(found) >= levels.index(wanted)

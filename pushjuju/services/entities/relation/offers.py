@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pushjuju.charms.values.model import Charm, Endpoint, Scope
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.core.names import is_endpoint
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_application
@@ -23,7 +23,7 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as people
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.model import model_access, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations, remote_applications
 from pushjuju.services.entities.relation.remote_applications import End
 from pushjuju.store.rows.records import Application, Model, Offer, Relation
@@ -73,7 +73,7 @@ def users(tx: Tx, offer: Offer) -> dict[str, str]:
 
 def level_of(ctx: Context, tx: Tx, model: Model, offer: Offer) -> str:
     """Return the user's level of access to an offer, or an empty text for no access."""
-    if model_access.may(tx, ctx.user, model, "admin"):
+    if models.may_access(tx, ctx.user, model, "admin"):
         return ADMIN
     return people.effective_level(tx, ctx.user, people.Kind.OFFER, offer.uuid)
 
@@ -249,7 +249,6 @@ class Wanted:
     Attributes:
         name: The offer's whole name.
         part: A part of the offer's name.
-        interface: The interface of an endpoint of the offer.
         consumer: A user who may consume the offer.
         connected: A user with a relation to the offer.
         active: True for offers with relations only.

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from pushjuju.charms.values.endpoints import Bound, Pair, RelationFacts, Side, check_relation, relation_key
 from pushjuju.core.base import Base
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.relation import relations

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from pushjuju.charms.values.model import Charm, Endpoint, Role
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import Life, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.portable.jsontext import compact
 from pushjuju.services.entities.basis import statuses, wake

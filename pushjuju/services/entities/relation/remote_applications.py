@@ -14,10 +14,10 @@ from typing import Any
 from pushjuju.charms.values.endpoints import Side
 from pushjuju.charms.values.model import Endpoint, Role, Scope
 from pushjuju.core.errors import AlreadyExists
-from pushjuju.core.model.life import Life
 from pushjuju.core.status import (
     OFFER_REMOVED,
     Agent,
+    Life,
     StatusInfo,
     StatusKind,
     Workload,

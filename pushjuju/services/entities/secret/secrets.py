@@ -95,7 +95,6 @@ def get(tx: ModelTx, secret: str) -> SecretRow:
 
 
 def owner_of(row: SecretRow) -> Owner:
-    """Return the owner of a secret."""
     return Owner(kind=OwnerKind(row.owner_kind), name=row.owner)
 
 

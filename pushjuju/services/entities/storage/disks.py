@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.storage import Directive, Kind, check_count
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.storage import storage_instances

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from pushjuju.charms.values.model import Charm, StorageMeta
 from pushjuju.core.errors import Conflict, NotFound, NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import StatusInfo, StatusKind
+from pushjuju.core.status import Life, StatusInfo, StatusKind
 from pushjuju.core.storage import (
     DEFAULT_SIZE,
     Directive,

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.storage import Kind, StorageStatus, is_storage
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen

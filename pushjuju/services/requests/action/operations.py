@@ -12,9 +12,9 @@ from typing import Any
 
 from pushjuju.charms.format.actions import insert_defaults, validate_params
 from pushjuju.core.errors import NotFound, NotValid, not_found
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.names import machine_tag, unit_tag
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
@@ -163,12 +163,10 @@ class _Queue:
     def add_unit(
         self, unit: Unit, action: str, parameters: Mapping[str, Any], *, parallel: bool, group: str
     ) -> None:
-        """Add a task for a unit."""
         self._add(Receiver.UNIT, unit.name, action, parameters, parallel=parallel, group=group)
         wake.unit(self._tx, unit, f"action {action}")
 
     def add_machine(self, machine: str, parameters: Mapping[str, Any], *, parallel: bool, group: str) -> None:
-        """Add a task for a machine."""
         self._add(Receiver.MACHINE, machine, EXEC, parameters, parallel=parallel, group=group)
         wake.machine(self._tx, machine, "commands")
 

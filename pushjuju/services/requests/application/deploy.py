@@ -11,14 +11,12 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from pushjuju.charms.format.arguments import ArgumentKind
+from pushjuju.charms.format.assumes import check_features
 from pushjuju.charms.format.config import TRUST, Settings, parse_settings, parse_settings_yaml, with_trust
-from pushjuju.charms.format.features import check_features
-from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.format.url import ArgumentKind, parse_url
 from pushjuju.charms.values.charm_bases import choose_base
 from pushjuju.charms.values.model import Charm
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.model.placement import Placement
@@ -27,8 +25,8 @@ from pushjuju.core.values import changed, dataclass
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm import bases
-from pushjuju.services.entities.model import architectures
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import constraints as model_constraints
 from pushjuju.services.requests.application import add_units, new_application
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.supply import charm_places, store_charms
@@ -104,7 +102,6 @@ class ReadCharm:
 
     @property
     def charm(self) -> Charm:
-        """The charm."""
         return self.found.packed.charm
 
 
@@ -196,16 +193,12 @@ def _from_store(ctx: Context, model: str, options: DeployOptions, folder: Path, 
 def _arch(ctx: Context, model: str, options: DeployOptions, base: Base | None) -> tuple[Base | None, str]:
     """Return base and architecture from options, placements and model; None and empty when left open."""
     placed = store_charms.placed_platform(ctx, model, options.placements, base)
-    arch = architectures.wanted(ctx, model, options.constraints, placed)
+    arch = model_constraints.wanted_arch(ctx, model, options.constraints, placed)
     return base or (placed.base if placed else None), arch
 
 
 def _base_in_url(options: DeployOptions) -> Base | None:
-    """Return the base of the options, or of the series in the charm's URL (`jammy/postgresql`), or None.
-
-    Raises:
-        NotValid: The series is unknown, or contradicts the option.
-    """
+    """Return the base of the options, or of the series in the charm's URL (`jammy/postgresql`), or None."""
     series = parse_url(options.charm).series
     if not series:
         return options.base
@@ -240,7 +233,6 @@ def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadChar
 def _application(
     ctx: Context, model: str, options: DeployOptions, read: ReadCharm
 ) -> new_application.NewApplication:
-    """Return the application to record."""
     found, charm = read.found, read.charm
     origin = found.origin
     usual = 0 if charm.meta.subordinate else 1
@@ -265,6 +257,6 @@ def _application(
 
 def _choose_base(ctx: Context, model: str, charm: Charm, options: DeployOptions, *, source: bool) -> Base:
     with ctx.read(model) as tx:
-        request = bases.of_model(ctx.datadir, tx)
+        request = charms.base_request(ctx.datadir, tx)
     request = changed(request, requested=options.base, force=options.force, source=source)
     return choose_base(charm.name, charm.bases(), request)

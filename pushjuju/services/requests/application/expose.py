@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure, parse_cidr
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context

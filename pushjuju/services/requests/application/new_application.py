@@ -16,9 +16,8 @@ from pushjuju.charms.values import wire
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import AlreadyExists, NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement
-from pushjuju.core.status import StatusKind, Workload
+from pushjuju.core.status import Life, StatusKind, Workload
 from pushjuju.core.storage import Directive
 from pushjuju.core.values import dataclass
 from pushjuju.portable.names import is_application
@@ -79,7 +78,6 @@ class Deployed:
     Attributes:
         charm: The charm's name in its store, which may differ from the name in its metadata.
         channel: The channel of the store that the application follows; empty for a charm without a store.
-        terms: The terms of the charm.
     """
 
     application: str
@@ -208,12 +206,7 @@ def _take_from_store(
 
 
 def _plan_storage(ctx: Context, tx: ModelTx, request: NewApplication, pools: Pools | None = None) -> None:
-    """Record the storage directives for the units of the application.
-
-    Raises:
-        NotValid: A directive is wrong, or names storage that the charm does not have.
-        NotFound: A pool does not exist.
-    """
+    """Record the storage directives for the units of the application."""
     charm = request.packed.charm
     if not charm.meta.storage and not request.storage:
         return

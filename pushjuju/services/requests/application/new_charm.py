@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
+from pathlib import Path
 
-from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm, pack
 from pushjuju.charms.format.config import (
     TRUST,
     Settings,
@@ -20,13 +22,15 @@ from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.storage import Directive
-from pushjuju.core.values import dataclass
+from pushjuju.core.values import dataclass, regex
+from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications, bindings, resources, units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.storage import storage_instances as storage
 from pushjuju.services.entities.storage.storage_pools import open_pools
@@ -36,6 +40,9 @@ from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.rows.records import Application
 from pushjuju.store.rows.storage_records import StorageInstance
 from pushjuju.store.tx import ModelTx
+
+_NO_SERIES = "None"  # python-libjuju sends this text for a folder without a base
+_SERIES = regex(r"[a-z]{1,20}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,11 +202,7 @@ def _check(tx: ModelTx, application: Application, request: NewCharm) -> list[str
 
 
 def _check_asked_base(application: Application, request: NewCharm) -> None:
-    """Check the base that the user asked for; the base of existing units is checked elsewhere.
-
-    Raises:
-        NotValid: The charm does not support the base; the message is Juju's.
-    """
+    """Check the base that the user asked for; the base of existing units is checked elsewhere."""
     if request.base is not None:
         facts = UpgradeFacts(
             application=application.name, url="", base=request.base, force_base=request.force_base
@@ -253,9 +256,6 @@ def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewChar
 
     A directive replaces the directive for future units; the storage of existing units stays.
 
-    Raises:
-        NotValid: A directive is wrong.
-
     Mirrors: juju state/application.go newCharmStorageOps (3.6)
     """
     charm = request.packed.charm
@@ -287,3 +287,28 @@ def _asked(tx: ModelTx, request: NewCharm) -> tuple[Settings, bool]:
     if trust is not None:
         tx.run("application_set_trust", name=request.application, trust=bool(trust))
     return found, trust is not None
+
+
+def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -> str:
+    """Add the charm of an archive to the model before any application uses it; return the charm's URL there.
+
+    Mirrors: juju apiserver/charms.go (3.6)
+
+    Args:
+        series: The series that the URL names, `local:jammy/web-0`; the charm's bases do not depend on it.
+
+    Raises:
+        NotValid: The file is not a charm archive, or the model is being destroyed.
+    """
+    if series == _NO_SERIES:
+        series = ""
+    if series and not _SERIES.fullmatch(series):
+        raise NotValid(f"series {quote(series)} not valid")
+    if not archive.is_file():
+        raise NotValid("the charm is not an archive")
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        packed = pack(archive, Path(folder) / "charm", origin="", needs_hooks=False)
+        ctx.controller.blobs.prepare(packed.path, packed.sha256)
+        with ctx.change(model) as tx:
+            models.require_alive(tx)
+            return new_application.add_charm(ctx, tx, packed, series=series)[0]

@@ -1,8 +1,9 @@
-"""Resources that a client of the API uploads before the deploy of their application.
+"""Resources that a user attaches, or that a client of the API uploads before the deploy.
 
 A pending resource is a folder of the controller, `api/pending/ID`, with the resource's description and, after
 the upload, its file. A deploy takes the resource; an unused resource is deleted after a day.
-Mirrors: juju apiserver/facades/client/resources AddPendingResources, apiserver/resources.go (3.6)
+Mirrors: juju apiserver/facades/client/resources AddPendingResources, apiserver/resources.go,
+cmd/juju/resource/upload.go (3.6)
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.values import dataclass, regex
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications, resources
+from pushjuju.services.entities.application.resources import Upload
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
 from pushjuju.store.files.private import private_dir, replace_text
 
 _KEPT_S = 24 * 60 * 60
@@ -180,3 +184,38 @@ def _drop_old(ctx: Context) -> None:
     for place in _folder(ctx).iterdir():
         if time.time() - place.stat().st_mtime > _KEPT_S:
             shutil.rmtree(place, ignore_errors=True)
+
+
+def attach_resource(ctx: Context, model: str, application: str, name: str, path: str) -> None:
+    """Attach a file to an application as one of its resources; its units run upgrade-charm.
+
+    Raises:
+        NotValid: The file cannot be the resource; nothing is changed.
+    """
+    with ctx.read(model) as tx:
+        found = applications.get(tx, application)
+        declared = charms.get(tx, found.charm_url).meta.resources
+    try:
+        with _source(path) as stream:
+            if name not in declared:
+                raise NotFound(f"resource {quote(f'{application}/{name}')} not found")
+            resources.check_file(declared[name], path)
+            with ctx.controller.blobs.staged(stream) as copy:
+                _attach(ctx, model, application, Upload(meta=declared[name], copy=copy))
+    except PushjujuError as error:
+        text = f"failed to upload resource {quote(name)}: {error.message}"
+        raise type(error)(text, detail=error.detail, hint=error.hint) from None
+
+
+def _attach(ctx: Context, model: str, name: str, upload: Upload) -> None:
+    with ctx.change(model) as tx:
+        resources.replace_some(ctx, tx, applications.get(tx, name), [upload], ())
+
+
+def _source(path: str) -> BinaryIO:
+    try:
+        return Path(path).expanduser().open("rb")
+    except FileNotFoundError:
+        raise NotFound(f"open {path}: no such file or directory") from None
+    except OSError as error:
+        raise NotValid(f"open {path}: {(error.strerror or str(error)).lower()}") from None

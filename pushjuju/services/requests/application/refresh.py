@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
-from pushjuju.charms.format.arguments import is_path
-from pushjuju.charms.format.url import name_in
+from pushjuju.charms.format.url import is_path, name_in
 from pushjuju.charms.values.model import Charm
-from pushjuju.core.base import Base
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Base, Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.status import StatusKind
@@ -27,7 +25,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.callbacks import SILENT, Notices
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.model import architectures
+from pushjuju.services.entities.model import constraints
 from pushjuju.services.requests.application import new_charm
 from pushjuju.services.supply import charm_places, origins
 from pushjuju.services.supply.charm_places import Acquired
@@ -211,7 +209,7 @@ def _from_place(
     base = options.base or Base.parse(known.application.base)
 
     def choose(_charm: Charm) -> tuple[Base, str]:
-        return base, architectures.of_application(ctx, model, known.application)
+        return base, constraints.arch_of_application(ctx, model, known.application)
 
     build = charm_places.Build(choose=choose, scripts=options.build_scripts)
     found = charm_places.from_place(place, folder, ctx.environ, notices, build)
@@ -219,7 +217,6 @@ def _from_place(
 
 
 def _of_store(known: _Known, options: RefreshOptions) -> CharmRequest:
-    """Return the request to the store for the charm."""
     origin, channel = known.origin, options.channel
     own = origin is not None and not options.switch
     if origin is not None and own:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context

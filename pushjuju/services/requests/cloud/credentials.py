@@ -14,7 +14,7 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.cloud import clouds, opened, sharing
+from pushjuju.services.entities.cloud import clouds, opened
 from pushjuju.services.entities.cloud.clouds import key_of, parts_of
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
@@ -237,11 +237,7 @@ def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) 
 
 
 def _file_text(path: str) -> str:
-    """Return the text of a file that a credential names.
-
-    Raises:
-        NotValid: The file cannot be read, is too large, or is not text.
-    """
+    """Return the text of a file that a credential names."""
     try:
         content = Path(path).expanduser().read_bytes()
         if len(content) > MAX_FILE:
@@ -311,5 +307,5 @@ def set_credential(ctx: Context, model: Model, cloud: str, key: str, trial: Tria
         models.require_alive(tx)
         tx.run("model_set_credential", credential=key)
         woken = credential_validity.renew(tx, models.get(tx))
-    sharing.take_in(ctx)
+    clouds.share_with_hosts(ctx)
     return woken

@@ -15,7 +15,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.cloud import cloud_checks, clouds
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.store.cloudfiles import CloudFiles
@@ -89,7 +89,7 @@ def check(host: PluginHost, cloud: Cloud) -> list[str]:
     if kind is None:
         known = ", ".join(sorted(item.name for item in host.provider_types()))
         raise NotValid(f"cloud type {quote(cloud.type)} not valid", hint=f"known types: {known}")
-    return cloud_checks.check(cloud, kind)
+    return clouds.check_definition(cloud, kind)
 
 
 def taken(host: PluginHost, name: str) -> str:

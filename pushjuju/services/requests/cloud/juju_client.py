@@ -9,7 +9,6 @@ from pushjuju.charms.format.yamlload import load
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, read_clouds, read_credentials
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.cloud import cloud_checks
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud import credentials, definitions
@@ -67,7 +66,7 @@ def _cloud(where: Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
         said = f"cloud {quote(cloud.name)} is left out: clouds of type {quote(cloud.type)} are not supported"
     else:
         try:
-            cloud_checks.check(cloud, kind)
+            service.check_definition(cloud, kind)
             where.files.put_cloud(cloud.name, cloud.to_document())
         except PushjujuError as error:
             said = f"cloud {quote(cloud.name)} is left out: {error.message}"

@@ -69,7 +69,6 @@ class Restored:
     """The result of a restore.
 
     Attributes:
-        controller: The name of the restored controller.
         before: The path of the store that was replaced, or None when there was no store.
         was: The state of that store: `in use`, `damaged` or `absent`.
     """

@@ -13,12 +13,12 @@ from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.charm import bases
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import controller_config, model_config, new_models, sessions
+from pushjuju.services.entities.model import controller_config, model_config, models, sessions
 from pushjuju.services.requests.model import add_model as new_model
 from pushjuju.services.requests.model import model_config as request
-from pushjuju.services.requests.storage import pools
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.model import Model
 
@@ -60,10 +60,10 @@ class BootstrapOptions:
         """
         settings = {**self.config, **self.defaults}
         model_config.parse_values(_of_models(settings))
-        bases.check_default(datadir, settings)
+        charms.check_default_base(datadir, settings)
         controller_config.parse_values(settings)
         if self.model:
-            new_models.require_name(self.model)
+            models.require_name(self.model)
 
     def controller_settings(self, *, in_plan: bool = False) -> dict[str, object]:
         """Return the configuration as controller.toml keeps it; a plan makes no directory for all hosts."""
@@ -131,7 +131,9 @@ def add_first_model(ctx: Context, options: BootstrapOptions) -> Model:
     if options.constraints:
         request.set_constraints(ctx, model.uuid, options.constraints)
     if options.pool:
-        pools.create(ctx, model.uuid, options.pool.name, options.pool.kind, options.pool.attributes)
+        storage_requests.create_pool(
+            ctx, model.uuid, options.pool.name, options.pool.kind, options.pool.attributes
+        )
     return model
 
 

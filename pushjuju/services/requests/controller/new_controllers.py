@@ -20,7 +20,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.audit import Caller, Noting, noted
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import models, new_models
+from pushjuju.services.entities.model import models
 from pushjuju.store import databases
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
@@ -86,7 +86,7 @@ def bootstrap(
             made.store_path if database is None else database.url,
             places,
             found,
-            new_models.of_controller(found, region, chosen_credential, now),
+            models.controller_model(found, region, chosen_credential, now),
             caller or Caller(door="command", command="bootstrap"),
         )
 
@@ -140,5 +140,5 @@ def _prepare(
             raise _taken(made, place)
         for item in found:
             models.delete(ModelTx(tx, item.uuid, now))
-        new_models.insert(ModelTx(tx, model.uuid, now), model, now=now)
+        models.insert(ModelTx(tx, model.uuid, now), model, now=now)
     clouds.keep_public(made, places, cloud)

@@ -14,7 +14,7 @@ from pushjuju.core.names import is_controller
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.cloud.sharing import take_in
+from pushjuju.services.entities.cloud.clouds import share_with_hosts
 from pushjuju.services.entities.model import model_config, models, pools
 from pushjuju.store import databases
 from pushjuju.store.datadir import ControllerDir, DataDir
@@ -41,7 +41,7 @@ def export_key(ctx: Context, file: Path | None = None) -> str:
     if key is None:
         key = root / databases.CONTROLLER_KEY
         _begin(ctx, place, key)
-    take_in(ctx)
+    share_with_hosts(ctx)
     vaults = databases.vaults()
     text: str = vaults.key_text(vaults.read_key(key, is_own=key.parent == root))
     if file is not None:

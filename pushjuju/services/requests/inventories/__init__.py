@@ -33,7 +33,6 @@ def read(
     """Return the hosts of a file in its order, without repeated addresses.
 
     Args:
-        name: The name of the file in messages.
         folder: The folder of the file, where other files that it names are found, or None to read no other
             file.
         note: Gets a line for each host that is left out, and for each setting that add-machine does not use.

@@ -5,21 +5,39 @@ Mirrors: Ansible's guide "How to build your inventory", and its inventory plugin
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.charms.format.yamlload import load
 from pushjuju.core.errors import NotValid
-from pushjuju.core.values import regex
-from pushjuju.services.requests.inventories.ansible_vars import TAGS, Inventory, host_of, listed, texts
-from pushjuju.services.requests.inventories.listed import MOST, Faults, Listed
+from pushjuju.core.values import dataclass, regex
+from pushjuju.services.requests.inventories.listed import MOST, PROXY_COMMAND, Faults, Listed, jump_of
 
 _RANGE = regex(r"\[([0-9]*|[a-zA-Z]):([0-9]+|[a-zA-Z])(?::([0-9]+))?\]")
 _HEAD = regex(r"\[([^\[\]:]+)(?::(\w+))?\]")
 _KINDS = ("hosts", "vars", "children")
 _DEEPEST = 20  # levels of nested groups
+TAGS = ("!vault", "!vault-encrypted", "!unsafe")
+"""YAML tags of Ansible; the value after such a tag is read as text."""
+_SSH = (
+    "",
+    "ssh",
+    "smart",
+    "paramiko",
+    "paramiko_ssh",
+    "ansible.builtin.ssh",
+    "libssh",
+    "ansible.netcommon.libssh",
+)
+_MOST_FILES = 1000  # files that are read of one folder
+_ROOT = "all"
+_VAULT = "$ANSIBLE_VAULT"
+_ENDS = ("", ".yml", ".yaml", ".json")
 
 
 def from_ini(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
@@ -170,3 +188,192 @@ def from_document(document: Mapping[str, Any], faults: Faults) -> Iterator[Liste
     settings = known.get("hostvars") if isinstance(known, Mapping) else None
     for host, own in (settings if isinstance(settings, Mapping) else {}).items():
         yield from host_of(str(host), texts(own), faults)
+
+
+@dataclass(slots=True)
+class Inventory:
+    """The content of an inventory.
+
+    Attributes:
+        hosts: Host -> the settings that the inventory has for the host itself.
+        members: Group -> the hosts that are directly in the group.
+        settings: Group -> its settings.
+        children: Group -> the groups that are directly in the group.
+    """
+
+    hosts: dict[str, dict[str, str]] = field(default_factory=dict)
+    members: dict[str, dict[str, None]] = field(default_factory=dict)
+    settings: dict[str, dict[str, str]] = field(default_factory=dict)
+    children: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def add(self, group: str, host: str, settings: Mapping[str, str]) -> None:
+        """Add a host to a group, with settings of the host."""
+        self.hosts.setdefault(host, {}).update(settings)
+        self.members.setdefault(group, {})[host] = None
+
+
+def texts(value: Any) -> dict[str, str]:
+    """Return settings as text; a setting without a value is an empty text."""
+    if not isinstance(value, dict):
+        return {}
+    return {str(key): "" if item is None else str(item) for key, item in value.items()}
+
+
+def listed(found: Inventory, faults: Faults, folder: Path | None) -> Iterator[Listed]:
+    """Yield the hosts of an inventory, each with its merged settings.
+
+    Mirrors: Ansible's default `precedence` of variables, the lowest first: groups of the inventory, files of
+    group_vars, hosts of the inventory, files of host_vars.
+    """
+    files = _Beside(folder, faults)
+    for host, own in found.hosts.items():
+        groups = [_ROOT, *(name for name in _groups_of(host, found) if name != _ROOT)]
+        merged: dict[str, str] = {}
+        for group in groups:
+            merged.update(found.settings.get(group, {}))
+        for group in groups:
+            merged.update(files.settings("group_vars", group))
+        alias, port = _split(host)
+        merged.update({"ansible_port": port} if port else {})
+        merged.update(own)
+        merged.update(files.settings("host_vars", alias))
+        yield from host_of(host, _with_folder(merged, folder), faults)
+
+
+def _with_folder(settings: Mapping[str, str], folder: Path | None) -> dict[str, str]:
+    """Replace `{{ inventory_dir }}`, the only template that pushjuju evaluates."""
+    if folder is None:
+        return dict(settings)
+    here = str(folder.resolve())
+    pattern = re.compile(r"\{\{\s*inventory_dir\s*\}\}")
+    return {key: pattern.sub(lambda _: here, value) for key, value in settings.items()}
+
+
+def _groups_of(host: str, found: Inventory) -> list[str]:
+    """Return the groups of a host, the group with the lowest precedence first.
+
+    As in Ansible, groups are ordered by depth, then by `ansible_group_priority`, then by name.
+    """
+    present = {group for group, members in found.members.items() if host in members}
+    for _ in range(_DEEPEST):
+        wider = {parent for parent, below in found.children.items() if set(below) & present}
+        if wider <= present:
+            break
+        present |= wider
+    ranks = {group: (_depth(group, found, 0), _priority(group, found), group) for group in present}
+    return sorted(present, key=lambda group: ranks[group])
+
+
+def _priority(group: str, found: Inventory) -> int:
+    text = found.settings.get(group, {}).get("ansible_group_priority", "1")
+    return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else 1
+
+
+def _depth(group: str, found: Inventory, so_far: int) -> int:
+    parents = [name for name, below in found.children.items() if group in below and name != group]
+    if so_far > _DEEPEST or not parents:
+        return so_far
+    return max(_depth(parent, found, so_far + 1) for parent in parents)
+
+
+class _Beside:
+    """Reads the settings in the files of group_vars and host_vars, each file once."""
+
+    def __init__(self, folder: Path | None, faults: Faults) -> None:
+        self._folder = folder
+        self._faults = faults
+        self._known: dict[tuple[str, str], dict[str, str]] = {}
+
+    def settings(self, kind: str, name: str) -> Mapping[str, str]:
+        """Return the settings in the files of a group or host; files of Ansible's vault are ignored."""
+        if self._folder is None or "/" in name or name.startswith(".") or "\0" in name:
+            return {}
+        if (kind, name) not in self._known:
+            found: dict[str, str] = {}
+            for path in _files(self._folder / kind, name):
+                found.update(self._read(path))
+            self._known[kind, name] = found
+        return self._known[kind, name]
+
+    def _read(self, path: Path) -> dict[str, str]:
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            self._faults.add("cannot be read", file=str(path))
+            return {}
+        if text.startswith(_VAULT):
+            return {}
+        try:
+            return texts(load(text, text_tags=TAGS))
+        except NotValid as error:
+            self._faults.add(error.message, file=str(path))
+        return {}
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    """Return the file `group_vars/NAME`, with or without a suffix, or all files of a folder of this name."""
+    for path in (folder / f"{name}{end}" for end in _ENDS):
+        if path.is_file():
+            return [path]
+        if path.is_dir():
+            below = (item for item in sorted(path.rglob("*"))[:_MOST_FILES] if item.is_file())
+            return [item for item in below if _is_read(item.relative_to(path))]
+    return []
+
+
+def _is_read(path: Path) -> bool:
+    """Return True when Ansible reads a file of group_vars: no hidden file, backup or other suffix."""
+    hidden = any(part.startswith(".") or part.endswith("~") for part in path.parts)
+    return not hidden and path.suffix in _ENDS
+
+
+def host_of(host: str, settings: Mapping[str, str], faults: Faults) -> Iterator[Listed]:
+    """Yield a host with its merged settings, unless Ansible would not reach the host over SSH."""
+
+    def first(*names: str) -> str | None:
+        return next((settings[key] for key in names if settings.get(key)), None)
+
+    if settings.get("ansible_connection", "") not in _SSH:
+        faults.notes.append(f"{host} is left out: its connection is {settings['ansible_connection']}")
+        return
+    alias, port = _split(host)
+    address = first("ansible_host", "ansible_ssh_host") or alias
+    yield from faults.host(
+        alias,
+        address[1:-1] if address.startswith("[") and address.endswith("]") else address,
+        user=first("ansible_user", "ansible_ssh_user", "ansible_remote_user"),
+        port=first("ansible_port", "ansible_ssh_port") or port,
+        identity=first("ansible_ssh_private_key_file", "ansible_private_key_file"),
+        jump=_jump(settings),
+    )
+
+
+def _jump(settings: Mapping[str, str]) -> str:
+    """Return the jump host that the arguments for ssh name, PROXY_COMMAND for any other command, or empty."""
+    options = " ".join(settings.get(f"ansible_ssh_{name}_args", "") for name in ("common", "extra"))
+    try:
+        words = shlex.split(options)
+    except ValueError:
+        return PROXY_COMMAND if "proxy" in options.lower() else ""
+    for number, word in enumerate(words):
+        after = words[number + 1] if number + 1 < len(words) else ""
+        if word == "-J":
+            return after
+        option = after if word == "-o" else word[2:] if word.startswith("-o") else ""
+        key, _, value = (
+            option.replace(" ", "=", 1).partition("=") if "=" not in option else option.partition("=")
+        )
+        if key.strip().lower() == "proxyjump":
+            return value.strip()
+        if key.strip().lower() == "proxycommand":
+            return jump_of(value)
+    return ""
+
+
+def _split(host: str) -> tuple[str, str]:
+    """Split `host:port`; an IPv6 address with a port is in brackets."""
+    bracketed = re.fullmatch(r"\[([0-9A-Fa-f:.%]+)\](?::([0-9]+))?", host)
+    if bracketed:
+        return bracketed[1], bracketed[2] or ""
+    alias, _, port = host.partition(":") if host.count(":") == 1 else (host, "", "")
+    return alias, port

@@ -45,7 +45,6 @@ class Listed:
     """A host that a file names.
 
     Attributes:
-        name: The name of the host in the file.
         identity: Path of a private key; empty for the user's own key.
         jump: The jump hosts on the way to the host, `[user@]host[:port]` with commas, the first hop first.
     """
@@ -74,7 +73,6 @@ class Faults:
         self.notes: list[str] = []
 
     def add(self, text: str, *, file: str = "", line: int = 0) -> None:
-        """Add a fault with its file and line."""
         place = file or self.file
         told = f"{place}, line {line}: {text}" if line else f"{place}: {text}"
         if told not in self._found:

@@ -15,8 +15,7 @@ from typing import Any
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.core.ids import digest, new_uuid
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, Life, MachineStatus, StatusKind
 from pushjuju.core.values import dataclass, regex
 from pushjuju.plugins.providers.manual import scripts
 from pushjuju.services.entities.basis import statuses, wake

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pushjuju.charms.values.charm_bases import WORKLOAD_BASES
 from pushjuju.core.base import Base
 from pushjuju.core.errors import Conflict, NotFound, NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.problems import Problem, Subject
-from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.status import Agent, Life, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake

@@ -12,14 +12,14 @@ from typing import Any
 from pushjuju.core.clouds import EMPTY, Cloud
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users, wake
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.charm import bases
-from pushjuju.services.entities.cloud import clouds, sharing
-from pushjuju.services.entities.model import model_config, model_defaults, new_models, pools
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import model_config, model_defaults, models, pools
 from pushjuju.store.rows.model import Model
 
 Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
@@ -50,7 +50,7 @@ class AddModelOptions:
 
     def __post_init__(self) -> None:
         """Check the name of the model."""
-        new_models.require_name(self.name)
+        models.require_name(self.name)
 
 
 def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = None) -> Model:
@@ -74,20 +74,20 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
     inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
     settings: dict[str, object] = {}
     of_host = pools.of_new_model(ctx, found, PluginHost(environ=ctx.environ))
-    given = {**new_models.provider_config(ctx, found.type), **of_host}
+    given = {**models.provider_config(ctx, found.type), **of_host}
     for layer in (given, _cloud_settings(found, region), inherited, options.config):
         settings.update(model_config.parse_values(layer))
-    bases.check_default(ctx.datadir, options.config)
+    charms.check_default_base(ctx.datadir, options.config)
     if check is not None:
         check(found, region, chosen, settings)
     with ctx.change(model.uuid) as tx:
         users.require_or_external(tx, model.owner)
         if tx.find(Model, "model_by_name", owner=model.owner, name=name):
             raise AlreadyExists(f'model "{name}" for {model.owner} already exists')
-        new_models.insert(tx, model, now=now)
+        models.insert(tx, model, now=now)
         model_config.change(tx, settings, new=True)
         wake.cleaner(tx, now, "new model")
-    sharing.take_in(ctx)
+    clouds.share_with_hosts(ctx)
     return model
 
 

@@ -35,7 +35,6 @@ class Dying:
 
 
 def contents(ctx: Context, model: str) -> Contents:
-    """Return the content of a model."""
     with ctx.read(model) as tx:
         return Contents(
             machines=machines.list_machines(tx),

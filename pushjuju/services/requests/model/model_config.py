@@ -15,7 +15,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import PluginHost
-from pushjuju.services.entities.charm import bases
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import (
     firewall,
@@ -23,7 +23,6 @@ from pushjuju.services.entities.model import (
     model_config,
     model_defaults,
     models,
-    new_models,
     provider_keys,
 )
 from pushjuju.services.entities.secret import secret_backends
@@ -51,7 +50,6 @@ class ModelConfigOptions:
 
     @property
     def keys(self) -> set[str]:
-        """The keys that are set or reset."""
         return {*self.values, *self.reset}
 
     @property
@@ -86,10 +84,10 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
         NotValid: A value is wrong, or a key cannot be changed.
     """
     inherited = {
-        **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
+        **(models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
     }
-    bases.check_default(ctx.datadir, options.values)
+    charms.check_default_base(ctx.datadir, options.values)
     with ctx.change(model.uuid) as tx:
         spaces.check_default(tx, options.values)
         model_config.change(tx, options.values, options.reset, inherited=inherited)

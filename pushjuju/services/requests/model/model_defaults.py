@@ -10,7 +10,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import PluginHost
-from pushjuju.services.entities.charm import bases
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config, model_defaults, provider_keys
 from pushjuju.services.entities.model.model_defaults import CONTROLLER, REGIONS
@@ -67,7 +67,7 @@ def change(ctx: Context, options: ModelDefaultsOptions) -> None:
         if key in model_config.READ_ONLY or key in model_config.UNSHOWN:
             raise NotValid(f'"{key}" cannot be set to a default: each model has its own')
     parsed = model_config.parse_values(values)
-    bases.check_default(ctx.datadir, parsed)
+    charms.check_default_base(ctx.datadir, parsed)
     reset = [model_config.BASE if key == model_config.SERIES else key for key in reset]
     where = f"{cloud}/{region}" if region else cloud
     own = not region and cloud == str(ctx.controller.settings().get("cloud", ""))

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pushjuju.charms.values.endpoints import Bound, Pair, Side
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import digest
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pushjuju.charms.values.endpoints import Side, infer_endpoints, parse_endpoint
 from pushjuju.charms.values.model import Role
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import Life, StatusKind
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context

@@ -1,4 +1,4 @@
-"""The requests about storage: add, attach, detach, remove, import, and directives of applications.
+"""The requests about storage: add, attach, detach, remove, import, pools, and directives of applications.
 
 Mirrors: juju apiserver/facades/client/storage (3.6)
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.values.model import Charm
-from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
-from pushjuju.core.model.life import Life
+from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid, PushjujuError
 from pushjuju.core.problems import Subject
+from pushjuju.core.status import Life
 from pushjuju.core.storage import Directive, Kind, Scope, StorageStatus, is_storage
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.storage_types import StorageMade
@@ -20,12 +20,15 @@ from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import models
-from pushjuju.services.entities.storage import storage_instances
+from pushjuju.services.entities.storage import storage_instances, storage_pools
 from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Unit
-from pushjuju.store.rows.storage_records import Backing, StorageDirective, StorageInstance
+from pushjuju.store.rows.storage_records import Backing, StorageDirective, StorageInstance, StoragePool
 from pushjuju.store.tx import ModelTx
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.api.storage_types import StorageType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,3 +283,57 @@ def put_application_directives(
     }
     planned = storage_instances.plan(tx, open_pools(ctx, tx), name, charm, wanted)
     storage_instances.put_directives(tx, (item for item in planned if item.name in asked))
+
+
+def create_pool(ctx: Context, model: str, name: str, provider: str, attributes: Mapping[str, str]) -> None:
+    storage_pools.require_name(name)
+    with ctx.change(model) as tx:
+        models.require_alive(tx)
+        pools = storage_pools.open_pools(ctx, tx)
+        typed = _typed(pools.type_of(provider), attributes)
+        if name in pools.names():
+            raise AlreadyExists(f'storage pool "{name}" already exists')
+        tx.insert("storage_pool", StoragePool(model=model, name=name, provider=provider, attributes=typed))
+
+
+def update_pool(
+    ctx: Context, model: str, name: str, attributes: Mapping[str, str], provider: str = ""
+) -> None:
+    """Replace the attributes of a pool, and its provider when one is named."""
+    with ctx.change(model) as tx:
+        found = _made(tx, name)
+        pools = storage_pools.open_pools(ctx, tx)
+        wanted = pools.type_of(provider or found.provider)
+        if wanted.name != found.provider and tx.scalar("storage_pool_uses", pool=name):
+            raise Conflict(f'storage pool "{name}" in use')
+        typed = StoragePool(
+            model=model, name=name, provider=wanted.name, attributes=_typed(wanted, attributes)
+        )
+        tx.run("storage_pool_delete", name=name)
+        tx.insert("storage_pool", typed)
+
+
+def remove_pool(ctx: Context, model: str, name: str) -> None:
+    """Remove a pool that no storage uses."""
+    with ctx.change(model) as tx:
+        _made(tx, name)
+        if tx.scalar("storage_pool_uses", pool=name):
+            raise Conflict(f'storage pool "{name}" in use')
+        tx.run("storage_pool_delete", name=name)
+
+
+def _made(tx: ModelTx, name: str) -> StoragePool:
+    return tx.get(StoragePool, "storage_pool_get", Subject("pool", name), name=name)
+
+
+def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, object]:
+    """Check the attributes that a provider declares; other attributes are stored unchecked, as in Juju."""
+    found: dict[str, object] = dict(attributes)
+    for attribute in item.attributes:
+        value = found.get(attribute.name)
+        if value is None:
+            if attribute.required:
+                raise NotValid(f'storage provider "{item.name}" needs the attribute "{attribute.name}"')
+        elif attribute.choices and value not in attribute.choices:
+            raise NotValid(f'{attribute.name}: expected one of {", ".join(attribute.choices)}, got "{value}"')
+    return found

@@ -23,7 +23,6 @@ class Invitation:
     """The registration string for a new user.
 
     Attributes:
-        text: The registration string.
         reachable: True when the string has an address: the API has been served before.
     """
 

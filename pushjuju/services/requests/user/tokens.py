@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
-from pushjuju.services.entities.basis import tokens, users
+from pushjuju.services.entities.basis import passwords, users
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.tokens import Purpose
+from pushjuju.services.entities.basis.passwords import Purpose
 from pushjuju.services.requests.user import registration_string
 from pushjuju.store.tx import Tx
 
@@ -33,7 +33,7 @@ def make_link(ctx: Context, name: str, dashboard: str = "") -> str:
         _require_enabled(tx, name)
         now = ctx.clock.now()
         until = now + timedelta(minutes=LINK_MINUTES)
-        token = tokens.make(tx, Purpose.LINK, name, now=now, until=until)
+        token = passwords.make_token(tx, Purpose.LINK, name, now=now, until=until)
     return f"{place}/ui/enter?token={token}"
 
 
@@ -66,10 +66,10 @@ def _api_host(ctx: Context) -> str:
 def follow_link(ctx: Context, token: str) -> str:
     """Return the user of a link, which works no more; empty when the link is wrong, used or too old."""
     with ctx.store.read() as tx:  # wrong links write nothing
-        if not (found := tokens.holder(tx, Purpose.LINK, token, now=ctx.clock.now())):
+        if not (found := passwords.token_holder(tx, Purpose.LINK, token, now=ctx.clock.now())):
             return ""
     with replace(ctx, user=found).change_controller() as tx:
-        return found if tokens.use_up(tx, token) else ""
+        return found if passwords.use_up_token(tx, token) else ""
 
 
 def make_metrics_token(ctx: Context) -> str:
@@ -80,7 +80,7 @@ def make_metrics_token(ctx: Context) -> str:
     """
     with ctx.change_controller() as tx:
         _require_superuser(ctx, tx)
-        return tokens.make(tx, Purpose.METRICS, ctx.user, now=ctx.clock.now())
+        return passwords.make_token(tx, Purpose.METRICS, ctx.user, now=ctx.clock.now())
 
 
 def revoke_metrics_tokens(ctx: Context) -> int:
@@ -92,7 +92,7 @@ def revoke_metrics_tokens(ctx: Context) -> int:
 def metrics_reader(ctx: Context, token: str) -> str:
     """Return the user of a token that reads metrics; empty when the token is wrong."""
     with ctx.store.read() as tx:
-        return tokens.holder(tx, Purpose.METRICS, token, now=ctx.clock.now())
+        return passwords.token_holder(tx, Purpose.METRICS, token, now=ctx.clock.now())
 
 
 def _require_superuser(ctx: Context, tx: Tx) -> None:

@@ -12,7 +12,6 @@ from pushjuju.services.entities.charm import charms
 
 
 def names(ctx: Context, model: str) -> list[str]:
-    """Return the names of the applications of a model."""
     with ctx.read(model) as tx:
         return [str(row["name"]) for row in tx.rows("application_list")]
 

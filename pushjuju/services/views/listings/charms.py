@@ -24,7 +24,6 @@ def find(ctx: Context, model: str, url: str) -> tuple[Charm, int]:
 
 
 def urls(ctx: Context, model: str) -> list[str]:
-    """Return the URLs of all charms of a model."""
     with ctx.read(model) as tx:
         return [item.url for item in tx.list(CharmRecord, "charm_list")]
 

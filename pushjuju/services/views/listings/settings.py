@@ -38,6 +38,5 @@ def sequences(ctx: Context, model: str) -> dict[str, int]:
 
 
 def public_keys(ctx: Context, model: str) -> list[PublicKey]:
-    """Return the keys of a model."""
     with ctx.read(model) as tx:
         return [ssh_keys.parse(line) for line in ssh_keys.lines(tx)]

@@ -37,7 +37,6 @@ class Token:
 
     @property
     def name(self) -> str:
-        """The name of the token in errors."""
         return self.text if self.type is Type.SYMBOL else str(self.type)
 
 

@@ -81,7 +81,6 @@ def answer(ctx: Context, goal: Goal, query: Query) -> Answer | None:
 
 
 def model(tx: ModelTx, found: Model) -> Scope:
-    """Return the attributes of a model."""
     return _scope(
         "ModelInfo",
         {
@@ -108,7 +107,6 @@ def _status(tx: ModelTx, kind: StatusKind, entity: str, default: str) -> str:
 
 
 def application(tx: ModelTx, found: Application) -> Scope:
-    """Return the attributes of an application."""
     return _scope(
         "ApplicationInfo",
         {
@@ -147,7 +145,6 @@ def application_status(tx: ModelTx, found: Application) -> str:
 
 
 def unit(tx: ModelTx, found: Unit) -> Scope:
-    """Return the attributes of a unit."""
 
     def home() -> Machine | None:
         return tx.find(Machine, "machine_get", id=found.machine)
@@ -199,7 +196,6 @@ def _shown(tx: ModelTx, found: Unit) -> tuple[StatusInfo, StatusInfo]:
 
 
 def machine(tx: ModelTx, found: Machine) -> Scope:
-    """Return the attributes of a machine."""
 
     def agent() -> str:
         return _status(tx, StatusKind.MACHINE, found.id, str(MachineStatus.PENDING))

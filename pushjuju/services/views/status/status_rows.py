@@ -13,9 +13,8 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
-from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, Life, StatusKind
 from pushjuju.portable.natural import natural_key, natural_order
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.machine import machine_work

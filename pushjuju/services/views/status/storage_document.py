@@ -11,9 +11,8 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import StatusInfo
+from pushjuju.core.status import Life, StatusInfo
 from pushjuju.core.storage import Kind, Scope, StorageStatus, is_storage, store_of
 from pushjuju.core.values import dataclass
 from pushjuju.portable.natural import natural_key

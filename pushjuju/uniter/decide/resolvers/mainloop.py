@@ -7,7 +7,7 @@ Mirrors: juju worker/uniter/resolver.go NextOp, nextOp (3.6)
 
 from __future__ import annotations
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import (
     GO_ON,
     Answer,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.core.values import dataclass
 from pushjuju.uniter.decide.decision import GO_ON, Effect, EffectKind, Verdict, run_hook
 from pushjuju.uniter.decide.remote import RemoteRelation, RemoteState

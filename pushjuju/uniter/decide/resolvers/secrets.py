@@ -5,7 +5,7 @@ Mirrors: juju worker/uniter/secrets/resolver.go (3.6)
 
 from __future__ import annotations
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import GO_ON, OperationName, Verdict, new_operation, run, run_hook
 from pushjuju.uniter.decide.remote import OwnedSecret, RemoteState
 from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind

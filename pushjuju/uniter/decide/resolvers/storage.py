@@ -7,7 +7,7 @@ Mirrors: juju worker/uniter/storage/resolver.go (3.6)
 
 from __future__ import annotations
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import GO_ON, Verdict, run_hook, waiting
 from pushjuju.uniter.decide.remote import RemoteState
 from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind, Step

@@ -6,7 +6,7 @@ worker/uniter/uniter.go runPendingUpgrade (3.6)
 
 from __future__ import annotations
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import (
     GO_ON,
     Decision,

@@ -4,13 +4,207 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.web import errors
-from pushjuju.web.facades.application.application_consume import Consuming
+from pushjuju.core.base import Base
+from pushjuju.core.errors import AlreadyExists, PushjujuError
+from pushjuju.core.model.offerurl import parse
+from pushjuju.core.storage import Directive
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.application import expose, resolved, settings
+from pushjuju.services.requests.application.expose import ExposeOptions
+from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.requests.storage import storage_requests
+from pushjuju.services.views import relation_rows
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each, reach_offer
+from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.application.application_deploy import Deploying
 from pushjuju.web.facades.application.application_documents import Showing
-from pushjuju.web.facades.application.application_settings import Settings
-from pushjuju.web.facades.application.application_storage import Storing
-from pushjuju.web.registry import Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.shapes import applications as shapes
+from pushjuju.web.shapes import offers
+from pushjuju.web.shapes.common import ConstraintsValue, Entities, Results, force_of, known_constraints
+
+_SINCE = 22
+
+
+class Settings(Facade):
+    """Changes applications."""
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_configs(self, args: list[shapes.ConfigSet]) -> ErrorResults:
+        """Change settings, including `trust`."""
+        return {"results": [each(self._set_config, item) for item in args]}
+
+    def _set_config(self, item: shapes.ConfigSet) -> None:
+        file = item.config_yaml.encode() or None
+        options = ConfigOptions(application=item.application, values=item.config, file=file)
+        settings.set_config(self.ctx, self.model, options)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def unset_applications_config(self, args: list[shapes.ApplicationUnset]) -> ErrorResults:
+        """Reset settings to their defaults."""
+        return {"results": [each(self._unset, item) for item in args]}
+
+    def _unset(self, item: shapes.ApplicationUnset) -> None:
+        options = ConfigOptions(application=item.application, reset=item.options)
+        settings.set_config(self.ctx, self.model, options)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_constraints(self, application: str, constraints: ConstraintsValue) -> None:
+        """Replace the constraints of future machines."""
+        settings.set_constraints(self.ctx, self.model, application, known_constraints(constraints))
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def merge_bindings(self, args: list[shapes.ApplicationMergeBindings]) -> ErrorResults:
+        """Bind endpoints to spaces."""
+        return {"results": [each(self._bind, item) for item in args]}
+
+    def _bind(self, item: shapes.ApplicationMergeBindings) -> None:
+        name = tags.application(item.application_tag)
+        settings.bind(self.ctx, self.model, name, item.bindings, force=item.force)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def update_application_base(self, args: list[shapes.UpdateChannelArg]) -> ErrorResults:
+        """Set the bases of future units."""
+        return {"results": [each(self._set_base, item) for item in args]}
+
+    def _set_base(self, item: shapes.UpdateChannelArg) -> None:
+        if not item.channel:
+            raise errors.ApiError("base missing from args", errors.BAD_REQUEST)
+        base = Base.parse(f"ubuntu@{item.channel.partition('/')[0]}")
+        settings.set_base(self.ctx, self.model, tags.application(item.tag.tag), base)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def add_relation(self, endpoints: list[str], via_cidrs: list[str]) -> shapes.AddRelationResults:
+        """Relate two applications."""
+        if len(endpoints) != 2:
+            raise errors.ApiError(f"expected 2 endpoints, got {len(endpoints)}", errors.BAD_REQUEST)
+        first, second = endpoints
+        try:
+            number = integrate.integrate(self.ctx, self.model, first, second, via=via_cidrs)
+        except AlreadyExists as error:  # libjuju looks for these three words
+            raise errors.ApiError(f"{error.what}: relation already exists", errors.ALREADY_EXISTS) from None
+        found: dict[str, shapes.RelationEnd] = {
+            side.application: {
+                "name": side.endpoint,
+                "role": side.role,
+                "interface": side.interface,
+                "optional": False,
+                "limit": side.capacity,
+                "scope": scope,
+            }
+            for scope, side in relation_rows.sides(self.ctx, self.model, number)
+        }
+        return {"endpoints": found}
+
+    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_relation(self, params: shapes.DestroyRelation) -> None:
+        names = params.endpoints or [str(params.relation_id)]
+        force = force_of(params.max_wait, force=params.force)
+        integrate.remove_relation(self.ctx, self.model, names, force)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def expose(self, application: str, exposed_endpoints: dict[str, shapes.ExposedEndpointParams]) -> None:
+        """Expose applications: make their open ports reachable from outside."""
+        if not exposed_endpoints:
+            expose.expose(self.ctx, self.model, ExposeOptions(application=application))
+        for endpoint, item in exposed_endpoints.items():
+            names = [endpoint] if endpoint else []
+            options = ExposeOptions(
+                application=application,
+                endpoints=names,
+                spaces=item.expose_to_spaces,
+                cidrs=item.expose_to_cidrs,
+            )
+            expose.expose(self.ctx, self.model, options)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def unexpose(self, application: str, exposed_endpoints: list[str]) -> None:
+        """End the exposure of applications or endpoints."""
+        expose.unexpose(self.ctx, self.model, application, exposed_endpoints)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def resolve_unit_errors(self, tags: Entities, *, retry: bool, all: bool) -> ErrorResults:  # noqa: A002 - its name on the wire
+        """Resolve failed hooks: run them again, or skip them."""
+        if all:
+            resolved.resolve_all(self.ctx, self.model, retry=retry)
+            return {"results": []}
+        return {"results": [each(self._resolve, item.tag, retry=retry) for item in tags.entities]}
+
+    def _resolve(self, tag: str, *, retry: bool) -> None:
+        resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)
+
+
+class Consuming(Facade):
+    """Consumes offers of other models."""
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def consume(self, args: list[offers.ConsumeApplicationArg]) -> ErrorResults:
+        """Let the model consume offers."""
+        return {"results": [each(self._consume, item) for item in args]}
+
+    def _consume(self, item: offers.ConsumeApplicationArg) -> None:
+        url = parse(item.offer_url)
+        reach_offer(self.ctx, url, "consume")
+        consume.consume(self.ctx, self.model, url, item.application_alias)
+
+    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_consumed_applications(
+        self, applications: list[offers.DestroyConsumedApplication]
+    ) -> ErrorResults:
+        """Remove consumed offers (SAAS) from the model."""
+        return {"results": [each(self._forget, item) for item in applications]}
+
+    def _forget(self, item: offers.DestroyConsumedApplication) -> None:
+        force = force_of(item.max_wait, force=item.force)
+        consume.remove_saas(self.ctx, self.model, tags.application(item.application_tag), force)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_relations_suspended(self, args: list[shapes.RelationSuspendedArg]) -> ErrorResults:
+        """Suspend relations to offers, or resume them."""
+        return {"results": [each(self._suspend, item) for item in args]}
+
+    def _suspend(self, item: shapes.RelationSuspendedArg) -> None:
+        integrate.set_suspended(
+            self.ctx, self.model, [str(item.relation_id)], suspended=item.suspended, reason=item.message
+        )
+
+
+class Storing(Facade):
+    """Shows and changes the storage of future units."""
+
+    @method(Needs.READ, since=_SINCE)
+    def get_application_storage(self, params: Entities) -> Results:
+        """Return the storage that future units of applications get."""
+        return {"results": [self._storage(item.tag) for item in params.entities]}
+
+    def _storage(self, tag: str) -> dict[str, object]:
+        try:
+            found = storage_requests.application_directives(self.ctx, self.model, tags.application(tag))
+        except PushjujuError as error:
+            return {"storage-constraints": {}, "Error": errors.told(error)}
+        return {
+            "storage-constraints": {
+                name: {"pool": item.pool, "size": item.size, "count": item.count}
+                for name, item in found.items()
+            }
+        }
+
+    @method(Needs.WRITE, since=_SINCE, blocked_by=blocks.CHANGE)
+    def update_application_storage(
+        self, storage_updates: list[shapes.ApplicationStorageUpdate]
+    ) -> ErrorResults:
+        """Change the storage that future units of applications get; omitted fields keep their values."""
+        return {"results": [each(self._update_storage, item) for item in storage_updates]}
+
+    def _update_storage(self, item: shapes.ApplicationStorageUpdate) -> None:
+        wanted = {
+            name: Directive(pool=part.pool, size=part.size, count=part.count)
+            for name, part in item.storage_constraints.items()
+        }
+        name = tags.application(item.application_tag)
+        storage_requests.set_application_directives(self.ctx, self.model, name, wanted)
 
 
 @facade("Application")

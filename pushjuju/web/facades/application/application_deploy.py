@@ -20,12 +20,10 @@ from pushjuju.services.views import application_documents, removal_plan, resourc
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.facades.removing import force_of
 from pushjuju.web.facades.store_names import store_name
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
-from pushjuju.web.shapes.common import Results
-from pushjuju.web.shapes.constraints import known
+from pushjuju.web.shapes.common import Results, force_of, known_constraints
 from pushjuju.web.shapes.placement import PlacementParams, directives, places
 
 _LOCAL = regex(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
@@ -55,7 +53,7 @@ class Deploying(Facade):
             base=item.charm_origin.base.value,
             config=item.config,
             config_file=item.config_yaml.encode() or None,
-            constraints=known(item.constraints),
+            constraints=known_constraints(item.constraints),
             placements=places(item.placement, self.model),
             storage=directives(item.storage),
             attach_storage=[tags.storage(tag) for tag in item.attach_storage],
@@ -109,7 +107,7 @@ class Deploying(Facade):
             revision=revision,
             config_file=item.config_yaml.encode() or None,
             trust=item.trust,
-            constraints=known(item.cons),
+            constraints=known_constraints(item.cons),
             placements=places(item.placement, self.model),
             storage=directives(item.storage),
             attach_storage=[tags.storage(tag) for tag in item.attach_storage],
@@ -158,7 +156,6 @@ class Deploying(Facade):
     def add_units(
         self, application: str, num_units: int, placement: list[PlacementParams], attach_storage: list[str]
     ) -> shapes.AddUnitsResults:
-        """Add units to an application."""
         options = add_units.AddUnitsOptions(
             application=application,
             num_units=num_units,
@@ -169,7 +166,6 @@ class Deploying(Facade):
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_unit(self, units: list[shapes.DestroyUnit]) -> Results:
-        """Remove units."""
         return {"results": [result_of(self._unit, item) for item in units]}
 
     def _unit(self, item: shapes.DestroyUnit) -> dict[str, object]:

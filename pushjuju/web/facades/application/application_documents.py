@@ -85,7 +85,6 @@ class Showing(Facade):
 
     @method(Needs.READ)
     def get_constraints(self, params: Entities) -> Results:
-        """Return the constraints of applications."""
         return {"results": [self._constraints(item.tag) for item in params.entities]}
 
     def _constraints(self, tag: str) -> dict[str, object]:
@@ -97,7 +96,6 @@ class Showing(Facade):
 
     @method(Needs.READ)
     def applications_info(self, params: Entities) -> Results:
-        """Return the details of applications."""
         return {"results": [result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> dict[str, object]:

@@ -1,7 +1,11 @@
-"""Spaces: the network spaces of the model. Mirrors: juju apiserver/facades/client/spaces (3.6)"""
+"""Spaces and Subnets: the network spaces of the model.
+
+Mirrors: juju apiserver/facades/client/spaces, subnets (3.6)
+"""
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +19,10 @@ from pushjuju.web.call import each, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, Results
-from pushjuju.web.shapes.subnets import cidr_of, subnet, tag_of
+
+_PREFIX = "subnet-"
+_LENGTHS = 256  # one byte of the number is the length of the prefix
+_IPV6 = 64  # added to the lengths of IPv6 prefixes, so that they differ from those of IPv4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +65,6 @@ class Spaces(Facade):
 
     @method(Needs.READ)
     def list_spaces(self) -> Results:
-        """Return the spaces with their subnets."""
         return {"results": [_space(item) for item in space_documents.listing(self.ctx, self.model)]}
 
     @method(Needs.READ)
@@ -82,7 +88,6 @@ class Spaces(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def create_spaces(self, spaces: list[CreateSpace]) -> ErrorResults:
-        """Make spaces."""
         return {"results": [each(self._create, item) for item in spaces]}
 
     def _create(self, item: CreateSpace) -> None:
@@ -90,7 +95,6 @@ class Spaces(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def move_subnets(self, args: list[MoveSubnetsOf]) -> Results:
-        """Move subnets to spaces."""
         return {"results": [self._moved(item) for item in args]}
 
     def _moved(self, item: MoveSubnetsOf) -> dict[str, object]:
@@ -121,7 +125,6 @@ class Spaces(Facade):
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
     def rename_space(self, changes: list[RenameSpaceParams]) -> ErrorResults:
-        """Rename spaces."""
         return {"results": [each(self._rename, item) for item in changes]}
 
     def _rename(self, item: RenameSpaceParams) -> None:
@@ -144,3 +147,62 @@ def _space(known: Any) -> dict[str, object]:
         "name": name,
         "subnets": [subnet(cidr, name) for cidr in known["subnets"]],
     }
+
+
+@facade("Subnets")
+class Subnets(Facade):
+    """The subnets of the model."""
+
+    @method(Needs.READ)
+    def list_subnets(self, space_tag: str, zone: str) -> Results:
+        space = tags.space(space_tag) if space_tag else ""
+        found = {} if zone else space_documents.subnets(self.ctx, self.model, space=space)
+        return {"results": [subnet(cidr, item["space"]) for cidr, item in found.items()]}
+
+    @method(Needs.READ, name="SubnetsByCIDR")
+    def subnets_by_cidr(self, cidrs: list[str]) -> Results:
+        known = space_documents.subnets(self.ctx, self.model)
+        return {
+            "results": [
+                {
+                    "subnets": [{**subnet(cidr, known[cidr]["space"]), "id": id_of(cidr)}]
+                    if cidr in known
+                    else []
+                }
+                for cidr in cidrs
+            ]
+        }
+
+    @method(Needs.READ)
+    def all_zones(self) -> None:
+        """Refuse: pushjuju does not query clouds for their zones."""
+        raise errors.not_supported("availability zones not supported")
+
+
+def cidr_of(text: str) -> str:
+    """Return the CIDR of a subnet that a client names by its tag, its CIDR, or a tag with the CIDR."""
+    name = text.removeprefix(_PREFIX)
+    if not name.isdecimal():
+        return name
+    address, length = divmod(int(name), _LENGTHS)
+    try:
+        if length < _IPV6:
+            return str(ipaddress.IPv4Network((address, length)))
+        return str(ipaddress.IPv6Network((address, length - _IPV6)))
+    except ValueError:
+        return name
+
+
+def id_of(cidr: str) -> str:
+    """Return the number of a subnet; the same CIDR has the same number in all models."""
+    network = ipaddress.ip_network(cidr)
+    length = network.prefixlen + (_IPV6 if network.version == 6 else 0)
+    return str(int(network.network_address) * _LENGTHS + length)
+
+
+def tag_of(cidr: str) -> str:
+    return _PREFIX + id_of(cidr)
+
+
+def subnet(cidr: str, space: str) -> dict[str, object]:
+    return {"cidr": cidr, "vlan-tag": 0, "life": "alive", "space-tag": f"space-{space}", "zones": []}

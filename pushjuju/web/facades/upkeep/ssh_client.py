@@ -41,7 +41,6 @@ class SSHClient(Facade):
 
     @method(Needs.ADMIN)
     def all_addresses(self, params: Entities) -> Results:
-        """Return all addresses of machines."""
         return self._each(params, lambda machine: {"addresses": _addresses(machine)})
 
     @method(Needs.ADMIN)

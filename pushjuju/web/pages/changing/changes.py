@@ -26,7 +26,7 @@ from pushjuju.services.requests.application import add_units, expose, refresh, r
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.storage import storage_requests
-from pushjuju.services.requests.user import access
+from pushjuju.services.requests.user import users
 from pushjuju.store.rows.model import Model
 from pushjuju.web.registry import Needs
 
@@ -285,16 +285,16 @@ def _cancel(ctx: Context, model: Model, fields: Fields) -> None:
 # --- models -----------------------------------------------------------------------------------------------
 
 
-def _shared(fields: Fields) -> access.AccessOptions:
+def _shared(fields: Fields) -> users.AccessOptions:
     user, level = fields.get("user", "").strip(), fields.get("level", "")
     if not is_user(user):
         raise NotValid(f'"{user}" is not the name of a user')
     if level not in LEVELS[Kind.MODEL]:
         raise NotValid(f'access to a model is {", ".join(LEVELS[Kind.MODEL])}, not "{level}"')
-    return access.AccessOptions(user=user, level=level, kind=Kind.MODEL, names=[fields["model"]])
+    return users.AccessOptions(user=user, level=level, kind=Kind.MODEL, names=[fields["model"]])
 
 
-def _of_access(word: str, act: Callable[[Context, access.AccessOptions], None]) -> Change:
+def _of_access(word: str, act: Callable[[Context, users.AccessOptions], None]) -> Change:
     """Return a change of who may do what in the model; administrators of the model make it."""
 
     def words(fields: Fields) -> list[str]:
@@ -366,8 +366,8 @@ CHANGES: Mapping[str, Change] = {
     ),
     "refresh": Change(words=_refresh_words, act=_refresh),
     "trust": Change(words=_trust_words, act=_trust),
-    "grant": _of_access("grant", access.grant),
-    "revoke": _of_access("revoke", access.revoke),
+    "grant": _of_access("grant", users.grant),
+    "revoke": _of_access("revoke", users.revoke),
     "attach-storage": Change(
         words=lambda fields: ["attach-storage", _unit(fields), _storage(fields)], act=_attach
     ),

@@ -75,21 +75,12 @@ class Posts:
 
 
 def _permit(ctx: Context, entered: LoggedIn, change: Change, visit: Visit) -> None:
-    """Check the user's access now.
-
-    Raises:
-        ApiError: The user has too little access, or the model has been removed.
-        Blocked: The commands of this kind are disabled for the model.
-    """
+    """Check the user's access now."""
     access.permit(replace(ctx, user=entered.user), change, visit.model.uuid)
 
 
 def _applications(ctx: Context, entered: LoggedIn, visit: Visit) -> Collection[str] | None:
-    """Return the applications of which a plan may tell, or None for a user who may see all models.
-
-    Raises:
-        NotValid: A plan names models without their owners, and another owner's model has the same name.
-    """
+    """Return the applications of which a plan may tell, or None for a user who may see all models."""
     if is_superuser(replace(ctx, user=entered.user)):
         return None
     with ctx.read(visit.model.uuid) as tx:

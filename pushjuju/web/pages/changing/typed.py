@@ -122,11 +122,7 @@ def _words(line: str) -> list[str]:
 
 
 def _arguments(name: str, grammar: _Grammar, words: Iterator[str], fields: dict[str, str]) -> Iterator[str]:
-    """Yield the arguments among words, and put the flags into the fields.
-
-    Raises:
-        NotValid: A flag is not known, or has no value.
-    """
+    """Yield the arguments among words, and put the flags into the fields."""
     for word in words:
         flag, equals, value = word.partition("=")
         if not word.startswith("-"):

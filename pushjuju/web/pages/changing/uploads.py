@@ -13,7 +13,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests.application import pending_resources
-from pushjuju.services.requests.application.attach_resource import attach
+from pushjuju.services.requests.application.pending_resources import attach_resource
 from pushjuju.web import access
 from pushjuju.web.api import Api
 from pushjuju.web.login import LoggedIn
@@ -105,4 +105,4 @@ def _attach(
     params = {"application": application, "resource": name}
     with noted(api, ctx, entered, visit, "attach-resource", params) as own:
         _permit(own, entered, visit)
-        attach(own, visit.model.uuid, application, name, str(path))
+        attach_resource(own, visit.model.uuid, application, name, str(path))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushjuju.charms.format.arguments import ArgumentKind, classify_argument
-from pushjuju.charms.format.url import CharmURL, parse_url
+from pushjuju.charms.format.url import ArgumentKind, CharmURL, classify_argument, parse_url
 from pushjuju.core.errors import NotFound, NotValid
 
 

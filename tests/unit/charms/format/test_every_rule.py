@@ -15,7 +15,7 @@ import pytest
 
 from pushjuju.charms.archive.pack import pack
 from pushjuju.charms.archive.reader import load, read_charm
-from pushjuju.charms.format.features import check_features
+from pushjuju.charms.format.assumes import check_features
 from pushjuju.core.errors import InvalidCharm, NotValid
 from tests.world.charm_trees import write_tree
 

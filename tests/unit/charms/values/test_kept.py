@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pushjuju.charms.archive.reader import load
-from pushjuju.charms.format.features import check_features
+from pushjuju.charms.format.assumes import check_features
 from pushjuju.charms.values.model import Charm, MetricMeta, Metrics, PayloadMeta
 from pushjuju.charms.values.wire import from_wire, to_wire
 from pushjuju.core.errors import InvalidCharm, NotValid

@@ -6,7 +6,7 @@ import io
 import os
 from pathlib import Path
 
-from pushjuju.cli.terminal import journal
+from pushjuju.cli.terminal import jsonlog
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.jsonlog import JsonLog
 from pushjuju.core.clock import FakeClock
@@ -16,7 +16,7 @@ from pushjuju.core.errors import PushjujuError
 def test_lines_have_the_priority_of_their_severity() -> None:
     err = io.StringIO()
     console = Console(stdin=io.StringIO(), stdout=io.StringIO(), stderr=err, env={})
-    console.mark = journal.marked
+    console.mark = jsonlog.with_priority
     console.info("working")
     console.warn("slow\nand late")
     console.error(PushjujuError("failed"))
@@ -30,7 +30,7 @@ def test_lines_have_the_priority_of_their_severity() -> None:
 def test_a_stream_is_the_journal_when_the_environment_names_its_inode(tmp_path: Path) -> None:
     with (tmp_path / "stream").open("w") as stream:
         found = os.fstat(stream.fileno())
-        assert journal.stores(stream, {"JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"})
-        assert not journal.stores(stream, {"JOURNAL_STREAM": f"{found.st_dev}:1"})
-        assert not journal.stores(stream, {})
-    assert not journal.stores(io.StringIO(), {"JOURNAL_STREAM": "8:1"})
+        assert jsonlog.goes_to_journal(stream, {"JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"})
+        assert not jsonlog.goes_to_journal(stream, {"JOURNAL_STREAM": f"{found.st_dev}:1"})
+        assert not jsonlog.goes_to_journal(stream, {})
+    assert not jsonlog.goes_to_journal(io.StringIO(), {"JOURNAL_STREAM": "8:1"})

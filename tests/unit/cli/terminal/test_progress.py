@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.terminal.console import Console
-from pushjuju.cli.terminal.livetree import Row, tree
-from pushjuju.cli.terminal.progress import progress, wants_output
+from pushjuju.cli.terminal.progress import Row, progress, tree, wants_output
 from pushjuju.cli.terminal.screen import Painter, cut, width
 from pushjuju.workers import serving
 from pushjuju.workers.events import Event as ProgressEvent

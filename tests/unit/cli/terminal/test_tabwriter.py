@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pushjuju.cli.commands.status.ports import ports_text
+from pushjuju.cli.commands.status.status_tabular import ports_text
 from pushjuju.cli.terminal.paint import colours_on, paint
-from pushjuju.cli.terminal.table import message, size_text
-from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.table import TabWriter, message, size_text
 
 
 def test_a_column_is_as_wide_as_its_longest_closed_cell() -> None:

@@ -15,8 +15,7 @@ from pushjuju.plugins.api.firewalls import GuardedMachine
 from pushjuju.plugins.api.providers import ModelInfo
 from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.firewalls import nftables
-from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
-from pushjuju.plugins.firewalls.nftables.ruleset import text
+from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall, ruleset
 
 MODEL = ModelInfo(uuid="aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee", name="shop", controller_uuid="c")
 WEB, RANGE, PING = PortRange("tcp", 80, 80), PortRange("udp", 8000, 8010), PortRange("icmp", -1, -1)
@@ -42,7 +41,7 @@ def test_nft_takes_it_twice(name: str) -> None:
     """The second time it replaces the first."""
     if os.geteuid() or not shutil.which("nft"):
         pytest.skip("nft needs root")
-    script = text(RULES[name], MODEL.uuid)
+    script = ruleset(RULES[name], MODEL.uuid)
     twice = 'nft -f - <<< "$0" && nft -f - <<< "$0" && nft list tables'
     done = subprocess.run(
         ["unshare", "--net", "bash", "-c", twice, script], capture_output=True, text=True, check=False
@@ -51,7 +50,7 @@ def test_nft_takes_it_twice(name: str) -> None:
 
 
 def test_who_is_let_in() -> None:
-    lines = [line.strip() for line in text(RULES["everything"], MODEL.uuid).splitlines()]
+    lines = [line.strip() for line in ruleset(RULES["everything"], MODEL.uuid).splitlines()]
     assert lines[lines.index("ip saddr @mates4 accept") :] == [
         "ip saddr @mates4 accept",
         "ip6 saddr @mates6 accept",
@@ -72,7 +71,7 @@ def test_who_is_let_in() -> None:
 
 def test_the_policy_lets_in() -> None:
     """Who empties the table is not shut out."""
-    assert "hook prerouting priority -150; policy accept;" in text(MachineRules(), MODEL.uuid)
+    assert "hook prerouting priority -150; policy accept;" in ruleset(MachineRules(), MODEL.uuid)
 
 
 @pytest.mark.parametrize(

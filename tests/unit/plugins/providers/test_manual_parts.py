@@ -11,9 +11,8 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import AuthFailed, NotValid, RemoteFailed, Unreachable
 from pushjuju.plugins.api.providers import no_progress
 from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
-from pushjuju.plugins.providers.manual.provider import ManualProvider, read_facts
+from pushjuju.plugins.providers.manual.provider import ManualProvider, Target, read_facts
 from pushjuju.plugins.providers.manual.scripts import DETECT, join, release
-from pushjuju.plugins.providers.manual.target import Target
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from pushjuju.charms.hub import resolve, wire
-from pushjuju.core.channel import Channel
+from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import Ask, Download, Held, HubError, Platform, StoreCharm
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import NotValid

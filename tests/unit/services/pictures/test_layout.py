@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pushjuju.services.pictures import folding, graph, layout, placing, svg
 from pushjuju.services.pictures.layout import NAME_SIZE, Box, Layout, Point, name_room
-from pushjuju.services.pictures.lettering import cut_middle
+from pushjuju.services.pictures.looks import cut_middle
 from tests.world import known_models
 
 KNOWN = {

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pushjuju.services.pictures import dot, graph, layout, machine_tree, machines_svg, mermaid, svg
-from pushjuju.services.pictures.lettering import plain, width
-from pushjuju.services.pictures.looks import COLOURS, SHAPES, SIGNS, Look
+from pushjuju.services.pictures import formats, graph, layout, machine_tree, machines_svg, svg
+from pushjuju.services.pictures.looks import COLOURS, SHAPES, SIGNS, Look, plain, width
 from tests.world import known_models
 
 HOSTILE = (
@@ -57,10 +56,10 @@ def pictures(document: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, 
     return {
         "svg": svg.draw(layout.lay_out(found)),
         "machines.svg": machines_svg.draw(name, places),
-        "dot": dot.topology(found),
-        "machines.dot": dot.machines(name, places),
-        "mermaid": mermaid.topology(found),
-        "machines.mermaid": mermaid.machines(places),
+        "dot": formats.dot_topology(found),
+        "machines.dot": formats.dot_machines(name, places),
+        "mermaid": formats.mermaid_topology(found),
+        "machines.mermaid": formats.mermaid_machines(places),
     }
 
 
@@ -128,14 +127,14 @@ def test_xmllint_reads_hostile_texts(text: str) -> None:
 
 
 def test_a_mermaid_chart_that_is_too_large_leaves_out_the_lines_to_hubs() -> None:
-    text = mermaid.topology(graph.of_status(*known_models.random_model(300, hubs=12)))
+    text = formats.mermaid_topology(graph.of_status(*known_models.random_model(300, hubs=12)))
     assert "lines to the most related applications are left out" in text
-    assert sum("-->" in line for line in text.splitlines()) <= mermaid.MOST_EDGES
+    assert sum("-->" in line for line in text.splitlines()) <= formats.MOST_EDGES
 
 
 def test_a_small_mermaid_chart_has_every_line() -> None:
     found = graph.of_status(*known_models.openstack())
-    text = mermaid.topology(found)
+    text = formats.mermaid_topology(found)
     assert "left out" not in text
     assert sum("-->" in line for line in text.splitlines()) == len(found.links)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pushjuju.cli.commands.status import timeline_table
+from pushjuju.cli.commands.status import timeline as timeline_table
 from pushjuju.services.pictures import timeline, timeline_svg
 from pushjuju.services.views.hook_runs import Contact, HookRun, Hour
 from tests.world.known_models import runs

@@ -11,7 +11,7 @@ import pytest
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.application import resources, units
-from pushjuju.services.requests.application import attach_resource
+from pushjuju.services.requests.application import pending_resources
 from pushjuju.services.requests.controller import backups
 from pushjuju.services.views import resource_documents
 from pushjuju.store.rows.records import Resource
@@ -94,7 +94,7 @@ def test_attach_lets_units_run_upgrade_charm(runtime: TestController, tmp_path: 
     runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
     runtime.settle()
     before = len(runtime.played("0").hooks)
-    attach_resource.attach(runtime.ctx, runtime.model, "web", "data", given(tmp_path, text="two"))
+    pending_resources.attach_resource(runtime.ctx, runtime.model, "web", "data", given(tmp_path, text="two"))
     runtime.settle()
     assert runtime.played("0").hooks[before:] == [
         ("web/0", "upgrade-charm"),
@@ -125,7 +125,9 @@ def test_what_attach_refuses(
     runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
     before, modified = found(runtime), runtime.application().charm_modified
     with pytest.raises(PushjujuError) as caught:
-        attach_resource.attach(runtime.ctx, runtime.model, application, name, str(tmp_path / value))
+        pending_resources.attach_resource(
+            runtime.ctx, runtime.model, application, name, str(tmp_path / value)
+        )
     assert caught.value.message == text.format(tmp_path)
     assert (found(runtime), runtime.application().charm_modified) == (before, modified)
 

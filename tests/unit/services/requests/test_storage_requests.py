@@ -14,7 +14,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.storage import pools, storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.requests.storage.storage_requests import Answer
 from pushjuju.services.views.listings import storage_pools
 from pushjuju.services.views.status import storage_document
@@ -158,21 +158,21 @@ class TestDeploy:
 
 class TestPools:
     def test_made_changed_listed_removed(self, runtime: TestController) -> None:
-        pools.create(runtime.ctx, runtime.model, "fast", "tmpfs", {"a": "1"})
+        storage_requests.create_pool(runtime.ctx, runtime.model, "fast", "tmpfs", {"a": "1"})
         assert storage_pools.document(runtime.ctx, runtime.model)["fast"] == {
             "provider": "tmpfs",
             "attrs": {"a": "1"},
         }
-        pools.update(runtime.ctx, runtime.model, "fast", {"b": "2"})
+        storage_requests.update_pool(runtime.ctx, runtime.model, "fast", {"b": "2"})
         assert storage_pools.document(runtime.ctx, runtime.model, ["fast"]) == {
             "fast": {"provider": "tmpfs", "attrs": {"b": "2"}}
         }
         assert set(storage_pools.document(runtime.ctx, runtime.model, (), ["loop"])) == {"loop"}
-        pools.remove(runtime.ctx, runtime.model, "fast")
+        storage_requests.remove_pool(runtime.ctx, runtime.model, "fast")
         assert set(storage_pools.document(runtime.ctx, runtime.model)) == {"local", "loop", "rootfs", "tmpfs"}
 
     def test_refused(self, runtime: TestController) -> None:
-        create = pools.create
+        create = storage_requests.create_pool
         with pytest.raises(NotValid, match='pool name "1" not valid'):
             create(runtime.ctx, runtime.model, "1", "loop", {})
         with pytest.raises(NotFound, match='storage provider "x" not found'):
@@ -180,15 +180,15 @@ class TestPools:
         with pytest.raises(AlreadyExists):
             create(runtime.ctx, runtime.model, "loop", "loop", {})
         with pytest.raises(NotFound, match='pool "loop" not found'):
-            pools.remove(runtime.ctx, runtime.model, "loop")
+            storage_requests.remove_pool(runtime.ctx, runtime.model, "loop")
 
     def test_in_use(self, runtime: TestController) -> None:
-        pools.create(runtime.ctx, runtime.model, "fast", "tmpfs", {})
+        storage_requests.create_pool(runtime.ctx, runtime.model, "fast", "tmpfs", {})
         deployed(runtime, storage={"logs": Directive(pool="fast", count=1)})
         with pytest.raises(Conflict, match='storage pool "fast" in use'):
-            pools.remove(runtime.ctx, runtime.model, "fast")
+            storage_requests.remove_pool(runtime.ctx, runtime.model, "fast")
         with pytest.raises(Conflict, match="in use"):
-            pools.update(runtime.ctx, runtime.model, "fast", {}, "loop")
+            storage_requests.update_pool(runtime.ctx, runtime.model, "fast", {}, "loop")
 
 
 class TestAsked:

@@ -14,9 +14,8 @@ from pushjuju.services.requests.machine import add_machines, provisioning
 from pushjuju.services.requests.machine.add_machines import AddMachinesOptions
 from pushjuju.services.requests.model import destroy_model, model_config
 from pushjuju.services.requests.model.model_config import ModelConfigOptions
-from pushjuju.services.requests.user import access
 from pushjuju.services.requests.user import users as users_requests
-from pushjuju.services.requests.user.access import AccessOptions
+from pushjuju.services.requests.user.users import AccessOptions
 from pushjuju.services.views import known_names, next_steps, removal_plan
 from tests.world.controller import TestController
 
@@ -38,13 +37,13 @@ def test_machines_are_added_and_planned_away(runtime: TestController) -> None:
 def test_access_is_given_and_taken_or_nothing_is_changed(runtime: TestController) -> None:
     users_requests.add(runtime.ctx, "kim", "")
     options = AccessOptions(user="kim", level="read", kind=Kind.MODEL, names=("shop",))
-    access.grant(runtime.ctx, options)
+    users_requests.grant(runtime.ctx, options)
     assert runtime.read(lambda tx: users.access_to(tx, Kind.MODEL, runtime.model))["kim"] == "read"
     with pytest.raises(NotFound):
-        access.revoke(
+        users_requests.revoke(
             runtime.ctx, AccessOptions(user="kim", level="read", kind=Kind.MODEL, names=("shop", "x"))
         )
-    access.revoke(runtime.ctx, options)
+    users_requests.revoke(runtime.ctx, options)
     assert "kim" not in runtime.read(lambda tx: users.access_to(tx, Kind.MODEL, runtime.model))
 
 

@@ -22,15 +22,15 @@ from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.requests.action import operations
-from pushjuju.services.requests.application import attach_resource, settings
-from pushjuju.services.requests.controller import controller_config, notify
+from pushjuju.services.requests.application import pending_resources, settings
+from pushjuju.services.requests.controller import controllers, notify
 from pushjuju.services.requests.controller.notify import TargetOptions
 from pushjuju.services.requests.machine import spaces
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.secret import user_secrets
-from pushjuju.services.requests.storage import pools
-from pushjuju.services.requests.user import access, passwords, users
-from pushjuju.services.requests.user.access import AccessOptions
+from pushjuju.services.requests.storage import storage_requests
+from pushjuju.services.requests.user import passwords, users
+from pushjuju.services.requests.user.users import AccessOptions
 from pushjuju.services.views.listings.audit_lines import Wanted, failed, lines, verify
 from pushjuju.store.tx import Tx
 from pushjuju.web.audit import answering
@@ -137,7 +137,7 @@ def test_lines_are_chosen_by_user_model_entity_and_time(web: TestController) -> 
 
 def test_passwords_and_settings_of_the_controller_have_lines_without_values(web: TestController) -> None:
     passwords.set_password(web.ctx, "admin", SECRET)
-    controller_config.change(web.ctx, {"object-store-s3-static-secret": SECRET})
+    controllers.configure(web.ctx, {"object-store-s3-static-secret": SECRET})
     assert found(web)[-1]["changed"] == ["controller-config object-store-s3-static-secret"]
     assert SECRET not in json.dumps(found(web))
 
@@ -155,8 +155,8 @@ def changed(house: TestController, act: Callable[[], object]) -> list[str]:
 def test_changes_of_users_and_access_name_them(web: TestController) -> None:
     assert changed(web, lambda: users.add(web.ctx, "kim", "Kim")) == ["controller", "user kim"]
     options = AccessOptions(user="kim", level="read", kind=Kind.MODEL, names=("shop",))
-    assert changed(web, lambda: access.grant(web.ctx, options)) == ["model admin/shop", "user kim"]
-    assert changed(web, lambda: access.revoke(web.ctx, options)) == ["model admin/shop", "user kim"]
+    assert changed(web, lambda: users.grant(web.ctx, options)) == ["model admin/shop", "user kim"]
+    assert changed(web, lambda: users.revoke(web.ctx, options)) == ["model admin/shop", "user kim"]
     assert changed(web, lambda: passwords.set_password(web.ctx, "kim", SECRET)) == ["user kim"]
     assert changed(web, lambda: users.set_enabled(web.ctx, "kim", enabled=False)) == ["user kim"]
     assert changed(web, lambda: users.remove(web.ctx, "kim")) == ["user kim"]
@@ -184,8 +184,12 @@ def test_changes_of_spaces_and_pools_name_them(web: TestController) -> None:
     renamed = changed(web, lambda: spaces.rename(web.ctx, web.model, "dmz", "front"))
     assert {"space dmz", "space front"} <= set(renamed)
     assert "space front" in changed(web, lambda: spaces.remove(web.ctx, web.model, "front", force=False))
-    made = changed(web, lambda: pools.create(web.ctx, web.model, "fast", "loop", {}))
-    assert made == changed(web, lambda: pools.remove(web.ctx, web.model, "fast")) == ["storage-pool fast"]
+    made = changed(web, lambda: storage_requests.create_pool(web.ctx, web.model, "fast", "loop", {}))
+    assert (
+        made
+        == changed(web, lambda: storage_requests.remove_pool(web.ctx, web.model, "fast"))
+        == ["storage-pool fast"]
+    )
 
 
 def test_changes_of_targets_of_events_name_them(web: TestController) -> None:
@@ -201,7 +205,9 @@ def test_an_uploaded_resource_is_named_and_found_by_its_application(
     runtime.deploy(packed=runtime.charms.make(resources={"data": {"type": "file", "filename": "data.tgz"}}))
     (tmp_path / "my.tgz").write_text("one")
     path = str(tmp_path / "my.tgz")
-    names = changed(runtime, lambda: attach_resource.attach(runtime.ctx, runtime.model, "web", "data", path))
+    names = changed(
+        runtime, lambda: pending_resources.attach_resource(runtime.ctx, runtime.model, "web", "data", path)
+    )
     assert "resource web/data" in names
     assert found(runtime, entity="web")[-1]["changed"] == names
 
@@ -214,12 +220,12 @@ def test_a_statement_that_writes_nothing_names_nothing(web: TestController) -> N
 
 
 def test_the_end_of_auditing_is_the_last_line(web: TestController) -> None:
-    controller_config.change(web.ctx, {"auditing-enabled": False})
+    controllers.configure(web.ctx, {"auditing-enabled": False})
     last = found(web)
     set_port(web, 4)
     assert found(web) == last
     assert last[-1]["changed"] == ["controller-config auditing-enabled=false"]
-    controller_config.change(web.ctx, {"auditing-enabled": "true"})
+    controllers.configure(web.ctx, {"auditing-enabled": "true"})
     assert len(found(web)) == len(last) + 1
     assert found(web)[-1]["changed"] == ["controller-config auditing-enabled=true"]
 
@@ -342,7 +348,7 @@ def test_the_work_of_cron_has_its_door_and_its_exit_code(web: TestController) ->
 
 def test_without_auditing_no_result_is_written(web: TestController) -> None:
     ctx = replace(web.ctx, caller=Caller(door="command", command="config"))
-    controller_config.change(ctx, {"auditing-enabled": "false"})
+    controllers.configure(ctx, {"auditing-enabled": "false"})
     before = len(found(web))
     ctx.answered(exit=0)
     assert len(found(web)) == before

@@ -14,7 +14,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
-from pushjuju.services.requests.controller import controller_config as controller_config_requests
+from pushjuju.services.requests.controller import controllers as controller_config_requests
 from pushjuju.services.views.listings import settings
 from tests.world.controller import TestController
 from tests.world.machine import ok
@@ -284,7 +284,7 @@ def test_charm_state_obeys_the_setting_of_the_controller(
     runtime: TestController, most: int, fits: int, refused: int
 ) -> None:
     """0 lifts Juju's limit, and leaves the bound of what a machine may make the controller keep."""
-    controller_config_requests.change(runtime.ctx, {"max-charm-state-size": most})
+    controller_config_requests.configure(runtime.ctx, {"max-charm-state-size": most})
     runtime.active()
     assert _writes(runtime, state=_state_of(fits)).ok
     done = _writes(runtime, state=_state_of(refused))
@@ -305,23 +305,23 @@ def test_what_a_unit_remembers_obeys_the_setting_of_the_controller(runtime: Test
     units.add_units(runtime.ctx, runtime.model, "web", 1, ())
     runtime.played("1")
     runtime.until("start", "web/1")
-    controller_config_requests.change(runtime.ctx, {"max-agent-state-size": 10})
+    controller_config_requests.configure(runtime.ctx, {"max-agent-state-size": 10})
     done = runtime.hook("cluster-relation-joined", ok())
     assert (done.ok, done.message) == (False, "persisting uniter state: max allowed size (10) exceeded")
     assert runtime.turn().dispatch is None
     assert runtime.agent()[0] == "error"
-    controller_config_requests.change(runtime.ctx, {"max-agent-state-size": 0})
+    controller_config_requests.configure(runtime.ctx, {"max-agent-state-size": 0})
     runtime.clock.advance(400)
     assert runtime.hook("cluster-relation-joined", ok()).ok
 
 
 def test_both_limits_of_state_are_checked_together(runtime: TestController) -> None:
     with pytest.raises(NotValid, match=r"combined value should not exceed mongo's 16M .* got 17000000"):
-        controller_config_requests.change(
+        controller_config_requests.configure(
             runtime.ctx, {"max-charm-state-size": "14000000", "max-agent-state-size": "3000000"}
         )
     with pytest.raises(NotValid, match=r"^invalid max agent state size: should be a number .* got -5$"):
-        controller_config_requests.change(runtime.ctx, {"max-agent-state-size": "-5"})
+        controller_config_requests.configure(runtime.ctx, {"max-agent-state-size": "-5"})
     assert settings.of_controller(runtime.ctx)["max-charm-state-size"] == limits.STATE
 
 

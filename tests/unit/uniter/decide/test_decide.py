@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Decision, EffectKind
 from pushjuju.uniter.decide.loop import RESOLVERS, decide
 from pushjuju.uniter.decide.remote import (

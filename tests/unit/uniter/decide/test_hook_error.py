@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Answer, Effect, EffectKind, OperationName
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.naming import hook_error

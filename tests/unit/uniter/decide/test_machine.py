@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import EffectKind
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.reconcile import reconcile_effects

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Answer, EffectKind, OperationName
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.remote import (

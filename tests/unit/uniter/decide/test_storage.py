@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Answer, EffectKind, Operation, OperationName
 from pushjuju.uniter.decide.reconcile import reconcile_effects
 from pushjuju.uniter.decide.remote import RemoteState, RemoteStorage

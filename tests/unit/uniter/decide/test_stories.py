@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Answer, EffectKind
 from pushjuju.uniter.decide.remote import PendingAction, RemoteRelation, RemoteStorage
 from pushjuju.uniter.decide.state import OperationKind, ResolvedMode, Step

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.model.life import Life
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Answer, EffectKind
 from pushjuju.uniter.decide.remote import PendingAction, RemoteStorage
 from pushjuju.uniter.decide.state import HookKind, OperationKind, ResolvedMode, Step

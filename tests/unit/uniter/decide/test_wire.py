@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.status import Life
 from pushjuju.uniter.decide.decision import Decision, Operation
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.remote import (

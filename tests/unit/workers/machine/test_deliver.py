@@ -11,7 +11,7 @@ import pytest
 
 from pushjuju.core.errors import DiskFull, LeaseLost
 from pushjuju.services.entities.application import resources
-from pushjuju.services.requests.application import attach_resource
+from pushjuju.services.requests.application import pending_resources
 from pushjuju.workers.machine import deliver
 from tests.world.controller import TestController
 from tests.world.machine import PlayedMachine
@@ -74,7 +74,9 @@ async def test_a_file_that_is_replaced_on_the_way_is_sent_as_it_is_then(
         async def put_blob(self, sha256: str, path: Path) -> None:
             if (tmp_path / "web.txt").read_text() != "newer":
                 (tmp_path / "web.txt").write_text("newer")
-                attach_resource.attach(town.ctx, town.model, "web", "web", str(tmp_path / "web.txt"))
+                pending_resources.attach_resource(
+                    town.ctx, town.model, "web", "web", str(tmp_path / "web.txt")
+                )
                 town.ctx.controller.blobs.delete(sha256)
             await super().put_blob(sha256, path)
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pushjuju.core.errors import NotValid, ProviderError
-from pushjuju.core.model.life import Life
-from pushjuju.core.status import InstanceStatus
+from pushjuju.core.status import InstanceStatus, Life
 from pushjuju.plugins.api.providers import Instance, Started, StartRequest
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.machine import machines

@@ -24,6 +24,7 @@ from pushjuju.plugins.providers.libcloud.drivers import azure_api
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
     Adapter,
     Guarding,
+    Identity,
     Order,
     Seen,
     Site,
@@ -31,7 +32,6 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import (
 )
 from pushjuju.plugins.providers.libcloud.drivers.azure_api import Arm
 from pushjuju.plugins.providers.libcloud.drivers.azure_disks import AzureDisks
-from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 
 VNET, SUBNET = "juju-internal-network", "juju-internal-subnet"
 _STATUS = {

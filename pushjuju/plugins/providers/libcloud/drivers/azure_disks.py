@@ -8,9 +8,8 @@ from typing import Any
 
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
-from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Seen, Site, Volume
+from pushjuju.plugins.providers.libcloud.drivers.adapter import MODEL_TAG, HasVolumes, Seen, Site, Volume
 from pushjuju.plugins.providers.libcloud.drivers.azure_api import Arm
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 
 STORAGE_TAG = "pushjuju-storage"
 _LUNS = 64

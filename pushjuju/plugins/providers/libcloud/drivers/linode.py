@@ -22,12 +22,13 @@ from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
     Adapter,
     HasVolumes,
+    Identity,
     Order,
     Seen,
     Volume,
     addresses,
+    word,
 )
-from pushjuju.plugins.providers.libcloud.drivers.identity import Identity, word
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
 
 _STATUS = {

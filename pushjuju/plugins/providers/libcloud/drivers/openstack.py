@@ -19,16 +19,17 @@ from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers import openstack_login
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    MODEL_TAG,
     Adapter,
     Guarding,
     HasVolumes,
+    Identity,
     Order,
     Seen,
     Site,
     Volume,
     addresses,
 )
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity
 from pushjuju.plugins.providers.libcloud.drivers.library import library
 from pushjuju.plugins.providers.libcloud.drivers.openstack_network import Neutron, outside, within
 

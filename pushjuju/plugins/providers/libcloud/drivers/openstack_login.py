@@ -28,12 +28,10 @@ class Tokens:
             return self._known.get(key)
 
     def put(self, key: Any, context: Any) -> None:
-        """Store a token."""
         with self._lock:
             self._known[key] = context
 
     def clear(self, key: Any) -> None:
-        """Drop a token."""
         with self._lock:
             self._known.pop(key, None)
 

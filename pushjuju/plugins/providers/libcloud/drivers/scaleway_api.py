@@ -47,7 +47,6 @@ def connect(site: Site, timeout_s: float) -> Any:
 
 
 def zones_of(site: Site) -> tuple[str, ...]:
-    """Return the zones of the region."""
     found = ZONES.get(site.cloud.region)
     if found is None:
         raise NotValid(f"region {site.cloud.region} is not one of {', '.join(ZONES)}")
@@ -55,7 +54,6 @@ def zones_of(site: Site) -> tuple[str, ...]:
 
 
 def project_of(site: Site) -> str:
-    """Return the id of the project."""
     return str(site.credential.attributes["project-id"])
 
 

@@ -21,8 +21,7 @@ from pushjuju.core.errors import NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Order, Seen, addresses
-from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Identity, Order, Seen, addresses
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import Vcenter, connect, messages
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_disks import VmDisks
 

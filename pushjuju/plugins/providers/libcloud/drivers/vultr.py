@@ -18,14 +18,16 @@ from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    MODEL_TAG,
     Adapter,
     HasVolumes,
+    Identity,
     Order,
     Seen,
     Volume,
     addresses,
+    word,
 )
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity, word
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
 
 _STATUS = {"pending": InstanceStatus.PENDING, "active": InstanceStatus.RUNNING}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.cli.commands.program import installed
+from pushjuju.cli.commands.program import doctor
 from tests.world import how_to
 
 pytestmark = pytest.mark.skipif(
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def entries(environ: dict[str, str]) -> dict[str, dict[str, str]]:
-    return {entry["subject"]: entry for entry in installed.look(environ)}
+    return {entry["subject"]: entry for entry in doctor.installed(environ)}
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_the_command_that_is_named_makes_the_shell_complete(
 ) -> None:
     (tmp_path / "bash_completion").touch()
     place = tmp_path / ("bash_completion" if package else "missing")
-    monkeypatch.setattr(installed, "_BASH_COMPLETION", place)
+    monkeypatch.setattr(doctor, "_BASH_COMPLETION", place)
     environ = {**shell.environ, "SHELL": f"/usr/bin/{name}"}
     lacking = entries(environ)["completion"]
     assert (lacking["level"], name in lacking["message"]) == ("warning", True)
@@ -53,7 +53,7 @@ def test_a_line_that_sources_the_script_counts_unless_it_is_a_comment(shell: how
 
 
 def test_the_page_is_told_as_man_finds_it(shell: how_to.Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installed.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: 1000)
     (shell.home / ".local/bin").mkdir(parents=True)
     shell.environ["PATH"] += f":{shell.home}/.local/bin"  # as with pipx; man looks beside it
     lacking = entries(shell.environ)["manual page"]
@@ -65,4 +65,4 @@ def test_the_page_is_told_as_man_finds_it(shell: how_to.Shell, monkeypatch: pyte
 
 def test_where_there_is_no_such_shell_and_no_man_nothing_is_told(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "SHELL": "/bin/dash", "PATH": str(tmp_path)}
-    assert installed.look(environ) == []
+    assert doctor.installed(environ) == []

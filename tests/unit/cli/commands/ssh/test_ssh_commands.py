@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.ssh import debug_session, ssh_config, ssh_session
+from pushjuju.cli.commands.ssh import debug_start, ssh_config, ssh_session
 from pushjuju.cli.work import drive
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.store.datadir import DataDir
@@ -186,7 +186,7 @@ def test_bad_input(lab: Run, argv: tuple[str, ...], status: int, text: str) -> N
 
 
 def test_words_of_a_session_stay_words(tmp_path: Path) -> None:
-    script = debug_session.script(
+    script = debug_start.debug_script(
         "web/0", [], kind="code", at="$(touch x) 'y'", machine="0", base=str(tmp_path)
     )
     head = "\n".join(script.splitlines()[:6])

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.cli.commands.status.watch_rows import View, foot, plain, pressed, rows, visible
+from pushjuju.cli.commands.status.watch_screen import View, foot_text, plain, pressed, rows, visible
 from pushjuju.cli.terminal.keys import split
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -103,8 +103,8 @@ def test_long_lines_of_a_page_go_on_in_the_next_line() -> None:
 
 
 def test_the_lower_line_names_the_keys() -> None:
-    assert "q end" in foot(View())
-    assert "q back" in foot(View(chosen="web", page="log"))
+    assert "q end" in foot_text(View())
+    assert "q back" in foot_text(View(chosen="web", page="log"))
 
 
 def test_sequences_of_the_terminal_are_keys() -> None:

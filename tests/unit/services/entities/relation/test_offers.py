@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl, parse
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import Life, StatusKind
 from pushjuju.services.bundles import export
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.model import firewall, model_config, models

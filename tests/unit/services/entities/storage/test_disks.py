@@ -15,7 +15,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_work
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.storage import pools, storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import status_filter, storage_document
 from pushjuju.uniter.wanted import wanted
@@ -81,11 +81,11 @@ def test_what_is_asked_of_them(runtime: TestController) -> None:
     assert str(answer.error) == 'storage ID "disk-0" not valid'
     with pytest.raises(NotFound):
         explain.explain(runtime.ctx, runtime.model, wanted, ["disk-0"])
-    pools.create(runtime.ctx, runtime.model, "fast", "loop", {"a": "1"})
+    storage_requests.create_pool(runtime.ctx, runtime.model, "fast", "loop", {"a": "1"})
     add(runtime, Directive(pool="fast", size=8, count=1))
     assert shown(runtime)["volumes"]["1/1"]["pool"] == "fast"
     with pytest.raises(Conflict, match="in use"):
-        pools.remove(runtime.ctx, runtime.model, "fast")
+        storage_requests.remove_pool(runtime.ctx, runtime.model, "fast")
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from xml.etree.ElementTree import Element
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, HasVolumes, Seen, Volume
+from pushjuju.plugins.providers.libcloud.drivers.adapter import MODEL_TAG, Adapter, HasVolumes, Seen, Volume
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2_api import ask, every, nodes, tag, tags_as, text
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 
 STORAGE_TAG = "pushjuju-storage"
 _GIB = 1024  # MiB
@@ -171,7 +170,6 @@ def wanted(size: int, attributes: Mapping[str, Any]) -> dict[str, str]:
 
     Args:
         size: The size in MiB, rounded up to whole GiB.
-        attributes: The attributes of the pool.
     """
     said = str(attributes.get("volume-type") or "gp2")
     kind, gib = _ALIASES.get(said, said), -(-size // _GIB)

@@ -16,12 +16,20 @@ from pushjuju.core.firewall import EVERYWHERE, MachineRules
 from pushjuju.core.instance_types import LEAST_ROOT_DISK, InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.libcloud.calls import PLAIN, ErrorWords, is_busy
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding, Order, Seen, Site, addresses
+from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    MACHINE_TAG,
+    MODEL_TAG,
+    Guarding,
+    Identity,
+    Order,
+    Seen,
+    Site,
+    addresses,
+)
 from pushjuju.plugins.providers.libcloud.drivers.amazon import ec2_network, ec2_types
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ebs import Ebs, delete, disks
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2_api import ALIVE, connect, nodes, terminate
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2_network import Permission
-from pushjuju.plugins.providers.libcloud.drivers.identity import MACHINE_TAG, MODEL_TAG, Identity
 from pushjuju.plugins.providers.libcloud.drivers.library import library
 
 T = TypeVar("T")

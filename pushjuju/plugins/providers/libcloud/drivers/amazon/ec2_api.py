@@ -94,7 +94,6 @@ def tags_as(head: str, tags: Mapping[str, str]) -> dict[str, str]:
 
 
 def tag(driver: Any, resource: str, tags: Mapping[str, str]) -> None:
-    """Tag a resource."""
     ask(driver, "CreateTags", {"ResourceId.1": resource, **tags_as("Tag", tags)})
 
 

@@ -2,11 +2,12 @@
 
 The requests go through libcloud's connection, but not through its calls: those look up disks and zone of each
 instance one by one, and wait for minutes.
-Mirrors: juju provider/gce (3.6)
+Mirrors: juju provider/gce, its environ_firewall.go and google/network.go (3.6)
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import uuid
 from collections.abc import Mapping, Sequence
@@ -16,16 +17,23 @@ from urllib.parse import quote
 from pushjuju.core.base import Base
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import NotValid, ProviderError
-from pushjuju.core.firewall import MachineRules
+from pushjuju.core.firewall import IngressRule, MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.values import regex
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, Order, Seen, addresses
-from pushjuju.plugins.providers.libcloud.drivers.google import gce_login, gce_network
+from pushjuju.plugins.providers.libcloud.drivers.adapter import (
+    MODEL_TAG,
+    Adapter,
+    Guarding,
+    Identity,
+    Order,
+    Seen,
+    addresses,
+)
+from pushjuju.plugins.providers.libcloud.drivers.google import gce_login
 from pushjuju.plugins.providers.libcloud.drivers.google.gce_api import Api, labels_of, last
 from pushjuju.plugins.providers.libcloud.drivers.google.gce_disks import GceDisks
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity
 from pushjuju.plugins.providers.libcloud.drivers.library import library
 
 Json = dict[str, Any]
@@ -158,7 +166,7 @@ class Gce(GceDisks, Adapter, Guarding):
             "networkInterfaces": [{**network, "accessConfigs": access}],
             "metadata": {"items": items},
             "labels": labels_of(order.tags),
-            "tags": {"items": [gce_network.model_tag(model), gce_network.machine_tag(model, machine)]},
+            "tags": {"items": [model_tag(model), machine_tag(model, machine)]},
         }
 
     def _network(self, driver: Any) -> Json:
@@ -230,7 +238,7 @@ class Gce(GceDisks, Adapter, Guarding):
     def end(self, driver: Any, seen: Seen) -> None:
         """Delete an instance and its own firewalls."""
         driver.connection.request(f"/zones/{seen.zone}/instances/{seen.id}", method="DELETE")
-        own = gce_network.machine_tag(self.site.model.uuid, seen.identity.machine)
+        own = machine_tag(self.site.model.uuid, seen.identity.machine)
         for item in self._firewalls(driver):
             if str(item["name"]).startswith(f"{own}-"):
                 self._api(driver).delete(f"/global/firewalls/{item['name']}")
@@ -243,14 +251,14 @@ class Gce(GceDisks, Adapter, Guarding):
     # --- firewalls ----------------------------------------------------------------------------------------
 
     def _firewalls(self, driver: Any) -> list[Json]:
-        prefix = gce_network.model_tag(self.site.model.uuid)
+        prefix = model_tag(self.site.model.uuid)
         found = self._api(driver).all("/global/firewalls", filter=f"name eq {prefix}.*")
         return [item for item in found if str(item["name"]).startswith(prefix)]
 
     def _ensure_firewalls(self, driver: Any, network: str) -> None:
         with self.lock:
             if not self._shared:
-                self._set_firewalls(driver, gce_network.shared(self.site.model.uuid, network), {})
+                self._set_firewalls(driver, shared(self.site.model.uuid, network), {})
                 self._shared = True
 
     def _set_firewalls(self, driver: Any, wanted: Sequence[Json], now: Mapping[str, Json]) -> None:
@@ -258,14 +266,14 @@ class Gce(GceDisks, Adapter, Guarding):
             known = now.get(body["name"])
             if known is None:
                 self._api(driver).insert("/global/firewalls", body)
-            elif not gce_network.is_same(known, body):
+            elif not is_same(known, body):
                 self._api(driver).run("PATCH", f"/global/firewalls/{body['name']}", body)
 
     def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
         """Set the firewalls for a machine's tag to exactly these."""
-        own = gce_network.machine_tag(self.site.model.uuid, machine)
+        own = machine_tag(self.site.model.uuid, machine)
         network = str(self._network(driver)["network"])
-        wanted = gce_network.wanted(self.site.model.uuid, machine, network, rules)
+        wanted = wanted_rules(self.site.model.uuid, machine, network, rules)
         listed = {str(item["name"]): item for item in self._firewalls(driver)}
         now = {name: item for name, item in listed.items() if name.startswith(f"{own}-")}
         self._set_firewalls(driver, wanted, now)
@@ -309,3 +317,75 @@ def _elsewhere(driver: Any, path: str) -> str:
     """Return the URL of a resource in another project; libcloud would only keep its path."""
     above = str(driver.connection.request_path).rpartition("/")[0]
     return f"https://google{above}/{path}"
+
+
+def model_tag(model: str) -> str:
+    """Return the network tag of a model's machines."""
+    return f"juju-{model}"
+
+
+def machine_tag(model: str, machine: str) -> str:
+    """Return the network tag of one machine."""
+    return f"juju-{model}-{machine.replace('/', '-')}"
+
+
+def shared(model: str, network: str) -> list[Json]:
+    """Return the firewalls of a model: its machines reach each other, and SSH is open to all addresses."""
+    tag = model_tag(model)
+    common = {"network": network, "direction": "INGRESS", "targetTags": [tag]}
+    mates = [{"IPProtocol": protocol} for protocol in ("tcp", "udp", "icmp")]
+    return [
+        {"name": tag, "sourceTags": [tag], "allowed": mates, **common},
+        {
+            "name": f"{tag}-ssh",
+            "sourceRanges": ["0.0.0.0/0"],
+            "allowed": [{"IPProtocol": "tcp", "ports": ["22"]}],
+            **common,
+        },
+    ]
+
+
+def wanted_rules(model: str, machine: str, network: str, rules: MachineRules) -> list[Json]:
+    """Return the firewalls of a machine, one for each set of sources; IPv6 sources are left out."""
+    tag = machine_tag(model, machine)
+    groups: dict[tuple[str, ...], list[IngressRule]] = {}
+    for item in rules.ingress:
+        sources = tuple(sorted(cidr for cidr in item.sources if ":" not in cidr))
+        if sources:
+            groups.setdefault(sources, []).append(item)
+    return [
+        {
+            "name": f"{tag}-{hashlib.sha256(' '.join(sources).encode()).hexdigest()[:8]}",
+            "network": network,
+            "direction": "INGRESS",
+            "targetTags": [tag],
+            "sourceRanges": list(sources),
+            "allowed": _allowed(items),
+        }
+        for sources, items in sorted(groups.items())
+    ]
+
+
+def _allowed(items: Sequence[IngressRule]) -> list[Json]:
+    ports: dict[str, list[str]] = {}
+    for item in sorted(items):
+        known = ports.setdefault(item.range.protocol, [])
+        if item.range.protocol != "icmp":
+            first, last = item.range.from_port, item.range.to_port
+            known.append(str(first) if first == last else f"{first}-{last}")
+    return [
+        {"IPProtocol": protocol, **({"ports": listed} if listed else {})}
+        for protocol, listed in sorted(ports.items())
+    ]
+
+
+def is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return True when two firewalls allow the same traffic."""
+
+    def what(item: Mapping[str, Any]) -> Any:
+        allowed = [
+            (rule["IPProtocol"], sorted(rule.get("ports") or ())) for rule in item.get("allowed") or ()
+        ]
+        return sorted(allowed), sorted(item.get("sourceRanges") or ()), sorted(item.get("sourceTags") or ())
+
+    return bool(what(one) == what(other))

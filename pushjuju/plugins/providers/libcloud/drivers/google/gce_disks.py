@@ -7,9 +7,8 @@ from typing import Any
 
 from pushjuju.core.values import regex
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, HasVolumes, Seen, Volume
+from pushjuju.plugins.providers.libcloud.drivers.adapter import MODEL_TAG, Adapter, HasVolumes, Seen, Volume
 from pushjuju.plugins.providers.libcloud.drivers.google.gce_api import Api, Json, labels_of, last
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 
 VOLUME_LABEL = "pushjuju-volume"
 _LEAST_DISK = 10  # GiB
