@@ -12,8 +12,13 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-_NAMES = ("life", "offerurl", "placement", "ports", "secrets", "series", "tasks", "zones")
-_MOVED = {f"pushjuju.core.{name}": f"pushjuju.core.model.{name}" for name in _NAMES}
+_NAMES = ("offerurl", "placement", "ports", "secrets", "series", "tasks", "zones")
+_MOVED = {
+    **{f"pushjuju.core.{name}": f"pushjuju.core.model.{name}" for name in _NAMES},
+    "pushjuju.core.life": "pushjuju.core.status",
+    "pushjuju.core.model.life": "pushjuju.core.status",
+    "pushjuju.core.channel": "pushjuju.core.base",
+}
 _MOVED_NAMES = {("pushjuju.core.errors", "HubError"): "pushjuju.core.charmstore"}
 
 

@@ -74,13 +74,20 @@ def test_who_uses_the_plugin_sees_no_warning(site: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["life", "offerurl", "placement", "ports", "secrets", "series", "tasks", "zones"]
-)
-def test_a_module_of_core_has_its_old_address(name: str) -> None:
+    ("name", "now"),
+    [
+        *((name, f"model.{name}")
+          for name in ("offerurl", "placement", "ports", "secrets", "series", "tasks", "zones")),
+        ("life", "status"),
+        ("model.life", "status"),
+        ("channel", "base"),
+    ],
+)  # fmt: skip
+def test_a_module_of_core_has_its_old_address(name: str, now: str) -> None:
     old = f"pushjuju.core.{name}"
-    with pytest.warns(DeprecationWarning, match=f"import pushjuju.core.model.{name} in place of {old}"):
+    with pytest.warns(DeprecationWarning, match=f"import pushjuju.core.{now} in place of {old}"):
         module = importlib.import_module(old)
-    assert module is importlib.import_module(f"pushjuju.core.model.{name}")
+    assert module is importlib.import_module(f"pushjuju.core.{now}")
     del sys.modules[old]
 
 
