@@ -196,12 +196,15 @@ def attach_resource(ctx: Context, model: str, application: str, name: str, path:
         found = applications.get(tx, application)
         declared = charms.get(tx, found.charm_url).meta.resources
     try:
+        meta = declared.get(name)
+        if meta is not None and meta.type != resources.FILE:
+            resources.check_file(meta, path)  # as in Juju: the type counts before the file is opened
         with _source(path) as stream:
-            if name not in declared:
+            if meta is None:
                 raise NotFound(f"resource {quote(f'{application}/{name}')} not found")
-            resources.check_file(declared[name], path)
+            resources.check_file(meta, path)
             with ctx.controller.blobs.staged(stream) as copy:
-                _attach(ctx, model, application, Upload(meta=declared[name], copy=copy))
+                _attach(ctx, model, application, Upload(meta=meta, copy=copy))
     except PushjujuError as error:
         text = f"failed to upload resource {quote(name)}: {error.message}"
         raise type(error)(text, detail=error.detail, hint=error.hint) from None

@@ -115,6 +115,7 @@ def test_attach_lets_units_run_upgrade_charm(runtime: TestController, tmp_path: 
         ("web", "data", "no.tgz", FAILED + '"data": open {}/no.tgz: no such file or directory'),
         ("web", "data", "my.zip", FAILED + f'"data": {EXTENSION}".tgz"'),
         ("web", "image", "my.tgz", FAILED + f'"image": {IMAGE}'),
+        ("web", "image", "no.tgz", FAILED + f'"image": {IMAGE}'),
     ],
 )  # fmt: skip
 def test_what_attach_refuses(
