@@ -7,11 +7,13 @@ import re
 import sys
 from functools import partial
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from pushjuju.core import children
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as access
@@ -371,7 +373,10 @@ async def test_what_is_no_word_of_its_kind_is_refused(
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a program that has started")
 @pytest.mark.parametrize(
     ("limit", "value", "told"),
-    [("_START_MIB", -472, "more than 512 MiB of memory"), ("_LONGEST_S", 0.1, "took more than 0 seconds")],
+    [
+        ("_START_MIB", -472, "more than 512 MiB of memory"),
+        ("_LONGEST_S", 0.1, "took more than 0 seconds"),
+    ],
 )
 async def test_a_plan_says_when_it_needs_too_much(
     served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch,
@@ -381,6 +386,22 @@ async def test_a_plan_says_when_it_needs_too_much(
     async with browsing(served, "admin") as browser:
         status, text = await ask(browser, "expose")
     assert (status, told in text, "terminal" in text) == (400, True, True)
+
+
+async def test_a_plan_that_is_killed_leaves_no_copy_of_the_store(
+    served: ApiWorld, shop: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies: list[Path] = []
+
+    def killed(*_: object, environ: dict[str, str], **__: object) -> None:
+        copies.append(Path(environ["TMPDIR"], "state.db"))
+        copies[0].write_text("secret")
+        raise children.TimedOut("plan", 0.1)
+
+    monkeypatch.setattr(children, "run_within", killed)
+    async with browsing(served, "admin") as browser:
+        assert (await ask(browser, "expose"))[0] == 400
+    assert not copies[0].parent.exists()
 
 
 def test_a_plan_tells_nothing_of_models_that_the_user_may_not_see() -> None:

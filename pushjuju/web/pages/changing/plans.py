@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -63,7 +64,10 @@ def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Col
 def _run(argv: Sequence[str], environ: Mapping[str, str], stdin: str) -> children.Ended:
     memory = (_START_MIB + _MOST_MIB) << 20
     try:
-        ended = children.run_within(memory, argv, environ=environ, stdin=stdin, timeout=_LONGEST_S)
+        # A plan that is killed cannot delete its copy of the store.
+        with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+            environ = {**environ, "TMPDIR": folder}
+            ended = children.run_within(memory, argv, environ=environ, stdin=stdin, timeout=_LONGEST_S)
     except children.TimedOut:
         raise NotValid(
             f"the plan took more than {_LONGEST_S:.0f} seconds: make the change in a terminal"

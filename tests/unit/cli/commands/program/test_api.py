@@ -40,8 +40,11 @@ def started(folder: Path, *words: str, **variables: str) -> Iterator[subprocess.
     try:
         yield process
     finally:
-        process.kill()
-        process.communicate()
+        process.terminate()  # it deletes its temporary files
+        try:
+            process.communicate(timeout=30)
+        finally:
+            process.kill()
 
 
 def listening(process: subprocess.Popen[str]) -> int:
