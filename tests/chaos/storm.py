@@ -258,7 +258,9 @@ class Rig(SteppedMachine):
             job.end()
             cut = {"outcome": outcome, "exit": None, "recovered": True, "writes": {}, "events": []}
             self.results[name] = {"t": "result", "id": name, "message": "", **cut}
-            if job.frame["kind"] in ("hook", "action", "commands") and self.started[name]:
+            # A hook fails also when it had not begun, and `resolved --no-retry` may skip it.
+            kind = job.frame["kind"]
+            if kind == "hook" or (kind in ("action", "commands") and self.started[name]):
                 self.town.witness.sent(job.frame, self.results[name])
         self.jobs, self.followers = {}, {}
 
