@@ -71,16 +71,21 @@ class ControllerDir:
         Raises:
             StoreError: The hosts share a directory, which is missing here.
         """
-        if (shared := self.shared_blobs) is not None:
-            if not shared.is_dir():
-                text = f"the directory {shared} with charms and resources is missing"
-                raise StoreError(text, hint=f"mount it, or begin without its files: mkdir -m 700 {shared}")
+        if (shared := self.require_shared_blobs()) is not None:
             return Blobs(shared)
         place = self.store_place
         if isinstance(place, str):
             size = str(self.config().get("blob-cache-size", CACHE_SIZE))
             return databases.blobs(place, self.root / "blobs", size)
         return Blobs(self.root / "blobs")
+
+    def require_shared_blobs(self) -> Path | None:
+        """Return `shared_blobs`, or raise StoreError when the directory is missing here."""
+        shared = self.shared_blobs
+        if shared is not None and not shared.is_dir():
+            text = f"the directory {shared} with charms and resources is missing"
+            raise StoreError(text, hint=f"mount it, or go on without its files: mkdir -p -m 700 {shared}")
+        return shared
 
     @property
     def shared_blobs(self) -> Path | None:

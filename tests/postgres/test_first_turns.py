@@ -36,15 +36,7 @@ async def rest(world: TestController) -> PlayedRuntime:
     work = PlayedRuntime(world)
     await drive(world, work)
     work.opened.clear()  # no session is open any more
-    with world.ctx.write(world.model) as tx:
-        tx.change(
-            Unit,
-            "unit_get",
-            "unit_set_turn",
-            {"name": "web/0"},
-            update_status_version=0,
-            update_status_due=None,
-        )
+    world.change_unit("web/0", update_status_version=0, update_status_due=None)
     return work
 
 

@@ -70,9 +70,32 @@ def test_a_host_that_has_not_mounted_the_directory_is_told(
 
 
 def test_a_bootstrap_without_the_directory_makes_no_controller(datadir: DataDir, share: Path) -> None:
-    with pytest.raises(StoreError, match="cannot write"):
+    with pytest.raises(StoreError, match="missing is missing") as refused:
         made(datadir, share / "missing")
+    assert refused.value.hint == f"mount it, or: mkdir -p {share / 'missing'}"
     assert datadir.controllers() == []
+
+
+def test_a_bootstrap_that_fails_leaves_nothing_in_the_directory(
+    datadir: DataDir, share: Path, postgres_url: str
+) -> None:
+    database = new_controllers.Database(url=postgres_url, insecure=True)
+    config = {"blobs": f"file://{share}"}
+    new_controllers.bootstrap(datadir, "local", "first", now=NOW, database=database)
+    with pytest.raises(StoreError, match="has the store of a controller already"):
+        new_controllers.bootstrap(datadir, "local", "home", now=NOW, config=config, database=database)
+    assert not list(share.iterdir())
+
+
+def test_a_controller_is_not_removed_while_its_directory_is_missing(
+    datadir: DataDir, home: ControllerDir, share: Path
+) -> None:
+    share.rename(share.with_name("away"))
+    with pytest.raises(StoreError, match="with charms and resources is missing"):
+        controllers.remove(datadir, home.name)
+    share.with_name("away").rename(share)
+    controllers.remove(datadir, home.name)
+    assert (datadir.controllers(), list(share.iterdir())) == ([], [])
 
 
 def test_only_a_directory_is_a_place_for_archives() -> None:

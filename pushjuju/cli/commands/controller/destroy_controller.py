@@ -86,6 +86,7 @@ def destroy_controller(
     forced = force_of("--model-timeout", force=force, no_wait=no_wait, timeout=model_timeout)
     said = storage_fate(destroy=destroy_storage, release=release_storage)
     ctx = session.open_controller(cli, args[0])
+    ctx.controller.require_shared_blobs()  # before anything is removed
     hosted = models.list_models(ctx)
     if not force:
         _require_unblocked(ctx)

@@ -57,6 +57,7 @@ def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout
     except StoreError as error:
         controllers.require_lost(session.data_dir(cli).controller(name), error)
         return _kill_blind(cli, name, error, no_prompt=no_prompt)
+    ctx.controller.require_shared_blobs()  # before anything is removed
     if not no_prompt and not cli.rehearsal:
         confirm_controller(cli, ctx, hosted)
     cli.console.info(f'Destroying controller "{name}"')

@@ -64,8 +64,13 @@ def require_lost(controller: ControllerDir, error: StoreError) -> None:
 
 
 def remove(datadir: DataDir, name: str) -> None:
-    """Delete a controller with its store, keys and archives; its machines are left alone."""
-    place, shared = datadir.controller(name).store_place, datadir.controller(name).shared_blobs
+    """Delete a controller with its store, keys and archives; its machines are left alone.
+
+    Raises:
+        StoreError: The archives are in a directory of several hosts that is missing here; nothing is deleted.
+    """
+    found = datadir.controller(name)
+    place, shared = found.store_place, found.require_shared_blobs()
     datadir.remove_controller(name)
     if shared is not None:
         remove_tree(shared)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -79,16 +79,15 @@ def bootstrap(
     uuid = new_uuid()
 
     def prepare(made: ControllerDir) -> None:
-        if shared := (config or {}).get("blobs"):
-            _make_shared(shared, uuid)
-        _prepare(
-            made,
-            made.store_path if database is None else database.url,
-            places,
-            found,
-            models.controller_model(found, region, chosen_credential, now),
-            caller or Caller(door="command", command="bootstrap"),
-        )
+        with _shared_blobs((config or {}).get("blobs"), uuid):
+            _prepare(
+                made,
+                made.store_path if database is None else database.url,
+                places,
+                found,
+                models.controller_model(found, region, chosen_credential, now),
+                caller or Caller(door="command", command="bootstrap"),
+            )
 
     return datadir.create_controller(
         chosen,
@@ -118,11 +117,22 @@ def _taken(made: ControllerDir, place: Path | str) -> StoreError:
     )
 
 
-def _make_shared(place: object, uuid: str) -> None:
-    """Make the directory of charms and resources of a controller in a directory that all hosts mount."""
-    folder = Path(str(place).removeprefix("file://"), uuid)
-    with explained(folder):
-        folder.mkdir(mode=0o700)
+@contextmanager
+def _shared_blobs(place: object, uuid: str) -> Iterator[None]:
+    """Make the directory of a controller in the one that all hosts mount; undo it when the block fails."""
+    if not place:
+        yield
+        return
+    mounted = Path(str(place).removeprefix("file://"))
+    if not mounted.is_dir():
+        raise StoreError(f"the directory {mounted} is missing", hint=f"mount it, or: mkdir -p {mounted}")
+    with explained(mounted):
+        (mounted / uuid).mkdir(mode=0o700)
+    try:
+        yield
+    except BaseException:
+        (mounted / uuid).rmdir()
+        raise
 
 
 def _prepare(

@@ -95,15 +95,7 @@ async def test_what_a_turn_without_contact_writes_is_durable_at_the_end_of_the_w
     runtime.deploy()
     await drive(runtime, work)
     work.opened.clear()  # no session is open any more
-    with runtime.ctx.write(runtime.model) as tx:
-        tx.change(
-            Unit,
-            "unit_get",
-            "unit_set_turn",
-            {"name": "web/0"},
-            update_status_version=0,
-            update_status_due=None,
-        )
+    runtime.change_unit("web/0", update_status_version=0, update_status_due=None)
     await worker(work)
     with closing(Store.open(runtime.ctx.store.place)) as other, other.read() as tx:
         unit = tx.get(Unit, "unit_get", "no unit", model=runtime.model, name="web/0")
