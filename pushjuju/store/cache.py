@@ -23,6 +23,7 @@ MOST_CONCLUDED = 32768  # values of `conclude`, each of about a kilobyte, which 
 MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
 MOST_NOTED = 65536  # rows whose last write is remembered
+Question = tuple[str, Mapping[str, Any]]  # statement, parameters
 Entry = tuple[int, Effects, Place | None, Any]  # moment, statement, the rows that it reads, answer
 # The tables that several answers depend on, each with columns, and the rows in which these columns count.
 Footing = tuple[tuple[str, tuple[tuple[tuple[tuple[str, str], ...], Place | None], ...]], ...]
@@ -37,6 +38,7 @@ class Recent:
 
     def __init__(self, most: int) -> None:
         self._half = most // 2
+        self._turns = 0  # how often the young generation was full
         self._young: dict[Hashable, Any] = {}
         self._old: dict[Hashable, Any] = {}
 
@@ -53,13 +55,17 @@ class Recent:
         """Return the value of a key, or None; this is no use of the entry."""
         return self._young.get(key, self._old.get(key))
 
+    def count(self) -> int:
+        """Return how many entries there have been so far."""
+        return self._turns * self._half + len(self._young)
+
     def some(self, number: int) -> Hashable:
         """Return one of the keys that were used lately, another one for another number; None without keys."""
         return next(islice(self._young, number % (len(self._young) or 1), None), None)
 
     def put(self, key: Hashable, value: Any) -> None:
         if len(self._young) >= self._half:
-            self._old, self._young = self._young, {}
+            self._old, self._young, self._turns = self._young, {}, self._turns + 1
         self._young[key] = value
 
     def clear(self) -> None:
@@ -104,7 +110,9 @@ class Memo:
             applied (heard), and how often everything was dropped (others, rollback, wrong).
     """
 
-    ahead: Callable[[str, Mapping[str, Any]], None] | None = None  # sends a question; None: no wait costs
+    ahead: Callable[[Hashable, Iterable[Question]], None] | None = (
+        None  # sends questions; None: no wait costs
+    )
     check: Callable[[], None] | None = None  # compares a cached answer; None: no journal could miss a write
 
     def __init__(self, engine: Engine) -> None:
@@ -128,6 +136,10 @@ class Memo:
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
         self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback", "wrong"), 0)
+
+    def is_ahead(self, _group: Hashable) -> bool:
+        """Return True when the questions of a group were sent, and no answer has changed since."""
+        return False
 
     def begin(self, others: int) -> None:
         """Drop the answers that other processes have changed, as the first step of a transaction.

@@ -173,15 +173,30 @@ class Tx:
         """Return all rows as records."""
         return list(self._ask(_all_records, query, params, record))
 
-    def ahead(self, questions: Callable[[], Questions]) -> None:
-        """Send questions that come soon, so that one wait serves all of them; do nothing in a file."""
+    @property
+    def asks_ahead(self) -> bool:
+        """Return True when `ahead` sends questions: in a file, no wait costs."""
+        return self._memo is not None and self._memo.ahead is not None
+
+    def ahead(self, questions: Callable[[K], Questions], of: K, *, changes: bool = False) -> None:
+        """Send the questions about something that come soon, so that one wait serves all of them.
+
+        Args:
+            changes: True when an answer mostly changes before the questions are sent again.
+        """
         if self._memo is None or self._memo.ahead is None:
             return
-        for query, params in questions():
-            asked = {**self._own, **params} if query in self._with_model else params
-            if self._scope is not None:
-                self._check(query, asked)
-            self._memo.ahead(self._queries[query], asked)
+        group = None if changes else (questions, of, *self._own.values())
+        if group is None or not self._memo.is_ahead(group):
+            asked = [(self._queries[query], self._checked(query, params)) for query, params in questions(of)]
+            self._memo.ahead(group, asked)
+
+    def _checked(self, query: StatementName, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the parameters of a statement with the model, if the statement may be run."""
+        asked = {**self._own, **params} if query in self._with_model else params
+        if self._scope is not None:
+            self._check(query, asked)
+        return asked
 
     def know(self, query: StatementName, answer: Any, /, **params: Any) -> None:
         """Set the cached answer of `find` to the record that was just written."""

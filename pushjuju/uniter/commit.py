@@ -6,12 +6,10 @@ commit, so a second delivery of the result changes nothing.
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
-from functools import partial
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
@@ -23,6 +21,7 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, Life, StatusKind
 from pushjuju.core.values import changed, dataclass
 from pushjuju.portable import loglevels
+from pushjuju.portable.jsontext import compact
 from pushjuju.runner.remote.base.results import CHARM_GONE, KNOWN, is_quiet, named, plain_result
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
@@ -348,14 +347,14 @@ def _close(
         changes["status"] = said
     if changes:
         kept["changes"] = changes
-    text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
+    text = compact({**kept, **error, "message": done.message})
     now = ctx.clock.now()
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=now)
     tally.count_hook(tx, found, outcome, kept, now)
 
 
 def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> Committed:
-    tx.ahead(partial(statuses.questions, found.unit))
+    tx.ahead(statuses.questions, found.unit, changes=True)
     view = read_view(tx, found.unit)
     if view is None or view.unit.life == Life.DEAD:
         return Committed(ok=True, message="the unit is gone")

@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Container, Iterable
 from dataclasses import field
 from datetime import datetime, timedelta
-from functools import partial
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.series import SeriesStatus
@@ -28,7 +27,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.processes import CAUSE
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.rows.records import Unit
-from pushjuju.store.tx import ModelTx, Questions, Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.action_runs import settled_in_model
 from pushjuju.uniter.ahead import Decided, plan
 from pushjuju.uniter.apply.perform import perform
@@ -40,7 +39,7 @@ from pushjuju.uniter.decide.timing import next_update_status
 from pushjuju.uniter.decide.wire import record_text
 from pushjuju.uniter.dispatch import Dispatch, announce, document_of, prepared_operation
 from pushjuju.uniter.input.hookcontext import hook_questions
-from pushjuju.uniter.input.snapshot import View, questions, read_view, store_local
+from pushjuju.uniter.input.snapshot import View, ask_ahead, read_view, store_local
 from pushjuju.uniter.requests import Refusal, Request, Waiting
 from pushjuju.uniter.state.effects import apply_effects, begin_effects, commit_effects, restarted
 from pushjuju.uniter.state.operation import committed, prepare, skip_reason
@@ -114,11 +113,11 @@ def take_turn(
         return rest
     with ctx.write(model) as tx:
         tx.watch()
-        tx.ahead(partial(questions, name))
+        ask_ahead(tx, name)
         if decided is None:
             _tick(ctx, tx, name)
         else:
-            tx.ahead(partial(hook_questions, name))
+            tx.ahead(hook_questions, name)
         for _ in range(MAX_STEPS):
             view = read_view(tx, name, waiting.ids)
             if view is None:
@@ -126,7 +125,7 @@ def take_turn(
             turn = _step(ctx, tx, view, waiting, decided, loud, routine=routine)
             if turn is not None:
                 return changed(turn, refused=waiting.refused) if waiting.refused else turn
-            tx.ahead(partial(questions, name))
+            ask_ahead(tx, name)
         text = f"unit {name} does not come to a decision after {MAX_STEPS} steps"
         raise PushjujuError(text, subject=Subject("unit", name))
 
@@ -150,7 +149,7 @@ def decide_next(ctx: Context, tx: ModelTx, name: str, foreseen: Decided | None =
     do takes its whole turn.
     """
     tx.watch()
-    tx.ahead(partial(questions, name))
+    ask_ahead(tx, name)
     _tick(ctx, tx, name)
     view = read_view(tx, name)
     if view is None:
@@ -166,12 +165,12 @@ def decide_next(ctx: Context, tx: ModelTx, name: str, foreseen: Decided | None =
     return _settle(ctx, tx, view, decision, alone=True)
 
 
-def questions_of_routine(units: Iterable[Unit], now: datetime) -> Questions:
-    """Yield what the turns ask the store in which update-status becomes due, for `Tx.ahead`."""
+def ask_ahead_for_routine(tx: ModelTx, units: Iterable[Unit], now: datetime) -> None:
+    """Send what the turns ask the store in which update-status becomes due."""
     for unit in units:
         if unit.update_status_due is not None and unit.update_status_due <= now:
-            yield from questions(unit.name)
-            yield from hook_questions(unit.name)
+            ask_ahead(tx, unit.name)
+            tx.ahead(hook_questions, unit.name)
 
 
 def _tick(ctx: Context, tx: ModelTx, name: str) -> None:
@@ -356,7 +355,7 @@ def _take_up(
         perform(ctx, tx, view, effects)
         store_local(tx, view.unit, apply_effects(committed(local, operation), effects), decision=decided)
         return None
-    tx.ahead(partial(hook_questions, view.unit.name))
+    tx.ahead(hook_questions, view.unit.name)
     store_local(tx, view.unit, prepare(local, operation, view.remote), decision=decided)
     perform(ctx, tx, view, begin_effects(operation))
     announce(tx, view, local, operation, ctx.clock.now())

@@ -9,10 +9,11 @@ A cached answer would be wrong after a write that no note tells of. So one answe
 from __future__ import annotations
 
 import traceback
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.store.cache import MOST_KEPT, Memo, Recent
+from pushjuju.store.cache import MOST_KEPT, Memo, Question, Recent, Trail
+from pushjuju.store.effects import Effects, Place
 from pushjuju.store.postgres.values import Row
 
 if TYPE_CHECKING:
@@ -32,17 +33,21 @@ class AheadMemo(Memo):
         self._connection = self  # what no cached answer serves comes to `execute`
         self._known = Recent(MOST_KEPT)  # question -> moment at which it was answered
         self._sent: dict[Hashable, tuple[int, Answer]] = {}  # questions without a reader so far
+        self._groups = Recent(MOST_KEPT // 8)  # questions that are sent together
         self._next_check = CHECKED
 
     def begin(self, others: int) -> None:
         if len(self._sent) > _MOST_SENT:
-            self._sent.clear()
+            self._forget_sent()
         super().begin(others)
 
     def clear(self, why: str = "rollback") -> None:
         super().clear(why)
-        self._known.clear()
-        self._sent.clear()
+        self._forget_sent()
+
+    def _forget_sent(self) -> None:
+        for kept in (self._known, self._groups, self._sent):
+            kept.clear()
 
     def check(self) -> None:
         """Compare a cached answer with the store once in a while, in a transaction that only reads."""
@@ -59,12 +64,32 @@ class AheadMemo(Memo):
             text = f"the cache of rows differed from the store and was dropped; statement: {statement}"
             traceback.print_exception(AssertionError(text))
 
-    def ahead(self, statement: str, params: Mapping[str, Any]) -> None:
-        """Send a question whose answer is not cached; `execute` returns the answer to the reader."""
+    def is_ahead(self, group: Hashable) -> bool:
+        found = self._groups.peek(group)
+        return found is not None and self._answers.count() < found[2] and self._stands(*found[:2])
+
+    def ahead(self, group: Hashable, questions: Iterable[Question]) -> None:
+        """Send the questions whose answers are not cached; `execute` returns the answers to the readers.
+
+        Args:
+            group: The key for `is_ahead`, or None.
+        """
+        trail = Trail()
+        for statement, params in questions:
+            effects = self.effects(statement)
+            place = effects.place(params)
+            trail.asked[effects, place] = None
+            self._send(effects, place, params)
+        if group is not None:
+            until = self._answers.count() + MOST_KEPT // 4  # later, the answers may have been dropped
+            self._groups.put(group, (self._now, trail.footings(), until))
+
+    def _send(self, effects: Effects, place: Place | None, params: Mapping[str, Any]) -> None:
+        statement = effects.statement
         key = statement, frozenset(params.items())
         # No use of the entry: else it would outlive the answer, which a derived value may replace.
-        if not self._stays(statement, params, self._known.peek(key)):
-            self._settle(effects := self.effects(statement), effects.place(params))
+        if not self._stays(effects, place, self._known.peek(key)):
+            self._settle(effects, place)
             self._known.put(key, self._now)  # also when nobody asks: it is not sent again before it changes
             self._sent[key] = self._now, self._server.execute(statement, params)
 
@@ -73,8 +98,10 @@ class AheadMemo(Memo):
         key = statement, frozenset(params.items())
         moment, rows = self._sent.pop(key, (None, None))
         self._known.put(key, self._now)
-        if rows is not None and self._stays(statement, params, moment) and not rows.is_undone():
-            return rows
+        if rows is not None and not rows.is_undone():
+            effects = self.effects(statement)
+            if self._stays(effects, effects.place(params), moment):
+                return rows
         found: Rows = self._server.execute(statement, params)
         return found
 
@@ -82,12 +109,9 @@ class AheadMemo(Memo):
         super().know(key, statement, params, answer)
         self._known.put((statement, frozenset(params.items())), self._now)
 
-    def _stays(self, statement: str, params: Mapping[str, Any], moment: int | None) -> bool:
+    def _stays(self, effects: Effects, place: Place | None, moment: int | None) -> bool:
         """Return True when no row that a question reads was written since a moment."""
-        if moment is None:
-            return False
-        effects = self.effects(statement)
-        return self._holds(moment, effects.cells, effects.place(params))
+        return moment is not None and self._holds(moment, effects.cells, place)
 
 
 def _plain(answer: Any) -> Any:

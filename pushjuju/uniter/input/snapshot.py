@@ -92,17 +92,27 @@ def read_view(tx: ModelTx, name: str, commands: tuple[str, ...] = ()) -> View | 
     return _complete(tx, view, unit, local_state(tx, unit, view.application), commands)
 
 
-def questions(name: str) -> Questions:
-    """Yield what the view of a unit asks the store, for `Tx.ahead`."""
-    application = name.partition("/")[0]
+def ask_ahead(tx: ModelTx, name: str) -> None:
+    """Send what `read_view` and the statuses of a unit ask the store."""
+    tx.ahead(own_questions, name, changes=True)
+    tx.ahead(questions_around, name)
+
+
+def own_questions(name: str) -> Questions:
+    """Yield what a unit asks the store about itself, for `Tx.ahead`."""
     yield "unit_get", {"name": name}
+    yield from statuses.questions(name)
+
+
+def questions_around(name: str) -> Questions:
+    """Yield what a unit asks the store about its surroundings, for `Tx.ahead`."""
+    application = name.partition("/")[0]
     yield "application_get", {"name": application}
     yield "bag_of_neighbours", {"unit": name, "application": application}
     for query in _OF_APPLICATION:
         yield query, {"application": application}
     yield "unit_lives_of_principal", {"principal": name}
     yield "task_pending", {"kind": Receiver.UNIT, "receiver": name}
-    yield from statuses.questions(name)
 
 
 def with_local(tx: ModelTx, view: View, local: LocalState) -> View:

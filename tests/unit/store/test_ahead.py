@@ -36,8 +36,8 @@ def put(tx: Tx, key: str, value: str) -> None:
     tx.run("model_config_set", model=MODEL.uuid, key=key, value=value)
 
 
-def questions() -> Iterator[tuple[Any, Any]]:
-    for key in KEYS:
+def questions(keys: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    for key in keys:
         yield "model_config_get", {"model": MODEL.uuid, "key": key}
 
 
@@ -61,7 +61,7 @@ def statements(store: Store) -> int:
 def test_one_wait_serves_all_questions_that_were_sent_ahead(store: Store) -> None:
     with store.write() as tx:
         before, sent = waits(store), statements(store)
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
         assert waits(store) == before
         assert [value(tx, key) for key in KEYS] == ["old"] * 3
         assert (waits(store) - before, statements(store) - sent) == (1, 3)
@@ -71,33 +71,33 @@ def test_a_known_answer_is_not_asked_ahead_and_a_changed_row_is(store: Store) ->
     with store.write() as tx:
         assert [value(tx, key) for key in KEYS] == ["old"] * 3
         before = statements(store)
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
         assert statements(store) == before
         put(tx, "second", "new")
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
         assert [value(tx, key) for key in KEYS] == ["old", "new", "old"]
 
 
 def test_a_row_that_is_written_after_its_question_was_sent_is_asked_again(store: Store) -> None:
     with store.write() as tx:
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
         put(tx, "first", "new")
         assert [value(tx, key) for key in KEYS] == ["new", "old", "old"]
 
 
 def test_an_answer_that_nobody_read_serves_a_later_transaction(store: Store) -> None:
     with store.write() as tx:
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
     with store.write() as tx:
         before = waits(store)
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
         assert [value(tx, key) for key in KEYS] == ["old"] * 3
         assert waits(store) == before
 
 
 def test_an_answer_that_nobody_read_is_not_used_after_others_have_written(store: Store) -> None:
     with store.write() as tx:
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
     with closing(Store.open(str(store.place))) as other, other.write() as tx:
         put(tx, "first", "new")
     with store.write() as tx:
@@ -106,7 +106,7 @@ def test_an_answer_that_nobody_read_is_not_used_after_others_have_written(store:
 
 def _write_and_fail(tx: Tx) -> None:
     put(tx, "first", "never")
-    tx.ahead(questions)
+    tx.ahead(questions, KEYS)
     raise ZeroDivisionError
 
 
@@ -114,7 +114,7 @@ def test_a_transaction_that_is_undone_leaves_no_answer(store: Store) -> None:
     with pytest.raises(ZeroDivisionError), store.write() as tx:
         _write_and_fail(tx)
     with store.write() as tx:
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
         assert value(tx, "first") == "old"
 
 
@@ -124,7 +124,7 @@ def test_questions_that_the_server_did_not_answer_are_asked_again(store: Store) 
     with psycopg.connect(str(store.place)) as link:
         link.execute("LOCK TABLE model_config")
         with store.read() as tx:
-            tx.ahead(questions)
+            tx.ahead(questions, KEYS)
         waiting = "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'"
         comes(lambda: link.execute(waiting, [pid]).fetchone())
         link.execute("SELECT pg_cancel_backend(%s)", [pid])
@@ -137,7 +137,7 @@ def test_questions_that_the_server_did_not_answer_are_asked_again(store: Store) 
 def test_a_process_that_keeps_no_answers_asks_nothing_ahead(store: Store) -> None:
     with closing(Store.open(str(store.place))) as other, other.write() as tx:
         before = statements(other)
-        tx.ahead(questions)
+        tx.ahead(questions, KEYS)
         assert statements(other) == before
         assert value(tx, "first") == "old"
 

@@ -20,6 +20,11 @@ pytest.importorskip("psycopg", reason="psycopg is not installed")
 KEYS = ("first", "second", "third", "fourth")
 
 
+def questions(keys: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    for key in keys:
+        yield "model_config_get", {"model": MODEL.uuid, "key": key}
+
+
 class UndoneError(Exception):
     """The reason for a rollback."""
 
@@ -41,13 +46,12 @@ class Pair:
     def some(self) -> list[str]:
         return self.chance.sample(KEYS, self.chance.randint(1, len(KEYS)))
 
-    def questions(self) -> Iterator[tuple[Any, Any]]:
-        for key in self.some():
-            yield "model_config_get", {"model": MODEL.uuid, "key": key}
+    def ask_ahead(self, tx: Tx) -> None:
+        tx.ahead(questions, tuple(self.some()), changes=self.chance.random() < 0.5)
 
     def look(self, tx: Tx, keys: list[str]) -> dict[str, str]:
         if self.chance.random() < 0.5:
-            tx.ahead(self.questions)
+            self.ask_ahead(tx)
         return {key: value(tx, key) for key in keys}
 
     def change(self, store: Store) -> None:
@@ -58,7 +62,7 @@ class Pair:
             for key, text in new.items():
                 tx.run("model_config_set", model=MODEL.uuid, key=key, value=text)
             if self.chance.random() < 0.3:
-                tx.ahead(self.questions)
+                self.ask_ahead(tx)
             if self.chance.random() < 0.2:
                 raise UndoneError
             self.true |= new
