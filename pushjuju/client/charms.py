@@ -34,9 +34,6 @@ def send_resources(
 
     Args:
         wanted: Name -> path of a file.
-
-    Raises:
-        NotFound: The charm has no such resource, or the file does not exist.
     """
     known = packed.charm.meta.resources
     for name in wanted:
@@ -54,9 +51,6 @@ def send_files(
     Args:
         wanted: Name -> path of a file here.
         names: Name -> file name on the machine, where it differs.
-
-    Raises:
-        NotFound: A file does not exist.
     """
     if not wanted:
         return {}

@@ -115,11 +115,7 @@ class Connection:
         return response if isinstance(response, dict) else {}
 
     def each(self, facade: str, method: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the results of a bulk call.
-
-        Raises:
-            PushjujuError: The server refuses the request, or the first result that has an error.
-        """
+        """Return the results of a bulk call."""
         results = self.call(facade, method, params).get("results") or []
         for result in results:
             self.require(result)

@@ -80,10 +80,6 @@ def register(invitation: Invitation, name: str, password: str) -> Account:
 
     Args:
         name: The name of the controller on this client.
-
-    Raises:
-        ControllerUnreachable: The controller does not answer.
-        NotPermitted: The secret key was used before, or is not that of the user.
     """
     network = libraries.websocket()
     made = Account(

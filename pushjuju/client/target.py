@@ -73,10 +73,6 @@ class Target:
             act: Connects to the model before it does anything else. The function is called a second time
                 when the model was made anew with another UUID. The controller refuses the old one then, like
                 a model without access.
-
-        Raises:
-            NotFound: There is no such model, or no current one.
-            NotPermitted: The user has no access to the model.
         """
         owner, name = self._named(self.wanted)
         refused: PushjujuError | None = None

@@ -53,21 +53,13 @@ def is_superuser(ctx: Context) -> bool:
 
 
 def require_superuser(ctx: Context) -> None:
-    """Check that the calling user is a superuser.
-
-    Raises:
-        ApiError: Permission denied.
-    """
+    """Check that the calling user is a superuser."""
     if not is_superuser(ctx):
         raise errors.denied()
 
 
 def require_self(ctx: Context, user: str) -> None:
-    """Check that the caller names itself, or is a superuser.
-
-    Raises:
-        ApiError: Permission denied.
-    """
+    """Check that the caller names itself, or is a superuser."""
     if user != ctx.user:
         require_superuser(ctx)
 
@@ -110,11 +102,7 @@ def require_cloud_admin(ctx: Context, cloud: str) -> None:
 
 
 def require_add_model(ctx: Context, cloud: str) -> None:
-    """Check that the calling user may add models to a cloud; an empty name is the controller's own cloud.
-
-    Raises:
-        ApiError: Permission denied.
-    """
+    """Check that the calling user may add models to a cloud; an empty name is the controller's own cloud."""
     name = cloud or str(ctx.controller.settings().get("cloud", ""))
     with ctx.store.read() as tx:
         if not users.effective_level(tx, ctx.user, Kind.CLOUD, name):

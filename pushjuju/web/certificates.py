@@ -93,9 +93,6 @@ def server_context(found: Certificates, own: OwnCertificate | None = None) -> ss
 
     Args:
         own: The operator's certificate, which serves its own DNS names, or None.
-
-    Raises:
-        NotValid: The operator's certificate cannot be used.
     """
     context = _context()
     context.load_cert_chain(found.server, found.server_key)

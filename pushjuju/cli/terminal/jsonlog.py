@@ -31,11 +31,7 @@ _PRIORITIES = {"DEBUG": 7, "INFO": 6, "WARN": 4, "ERROR": 3}  # for the journal 
 
 
 def is_wanted(chosen: str, env: Mapping[str, str]) -> bool:
-    """Return True when the flag, or without a flag the environment, asks for JSON.
-
-    Raises:
-        UsageError: The format is neither `text` nor `json`.
-    """
+    """Return True when the flag, or without a flag the environment, asks for JSON."""
     form = chosen or env.get(VARIABLE) or "text"
     if form not in FORMATS:
         raise UsageError(f'log format "{form}" is not one of {", ".join(FORMATS)}')

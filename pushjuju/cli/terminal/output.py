@@ -130,9 +130,6 @@ def render(form: str, document: Any) -> str:
     """Return a document as json, yaml or smart.
 
     The keys of plain dicts are sorted, as Go sorts its maps; a `Struct` keeps its order.
-
-    Raises:
-        KeyError: The format is none of these three.
     """
     general: dict[str, Callable[[Any], str]] = {
         "json": output.format_json,

@@ -49,9 +49,6 @@ class ApiServing:
 
         Args:
             work: A function that the server calls after each change, and that starts the work.
-
-        Raises:
-            NotValid: The server cannot listen at an address, or use the operator's certificate.
         """
         server = Server(
             self._ctx, self._listen, work, self._own, self._commands, dashboard=self._dashboard,

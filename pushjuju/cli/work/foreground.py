@@ -77,9 +77,6 @@ def attend(
 
     Args:
         leave: Called when some work is left to the background.
-
-    Raises:
-        Conflict: No process works the model: it is in a pool of another host.
     """
 
     async def go(report: Tell) -> Sequence[Problem]:

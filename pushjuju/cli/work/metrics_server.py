@@ -21,9 +21,6 @@ async def serving(cli: Cli, ctx: Context, listen: str, counts: Counts) -> AsyncI
 
     Args:
         listen: HOST:PORT, or the port on 127.0.0.1.
-
-    Raises:
-        NotValid: `listen` is no address, or the server cannot listen there.
     """
     address = Address.parse(f"127.0.0.1:{listen}" if listen.isdecimal() else listen)
     async with exporting(ctx, address, lambda: counts.of_process(ctx)) as (host, port):

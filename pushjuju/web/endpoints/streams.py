@@ -66,9 +66,6 @@ async def opened(api: Api, request: web.Request, largest: int) -> Socket:
 
     Args:
         largest: The most bytes of a client's message.
-
-    Raises:
-        HTTPException: There are too many connections, or a web page of another origin opens the websocket.
     """
     await require_room(api, request)
     socket = Socket(largest, limits.PING_S)

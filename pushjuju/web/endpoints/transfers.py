@@ -112,12 +112,7 @@ class Transfers:
 
     @asynccontextmanager
     async def received(self, request: web.Request, user: str, largest: int) -> AsyncIterator[Received]:
-        """Receive the body of a request in a file, which is deleted after the block.
-
-        Raises:
-            ApiError: The user has too many uploads under way, or the disk has no room.
-            HTTPException: The body is too large, or the client sends too slowly.
-        """
+        """Receive the body of a request in a file, which is deleted after the block."""
         if self._under_way[user] >= MOST_AT_ONCE:
             raise errors.ApiError("too many uploads at once", errors.TRY_AGAIN)
         self._under_way[user] += 1

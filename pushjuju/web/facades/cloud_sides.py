@@ -22,12 +22,7 @@ def sides_of(ctx: Context) -> Sides:
 
 
 def credential_key(ctx: Context, tag: str) -> tuple[str, str]:
-    """Return the cloud and the key of a credential that the calling user may name.
-
-    Raises:
-        ApiError: The credential is another user's, and the caller is no superuser.
-        NotValid: The text is no tag of a credential.
-    """
+    """Return the cloud and the key of a credential that the calling user may name."""
     cloud, owner, name = tags.credential(tag)
     require_self(ctx, owner)
     return cloud, clouds.key_of(owner, name)

@@ -221,11 +221,7 @@ _NOT_OURS = ("type", "uuid", "name", KEYS)  # keys that clients repeat among the
 
 
 def change(made: Facade, kind: Kind, action: str, level: str, user: str, names: tuple[str, ...] = ()) -> None:
-    """Grant or revoke access.
-
-    Raises:
-        PushjujuError: The action, level or user does not exist, or nothing would change.
-    """
+    """Grant or revoke access."""
     if action not in _ACTS:
         raise errors.ApiError(f'unknown action "{action}"', errors.BAD_REQUEST)
     if level not in LEVELS[kind]:

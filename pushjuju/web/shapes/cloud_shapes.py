@@ -86,11 +86,7 @@ class ModifyCloudAccess:
 
 
 def definition_of(name: str, given: CloudParams) -> Definition:
-    """Return the cloud that a client defines.
-
-    Raises:
-        NotValid: The name or definition is wrong, or the definition names a file or socket of this host.
-    """
+    """Return the cloud that a client defines."""
     places: list[CloudParams | RegionParams] = [given, *given.regions]
     for place in places:
         for address in (place.endpoint, place.identity_endpoint, place.storage_endpoint):

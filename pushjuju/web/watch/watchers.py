@@ -33,19 +33,11 @@ class Watchers:
         self._last = 0
 
     async def watch(self, model: str) -> str:
-        """Begin to watch a model, and return the id of the watcher.
-
-        Raises:
-            ApiError: The connection or the server has too many watchers.
-        """
+        """Begin to watch a model, and return the id of the watcher."""
         return await self._subscribe("AllWatcher", model)
 
     async def watch_all(self) -> str:
-        """Begin to watch all models, and return the id of the watcher.
-
-        Raises:
-            ApiError: The connection or the server has too many watchers.
-        """
+        """Begin to watch all models, and return the id of the watcher."""
         return await self._subscribe("AllModelWatcher", ANY)
 
     async def _subscribe(self, kind: str, model: str) -> str:

@@ -56,9 +56,6 @@ def tell(cli: Cli, name: str, left: Sequence[str]) -> None:
 
     Args:
         left: Lines about what prevents the removal; empty after a removal.
-
-    Raises:
-        NotValid: The space was not removed.
     """
     if left:
         boundaries = "\n".join(left)

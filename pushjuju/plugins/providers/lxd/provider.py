@@ -250,7 +250,6 @@ class LxdProvider:
 
         Raises:
             Gone: The instance was deleted meanwhile.
-            ProviderError: The instance got no address in time.
         """
         end = asyncio.get_running_loop().time() + ADDRESS_S
         while True:

@@ -264,11 +264,7 @@ class ToolServer:
         return UnitFiles(paths.agent(str(self._host.op["unit"])), paths.blobs)
 
     def _stdin(self, call: _Call) -> bytes:
-        """Ask the client for its standard input and wait for all of it.
-
-        Raises:
-            ToolError: The input is too large.
-        """
+        """Ask the client for its standard input and wait for all of it."""
         try:
             call.conn.sendall(b"I")
         except OSError:

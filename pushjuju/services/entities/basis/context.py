@@ -144,11 +144,7 @@ class Context:
 
 
 def _place(controller: ControllerDir) -> Path | str:
-    """Return where the store of a controller is.
-
-    Raises:
-        NotFound: The file is missing.
-    """
+    """Return where the store of a controller is."""
     try:
         place = controller.store_place
         there = isinstance(place, str) or place.exists()

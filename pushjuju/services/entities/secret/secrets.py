@@ -122,11 +122,7 @@ def revisions(tx: Tx, row: SecretRow) -> list[RevisionRow]:
 
 
 def revision(tx: Tx, row: SecretRow, number: int) -> RevisionRow:
-    """Return a revision of a secret.
-
-    Raises:
-        NotFound: The revision was removed, or never existed.
-    """
+    """Return a revision of a secret."""
     missing = f"secret revision {quote(f'{row.id}/{number}')} not found"
     return tx.get(
         RevisionRow, "secret_revision_get", missing, model=row.model, secret=row.id, revision=number

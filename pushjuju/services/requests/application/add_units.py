@@ -49,7 +49,6 @@ def add_units(
     """Add units to an application, and return the names of the units.
 
     Raises:
-        NotFound: The application or the machine of a placement does not exist.
         PushjujuError: The cloud or the model refuses one of the units; no unit is added.
     """
     name, count, placements = options.application, options.num_units, options.placements

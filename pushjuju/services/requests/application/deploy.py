@@ -147,9 +147,6 @@ def read_local(
 
     Args:
         folder: The folder that keeps the charm until it is recorded.
-
-    Raises:
-        NotFound, NotValid, InvalidCharm: The charm does not exist, or is refused.
     """
 
     def choose(charm: Charm) -> tuple[Base, str]:

@@ -36,12 +36,7 @@ class ExposeOptions:
 
 
 def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
-    """Expose an application's open ports; the settings of an endpoint replace its earlier settings.
-
-    Raises:
-        NotFound: The application, an endpoint or a space does not exist.
-        NotValid: A CIDR is wrong, or the application is being removed.
-    """
+    """Expose an application's open ports; the settings of an endpoint replace its earlier settings."""
     wanted = _wanted(options.endpoints, options.spaces, options.cidrs)
     with ctx.change(model) as tx:
         models.get(tx)
@@ -112,10 +107,6 @@ def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ())
 
     Args:
         endpoints: The endpoints whose settings are removed; empty for all endpoints.
-
-    Raises:
-        NotFound: The application or an endpoint does not exist.
-        NotValid: An endpoint is not exposed, or the application is being removed.
     """
     with ctx.change(model) as tx:
         models.get(tx)

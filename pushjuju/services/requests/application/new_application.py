@@ -105,9 +105,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
         rehearse: True for a dry run: nothing is recorded, but the same errors are raised.
 
     Raises:
-        NotValid: A name, placement or number is wrong.
         AlreadyExists: An application with this name exists.
-        NotFound: The machine of a placement does not exist.
     """
     check(request)
     declared = request.packed.charm.meta.resources
@@ -154,11 +152,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
 def charm_of(
     ctx: Context, tx: ModelTx, packed: PackedCharm, origin: StoreOrigin | None, url: str
 ) -> tuple[str, int]:
-    """Return URL and revision of a charm, after adding the charm to the model when its URL is empty.
-
-    Raises:
-        NotFound: The URL names a charm that the model does not have.
-    """
+    """Return URL and revision of a charm, after adding the charm to the model when its URL is empty."""
     if not url:
         return add_charm(ctx, tx, packed, origin)
     return url, charms.record(tx, url).revision

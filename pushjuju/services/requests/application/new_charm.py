@@ -92,7 +92,6 @@ def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
         The new charm's revision, and warnings.
 
     Raises:
-        NotFound: The application does not exist.
         NotValid: The new charm does not fit; nothing is changed.
     """
     declared = request.packed.charm.meta.resources
@@ -141,7 +140,6 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
     """Apply the other changes of a refresh to an application that already has the charm's revision.
 
     Raises:
-        NotFound: The application does not exist, or its charm comes from no store.
         NotValid: A value does not fit; nothing is changed.
     """
     declared = request.packed.charm.meta.resources
@@ -296,9 +294,6 @@ def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -
 
     Args:
         series: The series that the URL names, `local:jammy/web-0`; the charm's bases do not depend on it.
-
-    Raises:
-        NotValid: The file is not a charm archive, or the model is being destroyed.
     """
     if series == _NO_SERIES:
         series = ""

@@ -124,8 +124,6 @@ def refresh(ctx: Context, model: str, options: RefreshOptions, *, notices: Notic
     """Change an application to another revision of its charm, or to another charm.
 
     Raises:
-        NotFound: The application or the charm does not exist.
-        HubError: The store does not have the revision, or cannot be reached.
         NotValid: The new charm does not fit; nothing is changed.
     """
     known = _known(ctx, model, options)

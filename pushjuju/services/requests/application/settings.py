@@ -39,12 +39,7 @@ class ConfigOptions:
 
 
 def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:
-    """Change settings of an application; after an error, none is changed.
-
-    Raises:
-        NotFound: The application does not exist.
-        NotValid: The charm does not have an option, or a value does not fit the option.
-    """
+    """Change settings of an application; after an error, none is changed."""
     name, file = options.application, options.file
     with ctx.change(model) as tx:
         application = applications.get(tx, name)

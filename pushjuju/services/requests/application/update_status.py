@@ -19,9 +19,6 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
 
     Returns:
         The units that will run the hook; units that have never been idle run it later anyway.
-
-    Raises:
-        NotFound: A unit does not exist.
     """
     now = ctx.clock.now()
     with ctx.change(model) as tx:

@@ -111,11 +111,7 @@ def cloud_names(datadir: DataDir, host: PluginHost) -> list[str]:
 
 
 def region_names(datadir: DataDir, host: PluginHost, name: str) -> list[str]:
-    """Return the regions of a cloud.
-
-    Raises:
-        NotFound: The cloud does not exist.
-    """
+    """Return the regions of a cloud."""
     places = clouds.folders(datadir)
     found = clouds.definition(places, clouds.first_name(places, name), host)
     return [region.name for region in found.regions] or [DEFAULT_REGION]

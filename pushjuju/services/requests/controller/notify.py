@@ -44,7 +44,6 @@ def add(ctx: Context, host: PluginHost, options: TargetOptions) -> str:
     """Add a target; return its address without the parts that may be secret.
 
     Raises:
-        NotValid: The address or another option cannot be used.
         AlreadyExists: A target has this name.
     """
     _check(options)
@@ -94,12 +93,7 @@ def remove(ctx: Context, name: str) -> None:
 
 
 def test(ctx: Context, host: PluginHost, name: str) -> None:
-    """Send the event `test` to a target now.
-
-    Raises:
-        NotFound: No target has this name.
-        NotifyError: The event was not delivered.
-    """
+    """Send the event `test` to a target now."""
     with ctx.store.read() as tx:
         row = tx.find(TargetRow, "notify_target_get", name=name)
     if row is None:

@@ -48,12 +48,7 @@ class ManualMachineOptions:
 
 
 def add_manual_machine(ctx: Context, model: str, options: ManualMachineOptions) -> str:
-    """Record a machine that waits for its provisioning script, and return the machine's id.
-
-    Raises:
-        NotValid: The instance id names no host, the nonce is missing, or too many machines wait already.
-        NotPermitted: The controller does not connect to this address for a client.
-    """
+    """Record a machine that waits for its provisioning script, and return the machine's id."""
     host = _host(options)
     if not 0 < len(options.nonce) <= _LONGEST_NONCE:
         raise NotValid(f"a manual machine needs a nonce of at most {_LONGEST_NONCE} characters")
@@ -98,12 +93,7 @@ def _record(tx: ModelTx, host: str, base: Base, wanted: Mapping[str, Any], nonce
 
 
 def provisioning_script(ctx: Context, model: str, machine_id: str, nonce: str) -> str:
-    """Return the script that a client runs as root on a machine that waits; begin to contact the machine.
-
-    Raises:
-        NotFound: The machine does not exist.
-        NotValid: The machine does not wait for a script, or the client added it with another nonce.
-    """
+    """Return the script that a client runs as root on a machine that waits; begin to contact the machine."""
     key = ctx.controller.public_key.read_text().strip()
     with ctx.change(model) as tx:
         machine = machines.get(tx, machine_id)

@@ -58,11 +58,6 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
 
     Args:
         check: Called before anything is recorded, or None; raises an error to refuse the model.
-
-    Raises:
-        NotFound: The cloud, region, credential or owner does not exist.
-        NotValid: A configuration value is wrong.
-        AlreadyExists: The owner already has a model of this name.
     """
     name = options.name
     found, region, chosen = _placed(ctx, options)

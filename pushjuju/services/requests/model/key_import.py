@@ -37,11 +37,7 @@ class Source:
 
 
 def source(text: str) -> Source:
-    """Return the user that `gh:NAME` or `lp:NAME` names.
-
-    Raises:
-        UsageError: The text has another form.
-    """
+    """Return the user that `gh:NAME` or `lp:NAME` names."""
     place, colon, name = text.partition(":")
     if not colon or place not in _PLACES or not _NAME.fullmatch(name):
         raise UsageError(f'key id "{text}" not valid: expected gh:<user> or lp:<user>')
@@ -53,7 +49,6 @@ def fetch(wanted: Source, env: Mapping[str, str]) -> list[str]:
 
     Raises:
         NotFound: The user does not exist.
-        TransportError: The server does not answer, or the answer is not a list of keys.
     """
     variable, home, path, title = _PLACES[wanted.place]
     base = env.get(variable) or home

@@ -64,11 +64,7 @@ def writable(values: Mapping[str, Any]) -> dict[str, object]:
 
 
 def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: PluginHost) -> list[str]:
-    """Return the keys that neither Juju nor the cloud's provider has; setting them is allowed.
-
-    Raises:
-        NotValid: A key of the provider may not have its new value.
-    """
+    """Return the keys that neither Juju nor the cloud's provider has; setting them is allowed."""
     names = (*options.values, *options.reset)
     theirs = provider_keys.of(host, names, model.cloud_type)
     provider_keys.check(theirs, options.values)
@@ -78,11 +74,7 @@ def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: 
 
 
 def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) -> None:
-    """Change the configuration of a model, and wake the workers that the change concerns.
-
-    Raises:
-        NotValid: A value is wrong, or a key cannot be changed.
-    """
+    """Change the configuration of a model, and wake the workers that the change concerns."""
     inherited = {
         **(models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),

@@ -35,8 +35,6 @@ def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
 
     Raises:
         NotFound: The offer does not exist; the message is Juju's.
-        AlreadyExists: The model already uses the name.
-        NotValid: The name is not the name of an application.
     """
     with ctx.change(model) as tx:
         models.require_alive(tx)

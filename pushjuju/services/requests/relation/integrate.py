@@ -99,12 +99,7 @@ def is_id(text: str) -> bool:
 
 
 def by_id(tx: ModelTx, text: str) -> Relation:
-    """Return a relation by its id.
-
-    Raises:
-        NotValid: The text is not a number.
-        NotFound: The relation does not exist.
-    """
+    """Return a relation by its id."""
     if not is_id(text):
         raise NotValid(f"relation ID {quote(text)} not valid")
     return tx.get(Relation, "relation_get", f"relation {text} not found", id=int(text))
@@ -129,10 +124,6 @@ def remove_relation(
 
     Returns:
         The names of the related applications.
-
-    Raises:
-        NotFound: The relation does not exist.
-        NotValid: The relation is a peer relation, or several relations fit.
     """
     with ctx.change(model) as tx:
         relation = find(tx, arguments)
@@ -153,10 +144,6 @@ def set_suspended(
 
     Returns:
         The names of the related applications.
-
-    Raises:
-        NotFound: A relation does not exist.
-        NotValid: A relation is a peer relation, or is being removed.
     """
     touched: set[str] = set()
     with ctx.change(model) as tx:

@@ -32,7 +32,6 @@ def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force |
         The UUIDs of the models that the offers were in, sorted.
 
     Raises:
-        NotFound: An offer does not exist.
         Conflict: An offer has relations; the messages are Juju's.
     """
     places = []

@@ -195,11 +195,7 @@ def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
 
 
 def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageMade) -> str:
-    """Record an imported filesystem, with the volume that it may be on; return the id of its storage.
-
-    Raises:
-        Conflict: The model already has this storage.
-    """
+    """Record an imported filesystem, with the volume that it may be on; return the id of its storage."""
     now = ctx.clock.now()
     with ctx.change(model) as tx:
         models.require_alive(tx)
@@ -253,12 +249,7 @@ def application_directives(ctx: Context, model: str, name: str) -> dict[str, Sto
 
 
 def set_application_directives(ctx: Context, model: str, name: str, asked: Mapping[str, Directive]) -> None:
-    """Change storage directives of an application, for its future units.
-
-    Raises:
-        NotFound: The application or a pool does not exist.
-        NotValid: A directive does not fit the charm.
-    """
+    """Change storage directives of an application, for its future units."""
     with ctx.change(model) as tx:
         put_application_directives(ctx, tx, applications.get(tx, name), asked)
 

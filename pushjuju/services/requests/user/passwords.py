@@ -16,12 +16,7 @@ _KEY_SIZE = 32
 
 
 def set_password(ctx: Context, name: str, password: str) -> None:
-    """Set the password of a user; the user's open connections end.
-
-    Raises:
-        NotFound: The user does not exist.
-        NotValid: The password is empty or too long.
-    """
+    """Set the password of a user; the user's open connections end."""
     check(password)
     _keep(ctx, name, hashed(password))
 
@@ -61,11 +56,7 @@ def first(password: str) -> tuple[str, bytes]:
 
 
 def new_key(ctx: Context, name: str) -> bytes:
-    """Remove the password of a user; return the secret key with which the user chooses a new password.
-
-    Raises:
-        NotFound: The user does not exist.
-    """
+    """Remove the password of a user; return the secret key with which the user chooses a new password."""
     kept, key = first("")
     _keep(ctx, name, kept)
     return key
@@ -80,12 +71,7 @@ def secret_key(ctx: Context, name: str) -> bytes | None:
 
 
 def register(ctx: Context, name: str, key: bytes, password: str) -> None:
-    """Set the first password of a user; the secret key cannot be used again.
-
-    Raises:
-        NotPermitted: The key is not the user's secret key, or was used before.
-        NotValid: The password is empty or too long.
-    """
+    """Set the first password of a user; the secret key cannot be used again."""
     check(password)
     kept = hashed(password)
     with ctx.change_controller() as tx:

@@ -31,11 +31,7 @@ class Invitation:
 
 
 def invite(ctx: Context, name: str) -> Invitation:
-    """Give a user a secret key in place of a password, and return the registration string.
-
-    Raises:
-        NotFound: The user does not exist.
-    """
+    """Give a user a secret key in place of a password, and return the registration string."""
     return with_key(ctx, name, passwords.new_key(ctx, name))
 
 

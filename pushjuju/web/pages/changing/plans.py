@@ -43,9 +43,6 @@ def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Col
         only: None for a user who may see all models; else the applications of the model: what the plan tells
             of other models is left out.
         stdin: What the command reads from its standard input.
-
-    Raises:
-        NotValid: The command refuses what it is asked for, or the plan needs too much time or memory.
     """
     place = f"{ctx.controller.name}:{model.qualified}"
     argv = [sys.executable, "-m", "pushjuju.cli", "plan", "--format", "json", "-m", place, "--", *words]
