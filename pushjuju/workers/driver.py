@@ -27,7 +27,7 @@ from pushjuju.services.entities.basis.clock_jumps import after_jump
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
-from pushjuju.services.requests.relation.consume import connected
+from pushjuju.services.requests.relation.cross_model import connected
 from pushjuju.store.files.waits import Patience
 from pushjuju.store.leases import renewed
 from pushjuju.store.processes import CAUSE, TRACE, process_owner

@@ -38,7 +38,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers
 from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.requests.application import expose, new_application, new_charm
-from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.requests.relation import cross_model, integrate
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.rows.records import Application, Machine, Offer
@@ -403,7 +403,7 @@ def _consume(work: _Work, change: Change) -> None:
     url = offerurl.parse(str(change.args["url"]))
     if url.endpoint:
         raise NotValid(f'saas offer "{change.args["url"]}" shouldn\'t include endpoint')
-    consume.consume_in(work.ctx, work.tx, url, str(change.args["application-name"]))
+    cross_model.consume_in(work.ctx, work.tx, url, str(change.args["application-name"]))
 
 
 def _offer(work: _Work, change: Change) -> None:

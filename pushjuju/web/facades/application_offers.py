@@ -13,7 +13,7 @@ from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation.offers import Wanted
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.relation import offers
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.services.views import offer_details
 from pushjuju.services.views.offer_details import OfferDetails, WantedEnd
 from pushjuju.web import errors, tags
@@ -38,7 +38,7 @@ class ApplicationOffers(Facade):
 
     def _offer(self, item: shapes.AddApplicationOffer) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
-        offers.offer(self.ctx, found.uuid, item.application_name, item.endpoints, item.offer_name)
+        cross_model.offer(self.ctx, found.uuid, item.application_name, item.endpoints, item.offer_name)
 
     @method(Needs.LOGIN)
     def list_application_offers(self, params: shapes.OfferFilters) -> shapes.OffersFound:
@@ -154,7 +154,7 @@ class ApplicationOffers(Facade):
         url = parse(text)
         model = reach_offer(self.ctx, url, "read")
         reach(self.ctx, model.uuid, "admin")
-        offers.remove_offers(self.ctx, [url], force)
+        cross_model.remove_offers(self.ctx, [url], force)
 
     @method(Needs.LOGIN, changes=True)
     def modify_offer_access(self, changes: list[shapes.ModifyOfferAccess]) -> ErrorResults:

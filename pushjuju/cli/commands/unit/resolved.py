@@ -7,7 +7,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_unit
-from pushjuju.services.requests.application import resolved as request
+from pushjuju.services.requests.application import unit_requests as request
 
 
 @command(

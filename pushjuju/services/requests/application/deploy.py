@@ -27,7 +27,7 @@ from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import constraints as model_constraints
-from pushjuju.services.requests.application import add_units, new_application
+from pushjuju.services.requests.application import new_application, unit_requests
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.supply import charm_places, store_charms
 from pushjuju.services.supply.charm_places import Acquired, Build
@@ -83,7 +83,7 @@ class DeployOptions:
 
     def __post_init__(self) -> None:
         number = 1 if self.num_units is None else self.num_units
-        add_units.check_number(number, self.attach_storage, self.least_units)
+        unit_requests.check_number(number, self.attach_storage, self.least_units)
         if self.revision >= 0 and not self.channel:
             raise NotValid(NEEDS_CHANNEL)
         if self.channel:

@@ -26,7 +26,7 @@ from pushjuju.services.entities.model import (
     provider_keys,
 )
 from pushjuju.services.entities.secret import secret_backends
-from pushjuju.services.requests.relation import consume
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import ModelTx
 
@@ -94,7 +94,7 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
 
 def _wake_firewalls(tx: ModelTx) -> None:
     firewall.changed_everywhere(tx, _REASON)
-    consume.config_changed(tx)
+    cross_model.config_changed(tx)
 
 
 def effective(ctx: Context, model: Model) -> dict[str, dict[str, object]]:

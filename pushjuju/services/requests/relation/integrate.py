@@ -18,7 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import pairing, relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.relation import consume
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.store.rows.records import Relation, RelationEndpoint
 from pushjuju.store.tx import ModelTx
 
@@ -49,7 +49,7 @@ def integrate(
     with ctx.change(model) as tx:
         models.require_alive(tx)
         if offer is not None:
-            consume.consume_in(ctx, tx, offer)
+            cross_model.consume_in(ctx, tx, offer)
         return relate(tx, first, second, via=via)
 
 
@@ -60,13 +60,13 @@ def relate(tx: ModelTx, first: str, second: str, *, via: Sequence[str] = ()) -> 
     if via and not any(item.side.remote for item in pair):
         raise NotValid("integration via subnets for non cross model relations not supported")
     made = pairing.add(tx, pair, ",".join(via))
-    consume.link(tx, made, pair)
+    cross_model.link(tx, made, pair)
     return made.id
 
 
 def _side(tx: ModelTx, name: str) -> Side | None:
     found = pairing.side_of(tx, name)
-    return found if found is not None else consume.side_of(tx, name)
+    return found if found is not None else cross_model.side_of(tx, name)
 
 
 # --- finding and removing ---------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from pushjuju.core.errors import AlreadyExists, PushjujuError
 from pushjuju.core.model.offerurl import parse
 from pushjuju.core.storage import Directive
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.requests.application import expose, resolved, settings
+from pushjuju.services.requests.application import expose, settings, unit_requests
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.requests.application.settings import ConfigOptions
-from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.requests.relation import cross_model, integrate
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views import relation_rows
 from pushjuju.web import errors, tags
@@ -128,12 +128,12 @@ class Settings(Facade):
     def resolve_unit_errors(self, tags: Entities, *, retry: bool, all: bool) -> ErrorResults:  # noqa: A002 - its name on the wire
         """Resolve failed hooks: run them again, or skip them."""
         if all:
-            resolved.resolve_all(self.ctx, self.model, retry=retry)
+            unit_requests.resolve_all(self.ctx, self.model, retry=retry)
             return {"results": []}
         return {"results": [each(self._resolve, item.tag, retry=retry) for item in tags.entities]}
 
     def _resolve(self, tag: str, *, retry: bool) -> None:
-        resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)
+        unit_requests.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)
 
 
 class Consuming(Facade):
@@ -147,7 +147,7 @@ class Consuming(Facade):
     def _consume(self, item: offers.ConsumeApplicationArg) -> None:
         url = parse(item.offer_url)
         reach_offer(self.ctx, url, "consume")
-        consume.consume(self.ctx, self.model, url, item.application_alias)
+        cross_model.consume(self.ctx, self.model, url, item.application_alias)
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_consumed_applications(
@@ -158,7 +158,7 @@ class Consuming(Facade):
 
     def _forget(self, item: offers.DestroyConsumedApplication) -> None:
         force = force_of(item.max_wait, force=item.force)
-        consume.remove_saas(self.ctx, self.model, tags.application(item.application_tag), force)
+        cross_model.remove_saas(self.ctx, self.model, tags.application(item.application_tag), force)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set_relations_suspended(self, args: list[shapes.RelationSuspendedArg]) -> ErrorResults:

@@ -12,7 +12,7 @@ from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import add_units, deploy, pending_resources, refresh
+from pushjuju.services.requests.application import deploy, pending_resources, refresh, unit_requests
 from pushjuju.services.requests.application.deploy import DeployOptions
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.requests.application.refresh import RefreshOptions
@@ -156,13 +156,13 @@ class Deploying(Facade):
     def add_units(
         self, application: str, num_units: int, placement: list[PlacementParams], attach_storage: list[str]
     ) -> shapes.AddUnitsResults:
-        options = add_units.AddUnitsOptions(
+        options = unit_requests.AddUnitsOptions(
             application=application,
             num_units=num_units,
             placements=places(placement, self.model),
             attach_storage=[tags.storage(tag) for tag in attach_storage],
         )
-        return {"units": add_units.add_units(self.ctx, self.model, options)}
+        return {"units": unit_requests.add_units(self.ctx, self.model, options)}
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
     def destroy_unit(self, units: list[shapes.DestroyUnit]) -> Results:

@@ -22,7 +22,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import LEVELS, Kind
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
-from pushjuju.services.requests.application import add_units, expose, refresh, resolved, settings
+from pushjuju.services.requests.application import expose, refresh, settings, unit_requests
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.storage import storage_requests
@@ -160,10 +160,10 @@ def _set_config(ctx: Context, model: Model, fields: Fields) -> None:
 
 
 def _add_units(ctx: Context, model: Model, fields: Fields) -> None:
-    options = add_units.AddUnitsOptions(
+    options = unit_requests.AddUnitsOptions(
         application=_application(fields), num_units=_number(fields, "units", 1)
     )
-    add_units.add_units(ctx, model.uuid, options)
+    unit_requests.add_units(ctx, model.uuid, options)
 
 
 def _remove_application(ctx: Context, model: Model, fields: Fields) -> None:
@@ -210,7 +210,7 @@ def _trust(ctx: Context, model: Model, fields: Fields) -> None:
 
 
 def _resolve(ctx: Context, model: Model, fields: Fields) -> None:
-    resolved.resolve(ctx, model.uuid, [_unit(fields)], retry="skip" not in fields)
+    unit_requests.resolve(ctx, model.uuid, [_unit(fields)], retry="skip" not in fields)
 
 
 # --- storage ----------------------------------------------------------------------------------------------
