@@ -86,10 +86,7 @@ class NewCharm:
 
 
 def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
-    """Record another charm for an application.
-
-    Returns:
-        The new charm's revision, and warnings.
+    """Record another charm for an application; return the new charm's revision, and warnings.
 
     Raises:
         NotValid: The new charm does not fit; nothing is changed.

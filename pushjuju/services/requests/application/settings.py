@@ -100,10 +100,7 @@ def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
 
 
 def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force: bool) -> list[str]:
-    """Change the bindings of an application.
-
-    Returns:
-        A line for each endpoint, in Juju's words.
+    """Change the bindings of an application; return a line for each endpoint, in Juju's words.
 
     Raises:
         NotValid: A machine has no address in a space; nothing is changed.
