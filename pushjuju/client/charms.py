@@ -30,11 +30,7 @@ def upload(connection: Connection, packed: PackedCharm) -> str:
 def send_resources(
     connection: Connection, application: str, url: str, packed: PackedCharm, wanted: Mapping[str, str]
 ) -> dict[str, str]:
-    """Announce the resources of a new application, and send their files; return name -> id.
-
-    Args:
-        wanted: Name -> path of a file.
-    """
+    """Announce the resources (name -> path) of a new application, and send their files; return name -> id."""
     known = packed.charm.meta.resources
     for name in wanted:
         if name not in known:

@@ -57,11 +57,7 @@ class Connection:
     """A connection of a user who has logged in."""
 
     def __init__(self, account: Account, model: str = "") -> None:
-        """Prepare a connection.
-
-        Args:
-            model: The UUID of a model, or empty for the controller.
-        """
+        """Prepare a connection to a model, by its UUID, or to the controller."""
         account.require_password()
         self.account = account
         self.model = model

@@ -76,11 +76,7 @@ def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def register(invitation: Invitation, name: str, password: str) -> Account:
-    """Set the password of the invited user, and return the account.
-
-    Args:
-        name: The name of the controller on this client.
-    """
+    """Set the password of the invited user; return the account, for a controller's name on this client."""
     network = libraries.websocket()
     made = Account(
         name=name, uuid="", addresses=invitation.addresses, ca="", user=invitation.user, password=password

@@ -103,11 +103,7 @@ class Logins:
         now: Callable[[], float],
         refused: Callable[[Context, str], None],
     ) -> None:
-        """Make the checks for a server.
-
-        Args:
-            refused: Called in a thread with the user's name after a wrong password.
-        """
+        """Make the checks for a server; a wrong password calls `refused` in a thread with the user's name."""
         self._pool = pool
         self.refused = refused
         self.attempts = attempts

@@ -16,11 +16,7 @@ EVERY_S = 15.0
 
 
 def write(ctx: Context, file: str, more: Sequence[Sample] = ()) -> None:
-    """Write the metrics of a controller into a file, as `metrics -o` does.
-
-    Args:
-        more: Metrics of this process.
-    """
+    """Write the metrics of a controller and `more` of this process into a file, as `metrics -o` does."""
     exposition.write(Path(file).expanduser(), exposition.text(ctx, more))
 
 

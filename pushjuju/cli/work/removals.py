@@ -49,11 +49,7 @@ class Plan:
 
     @classmethod
     def of(cls, names: Iterable[str], lines: Callable[[list[str]], list[str]], *, failed: str) -> Plan:
-        """Make the plan for some entities.
-
-        Args:
-            lines: A function that returns the lines to show for some entities.
-        """
+        """Make the plan for some entities, whose lines come from a function."""
         plan = cls(failed)
         for name in names:
             try:

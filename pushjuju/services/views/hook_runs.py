@@ -99,11 +99,7 @@ class Wanted:
 
 
 def newest(ctx: Context, model: str, most: int, but: str = "") -> list[HookRun]:
-    """Return the newest runs of all units, oldest first; read by index, however many runs are kept.
-
-    Args:
-        but: The name of a hook that is left out.
-    """
+    """Return the newest runs, oldest first, except those of a hook; read by index, however many are kept."""
     with ctx.read(model) as tx:
         rows = tx.rows("operations_under_way") + tx.rows("operations_newest", most=most, but=but)
     found = [_run(row) for row in rows if row["unit"] and row["name"] != but]

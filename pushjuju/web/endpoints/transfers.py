@@ -166,11 +166,7 @@ def _allowed(ctx: Context) -> frozenset[str]:
 
 
 def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: int = 400) -> web.Response:
-    """Return the answer to a request that is refused.
-
-    Args:
-        invalid: The HTTP status for an error `NotValid`.
-    """
+    """Return the answer to a request that is refused; `invalid` is the HTTP status of NotValid."""
     found = errors.told(error)
     is_invalid = isinstance(error, (NotValid, UsageError))
     status = invalid if is_invalid else _STATUS.get(found["code"], 500)

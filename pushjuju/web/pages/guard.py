@@ -76,11 +76,7 @@ def require_same_origin(request: web.Request) -> None:
 
 
 async def read_form(request: web.Request, largest: int = 8192, most: int = 20) -> dict[str, str]:
-    """Return name -> value of a form.
-
-    Args:
-        largest: The most bytes of the form.
-    """
+    """Return name -> value of a form of at most `largest` bytes."""
     body = b""
     async with asyncio.timeout(limits.LOGIN_WITHIN_S):
         async for chunk in request.content.iter_any():

@@ -143,11 +143,7 @@ def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, 
 def request_for(
     runtime: Runtime, machine: Machine, inherited: Mapping[str, Any] | None = None
 ) -> StartRequest:
-    """Return the request to a provider; with the feature `script`, the request has no user data.
-
-    Args:
-        inherited: Keys of cloud-config that a container inherits from its host.
-    """
+    """Return the request to a provider, which may inherit keys of cloud-config; `script` has no user data."""
 
     def progress(status: str, message: str) -> None:
         runtime.tell(Event(entity=f"machine {machine.id}", text=message or status))

@@ -95,11 +95,7 @@ def formatters(*, colour: bool = False) -> dict[str, Formatter]:
 
 
 def machines_document(status: Mapping[str, Any], wanted: Iterable[str] = ()) -> dict[str, object]:
-    """Return the machines of a status document.
-
-    Args:
-        wanted: Ids of top-level machines; all when empty. Unknown ids are left out.
-    """
+    """Return the machines of a status document, or the top-level ones in `wanted`, without unknown ids."""
     names = set(wanted)
     machines = status.get("machines", {})
     kept = {name: machine for name, machine in machines.items() if not names or name in names}

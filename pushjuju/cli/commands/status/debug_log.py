@@ -111,11 +111,7 @@ def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
 
 
 def written(cli: Cli, flags: DebugLogFlags, model: str) -> Callable[[log_selection.Record], str]:
-    """Return a function that returns a record as the flags want its line, with newline.
-
-    Args:
-        model: The UUID of the model.
-    """
+    """Return a function that returns a record of a model as the flags want its line, with newline."""
     if flags.format == "json":
         return lambda record: jsonlog.record_line(record, model)
     look = _look(cli, flags)

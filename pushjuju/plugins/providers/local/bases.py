@@ -71,11 +71,7 @@ def find_cached(config: BasesConfig, base: Base, cache: Path) -> BaseRoot | None
 
 
 def ensure_base(config: BasesConfig, base: Base, cache: Path, progress: Progress) -> BaseRoot:
-    """Return the root of a base; build it when it does not exist.
-
-    Args:
-        cache: The folder for built bases.
-    """
+    """Return the root of a base in the folder of built bases; build it when it does not exist."""
     found = find_cached(config, base, cache)
     if found:
         return found

@@ -200,11 +200,7 @@ def _lines(os_name: str, suite: str, mirror: str, arch: str, components: str) ->
 
 
 def host_base(os_release: str | None = None) -> Base | None:
-    """Return the base of this host, or None when the host does not name one.
-
-    Args:
-        os_release: Content of /etc/os-release; None to read the file.
-    """
+    """Return the base that the text of /etc/os-release (by default this host's) names, or None."""
     if os_release is None:
         try:
             os_release = Path("/etc/os-release").read_text(encoding="utf-8")

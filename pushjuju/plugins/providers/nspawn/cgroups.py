@@ -34,11 +34,7 @@ class Hierarchy:
 
 
 def hierarchies(mountinfo: str | None = None) -> list[Hierarchy]:
-    """Return the hierarchies in which machines get a cgroup.
-
-    Args:
-        mountinfo: Content of /proc/self/mountinfo; None to read the file.
-    """
+    """Return the hierarchies in which machines get a cgroup, from the text of /proc/self/mountinfo."""
     text = mountinfo if mountinfo is not None else Path("/proc/self/mountinfo").read_text(encoding="utf-8")
     found: dict[str, Hierarchy] = {}
     for line in text.splitlines():

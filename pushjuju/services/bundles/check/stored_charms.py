@@ -157,11 +157,7 @@ def fetch(
     origins: Mapping[str, StoreOrigin],
     folder: Path,
 ) -> Fetched:
-    """Fetch the charms that a plan needs, each revision once, and look up their resources.
-
-    Args:
-        folder: The folder that keeps the fetched charms until they are recorded.
-    """
+    """Fetch the charms that a plan needs into a folder, each revision once, and look up their resources."""
     names = [
         str(change.args["application"])
         for change in changes

@@ -60,11 +60,7 @@ def beside(directives: Iterable[str]) -> set[str]:
 
 
 def in_circle(waits: Mapping[str, Set[str]]) -> list[str]:
-    """Return the applications that can never be placed because they wait for each other, sorted.
-
-    Args:
-        waits: Application -> the applications whose units are placed before its own.
-    """
+    """Return the applications that can never be placed because they wait for each other, sorted."""
     left = set(waits)
     while ready := {name for name in left if not waits[name] & left}:
         left -= ready

@@ -170,11 +170,7 @@ def open_context(
     caller: Caller | None = None,
     waits: bool = False,
 ) -> Context:
-    """Open a controller by its name.
-
-    Args:
-        waits: True for a command, which waits for a server that does not answer; see `Store.open`.
-    """
+    """Open a controller by its name; a command waits for a server that does not answer (`Store.open`)."""
     controller = datadir.controller(name)
     place = _place(controller)
     store = Store.open(place, waits=waits)

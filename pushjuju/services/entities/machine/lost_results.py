@@ -180,11 +180,7 @@ def excuse(tx: ModelTx, unit: Unit, *, retry: bool) -> None:
 
 
 def forget(ctx: Context, machine: Machine, *, busy: Container[str]) -> None:
-    """Forget the lost results of units at rest: what these run from now on has new causes.
-
-    Args:
-        busy: Units that have not come to rest.
-    """
+    """Forget the lost results of units other than `busy`: what these run from now on has new causes."""
     with ctx.write(machine.model) as tx:
         for unit, entry in machines.get(tx, machine.id).lost.items():
             agent = statuses.get_status(tx, StatusKind.AGENT, unit)

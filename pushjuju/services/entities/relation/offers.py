@@ -117,11 +117,7 @@ def visible(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer, str]:
 
 
 def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Mapping[str, str], name: str) -> Offer:
-    """Offer endpoints of an application, or change the offer of this name, as `offer` does.
-
-    Args:
-        wanted: Name in the offer -> endpoint of the application.
-    """
+    """Offer endpoints (name in the offer -> endpoint) or change the offer of this name, as `offer` does."""
     present = tx.find(Offer, "offer_get", name=name)
     doing = "update" if present else "add"
     try:

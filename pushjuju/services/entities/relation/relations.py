@@ -35,11 +35,7 @@ def add_peers(tx: ModelTx, application: str, charm: Charm) -> None:
 
 
 def add(tx: ModelTx, key: str, sides: Sequence[tuple[str, Endpoint]], egress: str = "") -> Relation:
-    """Record a relation with empty bags for its applications.
-
-    Args:
-        sides: The application and the endpoint of each side; one side for a peer relation.
-    """
+    """Record a relation of two sides, or of one for a peer relation, with empty bags for its applications."""
     relation = Relation(
         model=tx.model, id=tx.next(tx.model, "relation"), key=key, life=Life.ALIVE, scope=sides[0][1].scope,
         egress=egress, created=tx.now,

@@ -492,11 +492,7 @@ def _schedule(tx: ModelTx, row: SecretRow, when: datetime | None) -> None:
 
 
 def rotated(tx: ModelTx, row: SecretRow, before: int) -> None:
-    """Record that secret-rotate ran; without a new revision, the hook runs again soon.
-
-    Args:
-        before: The latest revision when the rotation became due.
-    """
+    """Record that secret-rotate ran; the hook runs again soon when `before` is still the latest revision."""
     wanted = Rotation(row.rotation)
     again = wanted.next(tx.now) if row.latest > before else (tx.now + RETRY if wanted.next(tx.now) else None)
     tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=again, due=0)

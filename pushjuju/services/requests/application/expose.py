@@ -103,11 +103,7 @@ def _require_alive(application: Application, *, exposed: bool) -> None:
 
 
 def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ()) -> None:
-    """Remove exposure settings of an application, which is not exposed any more without settings.
-
-    Args:
-        endpoints: The endpoints whose settings are removed; empty for all endpoints.
-    """
+    """Remove exposure settings of endpoints, or of all; an application without settings is not exposed."""
     with ctx.change(model) as tx:
         models.get(tx)
         forget(tx, applications.get(tx, name), endpoints)

@@ -90,11 +90,7 @@ def _announce(folder: Path, pending: _Pending) -> str:
 
 
 def fill(ctx: Context, model: str, owner: tuple[str, str], number: str, file: Path, filename: str) -> None:
-    """Move an uploaded file to its pending resource.
-
-    Args:
-        owner: The application, and the name of the resource.
-    """
+    """Move an uploaded file to its pending resource, which `owner` (application, resource) names."""
     place, found = _find(ctx, model, *owner, number)
     wanted, given = PurePosixPath(found.path).suffix, suffix_of(filename)
     if found.type == resources.FILE and wanted and given != wanted:

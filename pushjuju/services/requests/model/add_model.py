@@ -54,11 +54,7 @@ class AddModelOptions:
 
 
 def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = None) -> Model:
-    """Add a model.
-
-    Args:
-        check: Called before anything is recorded, or None; raises an error to refuse the model.
-    """
+    """Add a model; `check` is called before anything is recorded, and may refuse the model."""
     name = options.name
     found, region, chosen = _placed(ctx, options)
     now = ctx.clock.now()

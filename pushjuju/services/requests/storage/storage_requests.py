@@ -141,11 +141,7 @@ def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list
 def detach(
     ctx: Context, model: str, ids: Iterable[str], *, owner: str = "", force: bool = False
 ) -> list[Answer]:
-    """Detach storage from its units; with `force`, without running the charm's hook.
-
-    Args:
-        owner: The unit to which the storage must be attached; empty to accept all units.
-    """
+    """Detach storage from its units, or only from `owner`; with `force`, without running the charm's hook."""
 
     def do(tx: ModelTx, subject: str) -> Answer:
         instance = _instance(tx, subject)

@@ -59,11 +59,7 @@ class Query:
     """A parsed query."""
 
     def __init__(self, text: str, out: Print = lambda _text: None) -> None:
-        """Parse a query, or raise BadQuery.
-
-        Args:
-            out: Called with the text that the query prints.
-        """
+        """Parse a query, or raise BadQuery; `out` gets the text that the query prints."""
         self._text = text
         self._out = out
         self._nodes = parse(text)

@@ -168,11 +168,7 @@ class Rows(NamedTuple):
 def read(
     ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso, part: Part | None = None
 ) -> Rows:
-    """Read the rows of a model.
-
-    Args:
-        part: The part of the model whose applications, units and machines are read; None for all of them.
-    """
+    """Read the rows of a model, or of the applications, units and machines of a part."""
     tx = tx.beside(model.uuid)
     rows = partial(_rows, tx, part)
     machines = _machines(rows("shown_machines", "shown_machines_of", "shown_machines_from"), moment)

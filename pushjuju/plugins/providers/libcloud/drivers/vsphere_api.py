@@ -122,11 +122,7 @@ class Vcenter:
         return self._send(driver, self._log_in(driver, token), method, path, params, body)
 
     def ask_long(self, driver: Any, timeouts: tuple[float, float], path: str, body: Any) -> Any:
-        """Post a request that takes long.
-
-        Args:
-            timeouts: Seconds after which this request is aborted, and the seconds for other requests.
-        """
+        """Post a request that takes long; `timeouts` are its seconds, and those of other requests."""
         self._log_in(driver, "")
         lead(driver.connection, self._site, timeouts[0], endpoint(self._site))
         try:
