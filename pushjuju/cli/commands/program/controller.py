@@ -27,7 +27,6 @@ from pushjuju.workers import counts, serving
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from pushjuju.cli.work.api_server import ApiServing
     from pushjuju.services.entities.basis.context import Context
 
 DRAINED = 3  # exit status after `controller drain`, by which systemd knows not to start the process again
@@ -185,7 +184,7 @@ def _beside(
     """Return what runs beside the work: the API, and the metrics of the process."""
     beside: list[AbstractAsyncContextManager[object]] = []
     if asked.api:
-        beside.append(_api(cli, ctx, asked).beside())
+        beside.append(serve_api.serving()(cli, ctx, asked.api, asked, WebCommands(root_group()).run).beside())
     if counted is not None and asked.metrics:
         beside.append(serve_api.exporting(cli, ctx, asked.metrics, counted))
     if counted is not None and asked.metrics_file:
@@ -193,10 +192,6 @@ def _beside(
             metrics_file.kept(ctx, asked.metrics_file, lambda: counted.of_process(ctx), cli.console.warn)
         )
     return beside
-
-
-def _api(cli: Cli, ctx: Context, asked: ControllerFlags) -> ApiServing:
-    return serve_api.serving()(cli, ctx, asked.api, asked, WebCommands(root_group()).run)
 
 
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:

@@ -121,7 +121,7 @@ class Query:
             return _equal(left, right) is (node.operator == "==")
         if node.operator in (">", ">="):
             left, right = right, left
-        less = _less(left, right)
+        less = _same_kind(left, right) and not isinstance(left, bool) and bool(left < right)
         return less or (node.operator in ("<=", ">=") and _equal(left, right))
 
     def _logical(self, node: Infix, left: Any, scope: Scope) -> bool:
@@ -238,10 +238,6 @@ def _equal(left: Any, right: Any) -> bool:
     if isinstance(left, (Scope, Scopes, _Closure)):
         return False
     return type(left) is type(right) and bool(left == right)
-
-
-def _less(left: Any, right: Any) -> bool:
-    return _same_kind(left, right) and not isinstance(left, bool) and bool(left < right)
 
 
 def _kind(value: Any) -> str:
