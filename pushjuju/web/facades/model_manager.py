@@ -18,17 +18,7 @@ from pushjuju.services.requests.model.add_model import AddModelOptions, add_mode
 from pushjuju.services.requests.model.model_defaults import ModelDefaultsOptions
 from pushjuju.services.requests.user import users
 from pushjuju.services.requests.user.users import AccessOptions
-from pushjuju.web import errors, tags
-from pushjuju.web.call import (
-    each,
-    is_superuser,
-    reach,
-    require_add_model,
-    require_self,
-    require_superuser,
-    require_way,
-    result_of,
-)
+from pushjuju.web import call, errors, tags
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.cloud_sides import credential_key, trial_of
@@ -74,10 +64,10 @@ class Defaults(Facade):
 
         Superusers may name credentials of all users.
         """
-        return {"results": [each(self._change_credential, item) for item in model_credentials]}
+        return {"results": [call.each(self._change_credential, item) for item in model_credentials]}
 
     def _change_credential(self, item: ModelCredential) -> None:
-        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        found = call.reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         cloud, key = credential_key(self.ctx, item.credential_tag)
         credentials.set_credential(self.ctx, found, cloud, key, trial_of(self.ctx))
 
@@ -95,7 +85,7 @@ class Defaults(Facade):
 
     @method(Needs.SUPERUSER, changes=True)
     def set_model_defaults(self, config: list[DefaultValues]) -> ErrorResults:
-        return {"results": [each(self._set_defaults, item) for item in config]}
+        return {"results": [call.each(self._set_defaults, item) for item in config]}
 
     def _set_defaults(self, item: DefaultValues) -> None:
         self._change_defaults(item.cloud_tag, item.cloud_region, values=checked_settings(item.config))
@@ -103,7 +93,7 @@ class Defaults(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def unset_model_defaults(self, keys: list[UnsetKeys]) -> ErrorResults:
         """Remove defaults for new models."""
-        return {"results": [each(self._unset_defaults, item) for item in keys]}
+        return {"results": [call.each(self._unset_defaults, item) for item in keys]}
 
     def _unset_defaults(self, item: UnsetKeys) -> None:
         self._change_defaults(item.cloud_tag, item.cloud_region, reset=item.keys)
@@ -134,10 +124,10 @@ class ModelManager(Defaults):
         A credential in the params is the caller's own, unless the caller is a superuser.
         """
         owner = tags.user(params.owner_tag) if params.owner_tag else self.user
-        require_self(self.ctx, owner)
+        call.require_self(self.ctx, owner)
         cloud = tags.cloud(params.cloud_tag) if params.cloud_tag else ""
-        require_add_model(self.ctx, cloud)
-        require_way(self.ctx, params.config)
+        call.require_add_model(self.ctx, cloud)
+        call.require_way(self.ctx, params.config)
         credential = credential_key(self.ctx, params.credential)[1] if params.credential else ""
         options = AddModelOptions(
             name=params.name,
@@ -155,10 +145,10 @@ class ModelManager(Defaults):
     @method(Needs.LOGIN, changes=True)
     def destroy_models(self, models: list[shapes.DestroyModel]) -> ErrorResults:
         """Destroy models that the caller administers."""
-        return {"results": [each(self._destroy, item) for item in models]}
+        return {"results": [call.each(self._destroy, item) for item in models]}
 
     def _destroy(self, item: shapes.DestroyModel) -> None:
-        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        found = call.reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         sessions.require(self.ctx, found.uuid, blocks.DESTROY)
         force = force_of(item.max_wait, force=item.force)
         destroy_model.destroy_models(self.ctx, [found], force, destroy_storage=item.destroy_storage)
@@ -166,7 +156,7 @@ class ModelManager(Defaults):
     @method(Needs.LOGIN)
     def list_models(self, params: Entity) -> shapes.UserModelList:
         user = tags.user(params.tag)
-        require_self(self.ctx, user)
+        call.require_self(self.ctx, user)
         return {"user-models": model_shapes.of_user(self.ctx, user)}
 
     @method(Needs.LOGIN)
@@ -178,18 +168,18 @@ class ModelManager(Defaults):
     ) -> shapes.ModelSummaryResults:
         """Return the models that a user has access to, or all of them for a superuser."""
         user = tags.user(user_tag)
-        require_self(self.ctx, user)
+        call.require_self(self.ctx, user)
         if all:
-            require_superuser(self.ctx)
-        every = all or (user == self.user and is_superuser(self.ctx))
+            call.require_superuser(self.ctx)
+        every = all or (user == self.user and call.is_superuser(self.ctx))
         return {"results": model_shapes.summaries(self.ctx, user, self.call.version, every=every)}
 
     @method(Needs.LOGIN)
     def model_info(self, params: Entities) -> shapes.ModelInfoResults:
-        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
+        return {"results": [call.result_of(self._info, item.tag) for item in params.entities]}
 
     def _info(self, tag: str) -> shapes.ModelInfoResult:
-        found = reach(self.ctx, tags.model_to_reach(tag))
+        found = call.reach(self.ctx, tags.model_to_reach(tag))
         return {"result": model_shapes.info(self.ctx, found, self.call.version)}
 
     @method(Needs.LOGIN)
@@ -200,10 +190,10 @@ class ModelManager(Defaults):
     @method(Needs.LOGIN, changes=True)
     def modify_model_access(self, changes: list[shapes.ModifyModelAccess]) -> ErrorResults:
         """Grant or revoke access to models that the caller administers."""
-        return {"results": [each(self._modify, item) for item in changes]}
+        return {"results": [call.each(self._modify, item) for item in changes]}
 
     def _modify(self, item: shapes.ModifyModelAccess) -> None:
-        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        found = call.reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         change(self, Kind.MODEL, item.action, item.access, item.user_tag, (found.uuid,))
 
     @method(Needs.SUPERUSER)

@@ -9,14 +9,7 @@ from dataclasses import field
 from pathlib import Path
 
 from pushjuju.charms.archive.pack import PackedCharm, pack
-from pushjuju.charms.format.config import (
-    TRUST,
-    Settings,
-    filter_settings,
-    parse_settings,
-    parse_settings_yaml,
-    with_trust,
-)
+from pushjuju.charms.format import config
 from pushjuju.charms.format.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
 from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
@@ -238,7 +231,7 @@ def _used(tx: ModelTx, application: Application) -> Iterator[UsedRelation]:
 def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCharm, url: str) -> None:
     name, charm = application.name, request.packed.charm
     old = charms.stored_settings(tx, name, application.charm_url)
-    settings: Settings = {**filter_settings(charm.config, old), **_asked(tx, request)[0]}
+    settings: config.Settings = {**config.filter_settings(charm.config, old), **_asked(tx, request)[0]}
     charms.put_settings(tx, name, url, settings)
     tx.run("application_set_charm", name=name, charm_url=url, force=request.force_units)
     relations.add_peers(tx, name, charm)
@@ -267,17 +260,17 @@ def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewChar
             storage.equip_least(tx, unit, charm)
 
 
-def _asked(tx: ModelTx, request: NewCharm) -> tuple[Settings, bool]:
+def _asked(tx: ModelTx, request: NewCharm) -> tuple[config.Settings, bool]:
     """Record the trust that the user asked for; return the new settings, and whether trust was named."""
-    known = with_trust(request.packed.charm.config)
+    known = config.with_trust(request.packed.charm.config)
     try:
-        found: Settings = {}
+        found: config.Settings = {}
         if request.file is not None:
-            found.update(parse_settings_yaml(known, request.file, request.application))
-        found.update(parse_settings(known, request.values))
+            found.update(config.parse_settings_yaml(known, request.file, request.application))
+        found.update(config.parse_settings(known, request.values))
     except NotValid as error:
         raise NotValid(f"validating config settings: {error.message}", detail=error.detail) from error
-    named = found.pop(TRUST, None)
+    named = found.pop(config.TRUST, None)
     trust = named if request.trust is None else request.trust
     if trust is not None:
         tx.run("application_set_trust", name=request.application, trust=bool(trust))
