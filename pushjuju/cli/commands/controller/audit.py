@@ -9,7 +9,7 @@ from pushjuju.cli.commands.hook import moments
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import session
 from pushjuju.core.clock import from_iso
@@ -92,8 +92,7 @@ def _verify(cli: Cli, asked: AuditFlags, kept: str = "") -> None:
 
 
 def table(lines: Iterable[Mapping[str, Any]], *, utc: bool) -> str:
-    made = TabWriter()
-    made.row(*heads("Time", "User", "From", "Model", "Command", "Changed"))
+    made = TabWriter("Time", "User", "From", "Model", "Command", "Changed")
     for line in lines:
         command = " ".join((line["command"], *line.get("arguments", ())))
         when = since_text(from_iso(line["time"]), utc=utc)

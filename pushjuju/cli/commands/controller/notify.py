@@ -9,7 +9,7 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
@@ -124,8 +124,7 @@ def _list(cli: Cli, asked: NotifyFlags) -> None:
 def _table(found: Sequence[Mapping[str, Any]]) -> str:
     if not found:
         return ""
-    table = TabWriter()
-    table.row(*heads("Target", "Address", "Events", "Models", "Waiting", "State"))
+    table = TabWriter("Target", "Address", "Events", "Models", "Waiting", "State")
     for item in found:
         state = f"failing: {item['error']}" if "error" in item else item["state"]
         events, models = (",".join(item[key]) or "all" for key in ("events", "models"))
@@ -134,8 +133,7 @@ def _table(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _events(found: Mapping[str, str]) -> str:
-    table = TabWriter()
-    table.row(*heads("Event", "When"))
+    table = TabWriter("Event", "When")
     for name, when in found.items():
         table.row(name, when)
     return table.text()
