@@ -372,11 +372,7 @@ class MachineSession:
     # -- operations ----------------------------------------------------------------------------------------
 
     async def run(
-        self,
-        op: Op,
-        on_event: OnEvent | None = None,
-        on_live: OnLive | None = None,
-        plan: Sequence[Op] = (),
+        self, op: Op, on_event: OnEvent | None = None, on_live: OnLive | None = None, plan: Sequence[Op] = ()
     ) -> dict[str, Any]:
         """Run an operation and return its result.
 

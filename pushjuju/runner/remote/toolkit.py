@@ -13,21 +13,10 @@ Mirrors: juju worker/uniter/runner/jujuc, juju/cmd cmd.go (3.6)
 from __future__ import annotations
 
 from pushjuju.portable import output
-from pushjuju.portable.flags import (
-    Flag,
-    HelpWanted,
-    UsageError,
-    help_text,
-    parse,
-)
+from pushjuju.portable.flags import Flag, HelpWanted, UsageError, help_text, parse
 from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.portable.names import is_application, is_unit
-from pushjuju.portable.quote import (
-    atoi,
-    quote,
-    quote_list,
-    trim,
-)
+from pushjuju.portable.quote import atoi, quote, quote_list, trim
 from pushjuju.runner.remote.tools.toolcontext import Args, ToolContext, ToolError, file_error, usage_error
 
 TYPE_CHECKING = False
@@ -72,11 +61,7 @@ __all__ = [
 SMART = ("smart", "json", "yaml")  # formats of most tools; the first is the default
 YAML_FIRST = ("yaml", "json")
 
-_FORMATTERS = {
-    "smart": output.format_smart,
-    "json": output.format_json,
-    "yaml": output.format_yaml,
-}
+_FORMATTERS = {"smart": output.format_smart, "json": output.format_json, "yaml": output.format_yaml}
 
 
 class Tool:

@@ -62,8 +62,7 @@ class Client(Facade):
         with_storage = include_storage and self.call.version >= _STORAGE_SINCE
         model, wanted = self.model, tuple(patterns)
         return await self.call.server.statuses.answer(
-            (model, wanted, with_storage),
-            lambda ctx: _status(ctx, model, wanted, with_storage=with_storage),
+            (model, wanted, with_storage), lambda ctx: _status(ctx, model, wanted, with_storage=with_storage)
         )
 
     @method(Needs.READ)

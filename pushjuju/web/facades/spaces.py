@@ -142,11 +142,7 @@ def _applications(names: Iterable[str]) -> list[dict[str, str]]:
 
 def _space(known: Any) -> dict[str, object]:
     name = known["name"]
-    return {
-        "id": known["id"],
-        "name": name,
-        "subnets": [subnet(cidr, name) for cidr in known["subnets"]],
-    }
+    return {"id": known["id"], "name": name, "subnets": [subnet(cidr, name) for cidr in known["subnets"]]}
 
 
 @facade("Subnets")

@@ -215,8 +215,7 @@ ConfigResults = TypedDict("ConfigResults", {"Results": list[ConfigResult]})
 CharmRelationsResults = TypedDict("CharmRelationsResults", {"charm-relations": list[str]})
 AddUnitsResults = TypedDict("AddUnitsResults", {"units": list[str]})
 RelationEnd = TypedDict(
-    "RelationEnd",
-    {"name": str, "role": str, "interface": str, "optional": bool, "limit": int, "scope": str},
+    "RelationEnd", {"name": str, "role": str, "interface": str, "optional": bool, "limit": int, "scope": str}
 )
 AddRelationResults = TypedDict("AddRelationResults", {"endpoints": dict[str, RelationEnd]})
 ApplicationGetResults = TypedDict(

@@ -129,8 +129,7 @@ OffersFound = ResultsOf[ApplicationOfferAdmin]
 ApplicationOfferResult = ResultOf[ApplicationOfferAdmin]
 ApplicationOffersResults = ResultsOf[ApplicationOfferResult]
 ExternalController = TypedDict(
-    "ExternalController",
-    {"controller-tag": str, "controller-alias": str, "addrs": list[str], "ca-cert": str},
+    "ExternalController", {"controller-tag": str, "controller-alias": str, "addrs": list[str], "ca-cert": str}
 )
 Macaroon = TypedDict(
     "Macaroon", {"location": str, "identifier": str, "signature": str, "caveats": list[object]}

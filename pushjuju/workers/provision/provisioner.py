@@ -268,11 +268,7 @@ def _report(ctx: Context, machine: Machine, status: InstanceStatus, message: str
 
 
 def _set(
-    tx: ModelTx,
-    machine: Machine,
-    status: InstanceStatus,
-    message: str,
-    data: Mapping[str, str] | None = None,
+    tx: ModelTx, machine: Machine, status: InstanceStatus, message: str, data: Mapping[str, str] | None = None
 ) -> None:
     statuses.set_status(tx, StatusKind.INSTANCE, machine.id, status, message, data=data)
 

@@ -37,10 +37,7 @@ def disabled(cli: Cli, _args: tuple[str, ...], *, model: str, every: bool) -> No
 
 def formatters(*, colour: bool = False) -> dict[str, Formatter]:
     """Return format name -> function that formats a list of disabled commands."""
-    return {
-        "tabular": lambda listed: table(listed, colour=colour),
-        **structured("[leaf"),
-    }
+    return {"tabular": lambda listed: table(listed, colour=colour), **structured("[leaf")}
 
 
 def table(listed: list[dict[str, Any]], *, colour: bool = False) -> str:

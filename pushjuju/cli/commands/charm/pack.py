@@ -42,13 +42,7 @@ _USUAL = Base("ubuntu", "24.04")
     see_also=("deploy", "refresh"),
 )
 def pack(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    base: str,
-    platform: str,
-    destination: str,
-    allow_build_scripts: bool,
+    cli: Cli, args: tuple[str, ...], *, base: str, platform: str, destination: str, allow_build_scripts: bool
 ) -> None:
     """Write a charm's archives; architectures that this computer cannot build for are left out."""
     path = Path(args[0] if args else ".").expanduser()

@@ -15,10 +15,7 @@ from pushjuju.cli.commands.model.model_removal import (
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.core.errors import (
-    Blocked,
-    Conflict,
-)
+from pushjuju.core.errors import Blocked, Conflict
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import blocks

@@ -8,9 +8,7 @@ from pushjuju.cli.commands.model import model_removal
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import hints, session
-from pushjuju.core.errors import (
-    NotValid,
-)
+from pushjuju.core.errors import NotValid
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import blocks, context
 from pushjuju.services.entities.model import models, sessions

@@ -40,7 +40,4 @@ def _formatters(model: str, *, colour: bool) -> dict[str, Formatter]:
         return f"[Unit Payloads]\n{rows.text()}"
 
     del model
-    return {
-        "tabular": table,
-        **structured("[leaf"),
-    }
+    return {"tabular": table, **structured("[leaf")}

@@ -22,13 +22,7 @@ from pushjuju.cli.work import session
     see_also=("scp",),
 )
 def ssh(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    model: str,
-    no_host_key_checks: bool,
-    proxy: bool,
-    pty: bool | None,
+    cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, proxy: bool, pty: bool | None
 ) -> None:
     user, _, name = args[0].rpartition("@")
     opened = session.open_model(cli, model)

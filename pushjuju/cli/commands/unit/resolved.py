@@ -27,13 +27,7 @@ from pushjuju.services.requests.application import unit_requests as request
     see_also=("status", "debug-log"),
 )
 def resolved(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    model: str,
-    no_retry: bool,
-    every: bool,
-    no_wait: bool,
+    cli: Cli, args: tuple[str, ...], *, model: str, no_retry: bool, every: bool, no_wait: bool
 ) -> None:
     if args and every:
         raise UsageError("specifying unit names(s) with --all not supported")

@@ -45,10 +45,7 @@ def _name(name: str, user: str) -> str:
 
 def model_formatters(*, user: str, colour: bool = False) -> dict[str, Formatter]:
     """Return format name -> function that formats the users of a model (name -> user)."""
-    return {
-        "tabular": lambda named: _model_table(named, user, colour=colour),
-        **structured("*leaf"),
-    }
+    return {"tabular": lambda named: _model_table(named, user, colour=colour), **structured("*leaf")}
 
 
 def _model_table(named: Mapping[str, Mapping[str, Any]], user: str, *, colour: bool) -> str:

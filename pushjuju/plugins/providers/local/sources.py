@@ -26,7 +26,7 @@ KEYRINGS = {
     "debian": Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
 }
 _SUITES = {base: name for name, base in SERIES.items() if base[0] in ("ubuntu", "debian")} | {
-    ("debian", "11"): "bullseye",
+    ("debian", "11"): "bullseye"
 }
 _COMPONENTS = {"ubuntu": ("main", "restricted", "universe", "multiverse"), "debian": ("main",)}
 

@@ -380,10 +380,6 @@ CHANGES: Mapping[str, Change] = {
         words=lambda fields: ["cancel-task", str(_number(fields, "task", 1))], act=_cancel, has_plan=False
     ),
     "destroy-model": Change(
-        words=_destroy_words,
-        in_model=False,
-        act=_destroy_model,
-        needs=Needs.ADMIN,
-        blocked_by=blocks.DESTROY,
+        words=_destroy_words, in_model=False, act=_destroy_model, needs=Needs.ADMIN, blocked_by=blocks.DESTROY
     ),
 }

@@ -34,10 +34,7 @@ _CORES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _GIB = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 _DONE = "already_in_desired_state"
 _PROVISIONING = {"thin": "thin", "thick": "thick", "thickEagerZero": "eagerZeroedThick"}
-_PROPERTIES = {
-    "@class": "com.vmware.vcenter.ovf.property_params",
-    "type": "PropertyParams",
-}
+_PROPERTIES = {"@class": "com.vmware.vcenter.ovf.property_params", "type": "PropertyParams"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,24 +93,14 @@ class Vcenter:
         self._token = ""
 
     def ask(
-        self,
-        driver: Any,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None = None,
-        body: Any = None,
+        self, driver: Any, method: str, path: str, params: Mapping[str, str] | None = None, body: Any = None
     ) -> Any:
         """Send a request and return the value of the answer; log in again once when the session has ended."""
         answer = self.ask_plain(driver, method, path, params, body)
         return answer["value"] if isinstance(answer, Mapping) and "value" in answer else None
 
     def ask_plain(
-        self,
-        driver: Any,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None = None,
-        body: Any = None,
+        self, driver: Any, method: str, path: str, params: Mapping[str, str] | None = None, body: Any = None
     ) -> Any:
         """Send a request as `ask` does, and return the whole answer."""
         token = self._log_in(driver, "")
