@@ -90,11 +90,7 @@ def send_resource(connection: Connection, application: str, name: str, file: Pat
 
 
 def places(wanted: Iterable[Placement], model: str) -> list[dict[str, str]]:
-    """Return placements in the form of the wire.
-
-    Raises:
-        NotSupported: A placement names a machine that is not in the model.
-    """
+    """Return placements in the form of the wire."""
     return [_place(item, model) for item in wanted]
 
 

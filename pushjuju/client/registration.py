@@ -31,11 +31,7 @@ class Invitation:
 
 
 def read(text: str) -> Invitation:
-    """Read a registration string.
-
-    Raises:
-        NotValid: The text is not a registration string, or has no address.
-    """
+    """Read a registration string."""
     try:
         outer = dict(_parts(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))))
         (_, user), (_, places), (_, key), *rest = list(_parts(outer[_LIST]))

@@ -249,11 +249,7 @@ class OwnCertificate:
         return [name.lower() for name in known.get_values_for_type(x509.DNSName)]
 
     def load(self, context: ssl.SSLContext) -> None:
-        """Load the certificate and its key.
-
-        Raises:
-            NotValid: The files cannot be read, or do not belong together.
-        """
+        """Load the certificate and its key."""
         try:
             context.load_cert_chain(self.certificate, self.key)
         except (OSError, ssl.SSLError) as error:

@@ -48,11 +48,7 @@ class Request:
 
 
 def run(call: Call) -> None:
-    """Send the request of the command, and print what came of it.
-
-    Raises:
-        PushjujuError: The server refuses the request, or a part of it.
-    """
+    """Send the request of the command, and print what came of it."""
     asked = REQUESTS[str(call.command.name)]
     params = asked.params(call)
     with _connected(call, asked) as connection:

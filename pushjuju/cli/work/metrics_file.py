@@ -29,9 +29,6 @@ async def kept(
     Args:
         own: Returns the metrics of this process; called in the event loop.
         warn: Called once when the file cannot be written any more; the work goes on.
-
-    Raises:
-        PushjujuError: The file cannot be written now.
     """
     await asyncio.to_thread(_write, ctx, file, own())
     stop = asyncio.Event()

@@ -106,11 +106,7 @@ def task(visit: Visit) -> Content:
 
 
 def _number(visit: Visit, noun: str) -> int:
-    """Return the number in the address.
-
-    Raises:
-        NotFound: It is no number.
-    """
+    """Return the number in the address."""
     text = visit.path["id"]
     if not (text.isdecimal() and len(text) < _DIGITS):
         raise NotFound(f'{noun} "{text}" not found')

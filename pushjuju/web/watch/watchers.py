@@ -90,11 +90,7 @@ class Watchers:
                 return found
 
     def stop(self, kind: str, name: str) -> None:
-        """End a watcher.
-
-        Raises:
-            ApiError: The watcher does not exist.
-        """
+        """End a watcher."""
         known = self._get(kind, name)
         del self._known[name]
         known.end()

@@ -161,11 +161,7 @@ class Cgroup:
             time.sleep(0.01)
 
     def remove(self) -> None:
-        """Delete the cgroup, and its parent when the parent is empty; a missing cgroup is no error.
-
-        Raises:
-            ProviderError: The cgroup still has processes.
-        """
+        """Delete the cgroup, and its parent when the parent is empty; a missing cgroup is no error."""
         deadline = time.monotonic() + _REMOVE_WAIT_S
         left = [top for top in self.folders if top.exists()]
         while left:

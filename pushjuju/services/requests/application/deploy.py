@@ -207,12 +207,7 @@ def _base_in_url(options: DeployOptions) -> Base | None:
 
 
 def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadCharm:
-    """Check a charm and the options for its settings, and return both.
-
-    Raises:
-        InvalidCharm: The charm needs a feature that pushjuju does not have.
-        NotValid: The charm lacks an option, or its value has the wrong type.
-    """
+    """Check a charm and the options for its settings, and return both."""
     charm = found.packed.charm
     for text in charm.warnings:
         notices.warn(text)

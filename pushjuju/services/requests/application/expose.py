@@ -44,12 +44,7 @@ def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
 
 
 def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure]) -> None:
-    """Record the exposures of an application's endpoints.
-
-    Raises:
-        NotFound: An endpoint or a space does not exist.
-        NotValid: A text is not a CIDR, or the application is being removed.
-    """
+    """Record the exposures of an application's endpoints."""
     for exposure in wanted:
         _check(tx, application, exposure)
     _require_alive(application, exposed=True)

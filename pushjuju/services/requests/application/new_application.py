@@ -103,9 +103,6 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
 
     Args:
         rehearse: True for a dry run: nothing is recorded, but the same errors are raised.
-
-    Raises:
-        AlreadyExists: An application with this name exists.
     """
     check(request)
     declared = request.packed.charm.meta.resources
@@ -170,9 +167,6 @@ def record(
 
     Args:
         pools: The storage pools of the model, or None to read them here.
-
-    Raises:
-        NotValid, NotFound: As `add`.
     """
     application = _insert(tx, request, url)
     resources.put(ctx, tx, application, files)

@@ -147,11 +147,7 @@ def refresh(ctx: Context, model: str, options: RefreshOptions, *, notices: Notic
 
 
 def _known(ctx: Context, model: str, options: RefreshOptions) -> _Known:
-    """Return an application with the origin of its charm.
-
-    Raises:
-        NotFound: The application does not exist, or the user named a revision, but the charm has no store.
-    """
+    """Return an application with the origin of its charm."""
     name = options.application
     with ctx.read(model) as tx:
         application = applications.get(tx, name)

@@ -125,7 +125,6 @@ def update(
 
     Raises:
         NoneOnClient: The client has no credentials for a cloud.
-        NotValid: A credential does not fit its cloud.
     """
     ready = [found for cloud in options.credentials for found in _ready(where, options, cloud)]
     opened, unread = _concerned(where, open_controller)

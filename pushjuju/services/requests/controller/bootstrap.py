@@ -89,12 +89,7 @@ class Place:
 
 
 def place(datadir: DataDir, host: PluginHost, text: str, credential: str = "") -> Place:
-    """Return the place that `cloud[/region]` names.
-
-    Raises:
-        NotFound: The cloud, region or credential does not exist.
-        NotValid: The cloud has several credentials, and the caller names no credential.
-    """
+    """Return the place that `cloud[/region]` names."""
     name, region = clouds.split(text)
     places = clouds.folders(datadir)
     cloud = clouds.definition(places, clouds.first_name(places, name), host)

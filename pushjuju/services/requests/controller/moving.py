@@ -41,8 +41,6 @@ def move(datadir: DataDir, name: str, to: str, *, now: datetime, insecure: bool 
         insecure: Allow a connection over the network without TLS.
 
     Raises:
-        Conflict: The store is there already, the database has a store, or another move was interrupted.
-        NotValid: The address cannot be used.
         StoreError: A store cannot be read or written; the controller has its old store.
     """
     controller = datadir.controller(name)

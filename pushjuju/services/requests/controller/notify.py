@@ -41,11 +41,7 @@ class TargetOptions:
 
 
 def add(ctx: Context, host: PluginHost, options: TargetOptions) -> str:
-    """Add a target; return its address without the parts that may be secret.
-
-    Raises:
-        AlreadyExists: A target has this name.
-    """
+    """Add a target; return its address without the parts that may be secret."""
     _check(options)
     target = NotifyTarget(
         name=options.name, address=options.address, secret=options.secret, body=options.body,
@@ -79,11 +75,7 @@ def _check(options: TargetOptions) -> None:
 
 
 def remove(ctx: Context, name: str) -> None:
-    """Remove a target with the events that wait for it.
-
-    Raises:
-        NotFound: No target has this name.
-    """
+    """Remove a target with the events that wait for it."""
     with ctx.change_controller() as tx:
         if not tx.run("notify_target_delete", name=name):
             raise _not_found(name)

@@ -80,9 +80,6 @@ def join(
             names, which this host goes on to use.
         name: The name of the controller on this host; empty for its name on the host that exported the key.
         insecure: Allow a connection over the network without TLS.
-
-    Raises:
-        WrongKey: The key is not that of the controller.
     """
     path = key or _given()
     if not insecure:

@@ -45,11 +45,7 @@ def source(text: str) -> Source:
 
 
 def fetch(wanted: Source, env: Mapping[str, str]) -> list[str]:
-    """Return the public keys of a user, with their source added to the comments.
-
-    Raises:
-        NotFound: The user does not exist.
-    """
+    """Return the public keys of a user, with their source added to the comments."""
     variable, home, path, title = _PLACES[wanted.place]
     base = env.get(variable) or home
     if not base.startswith("https://") and not base.startswith(_LOCAL):

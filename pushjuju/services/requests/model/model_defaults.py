@@ -57,11 +57,7 @@ def unknown_keys(ctx: Context, options: ModelDefaultsOptions, host: PluginHost) 
 
 
 def change(ctx: Context, options: ModelDefaultsOptions) -> None:
-    """Set and reset defaults; existing models are not changed.
-
-    Raises:
-        NotValid: A value is wrong, or a key can have no default.
-    """
+    """Set and reset defaults; existing models are not changed."""
     cloud, region, values, reset = options.cloud, options.region, options.values, options.reset
     for key in (*values, *reset):
         if key in model_config.READ_ONLY or key in model_config.UNSHOWN:

@@ -102,11 +102,7 @@ def _partners(tx: ModelTx, name: str) -> Iterator[str]:
 
 
 def link(tx: ModelTx, near: Relation, pair: Pair) -> None:
-    """Record the other model's row of a new relation, when one side is an application of another model.
-
-    Raises:
-        NotFound, NotValid, Conflict, AlreadyExists: The other model does not allow the relation.
-    """
+    """Record the other model's row of a new relation, when one side is an application of another model."""
     remote = next((item for item in pair if item.side.remote), None)
     if remote is None:
         return

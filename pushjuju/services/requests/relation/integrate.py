@@ -43,7 +43,6 @@ def integrate(
         offer: An offer that is consumed first, under its own name, or None.
 
     Raises:
-        NotFound: An application, endpoint or offer does not exist, or no endpoints fit.
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
     with ctx.change(model) as tx:

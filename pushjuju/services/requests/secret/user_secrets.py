@@ -25,11 +25,7 @@ _LINE = regex(r"\bline [0-9]+")
 
 
 def add(ctx: Context, model: str, name: str, content: Content, description: str = "") -> str:
-    """Add a secret that the model owns; return its URI.
-
-    Raises:
-        AlreadyExists: Another secret of the model has the name.
-    """
+    """Add a secret that the model owns; return its URI."""
     change = Change(content=content, label=name, description=description)
     with ctx.change(model) as tx:
         return uri(secrets.create(ctx, tx, new_id(os.urandom), MODEL, change).id)
@@ -48,12 +44,7 @@ def update(ctx: Context, model: str, which: str, change: Change) -> None:
 
 
 def remove(ctx: Context, model: str, which: str, revision: int | None = None) -> None:
-    """Remove a secret that the model owns, or one of its revisions.
-
-    Raises:
-        NotFound: The secret does not exist.
-        NotPermitted: The secret belongs to a charm.
-    """
+    """Remove a secret that the model owns, or one of its revisions."""
     with ctx.change(model) as tx:
         row = own(tx, which)
         if revision is not None:
@@ -109,12 +100,7 @@ def require(ctx: Context, model: str, which: str) -> None:
 
 
 def own(tx: ModelTx, which: str) -> SecretRow:
-    """Return a secret that the model owns.
-
-    Raises:
-        NotFound: The secret does not exist.
-        NotPermitted: The secret belongs to a charm.
-    """
+    """Return a secret that the model owns."""
     row = lookup(tx, which)
     if row.owner_kind != OwnerKind.MODEL:
         raise NotPermitted(

@@ -44,9 +44,6 @@ def first(password: str) -> tuple[str, bytes]:
 
     Args:
         password: The password; empty for a new secret key. With a password the returned key is empty.
-
-    Raises:
-        NotValid: The password is too long.
     """
     if password:
         check(password)

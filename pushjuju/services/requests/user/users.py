@@ -34,9 +34,6 @@ def add(ctx: Context, name: str, display_name: str, password: str = "") -> bytes
 
     Returns:
         The secret key; empty for a user with a password.
-
-    Raises:
-        AlreadyExists: A user has the name.
     """
     if not users.is_name(name):
         raise NotValid(f'failed to create user: invalid user name "{name}"')

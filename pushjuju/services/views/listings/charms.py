@@ -53,12 +53,7 @@ def names(ctx: Context, model: str, url: str) -> list[str]:
 
 
 def content(ctx: Context, model: str, url: str, path: str) -> bytes:
-    """Return one file of a charm.
-
-    Raises:
-        NotFound: The charm has no such file.
-        NotValid: The file is too large to be shown.
-    """
+    """Return one file of a charm."""
     with zipfile.ZipFile(archive(ctx, model, url)) as opened:
         try:
             about = opened.getinfo(path)

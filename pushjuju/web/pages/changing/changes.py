@@ -246,11 +246,7 @@ def _receiver(fields: Fields) -> str:
 
 
 def parameters(fields: Fields) -> dict[str, Any]:
-    """Return the parameters of an action; an empty field stands for the default.
-
-    Raises:
-        NotValid: A field is not YAML.
-    """
+    """Return the parameters of an action; an empty field stands for the default."""
     texts = _starting(fields, TEXT)
     return {
         name: text if name in texts else yamlsafe.load(text)

@@ -84,11 +84,7 @@ def page(visit: Visit) -> Content:
 
 
 def read(line: str) -> dict[str, str]:
-    """Return the fields of the form that asks for the same as a command line.
-
-    Raises:
-        NotValid: The line is none that this page can plan.
-    """
+    """Return the fields of the form that asks for the same as a command line."""
     words = _words(line)
     name, grammar = words[0], COMMANDS.get(words[0])
     if grammar is None:
