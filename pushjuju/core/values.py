@@ -27,13 +27,8 @@ __all__ = [
     "Get", "Put", "assembler", "changed", "dataclass", "defaults", "is_value", "kinds", "regex", "slots",
 ]  # fmt: skip
 _NO_FIELD = (
-    "ClassVar",
-    "typing.ClassVar",
-    "InitVar",
-    "dataclasses.InitVar",
-    "KW_ONLY",
-    "dataclasses.KW_ONLY",
-)
+    "ClassVar", "typing.ClassVar", "InitVar", "dataclasses.InitVar", "KW_ONLY", "dataclasses.KW_ONLY",
+)  # fmt: skip
 _NOT_PLAIN = ("ClassVar", "typing.ClassVar", "InitVar", "dataclasses.", "KW_ONLY")
 _CONSTRUCTION = ("__init__", "__setattr__", "__delattr__")
 _COMPARED = """

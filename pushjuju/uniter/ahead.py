@@ -37,19 +37,11 @@ MOST = 12  # hooks of one plan, the first one not counted
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 _HOOKS = frozenset(
     {
-        HookKind.STORAGE_ATTACHED,
-        HookKind.INSTALL,
-        HookKind.UPGRADE_CHARM,
-        HookKind.RELATION_CREATED,
-        HookKind.RELATION_JOINED,
-        HookKind.RELATION_CHANGED,
-        HookKind.RELATION_DEPARTED,
-        HookKind.LEADER_ELECTED,
-        HookKind.LEADER_SETTINGS_CHANGED,
-        HookKind.CONFIG_CHANGED,
-        HookKind.START,
+        HookKind.STORAGE_ATTACHED, HookKind.INSTALL, HookKind.UPGRADE_CHARM, HookKind.RELATION_CREATED,
+        HookKind.RELATION_JOINED, HookKind.RELATION_CHANGED, HookKind.RELATION_DEPARTED,
+        HookKind.LEADER_ELECTED, HookKind.LEADER_SETTINGS_CHANGED, HookKind.CONFIG_CHANGED, HookKind.START,
     }
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

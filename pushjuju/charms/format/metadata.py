@@ -27,17 +27,9 @@ _V1_KEYS = ("deployment", "min-juju-version", "series")
 _V2_KEYS = ("assumes", "charm-user", "containers")
 # Keys that stores and users read, and Juju ignores.
 _INFORMATIONAL = (
-    "display-name",
-    "maintainer",
-    "maintainers",
-    "docs",
-    "issues",
-    "source",
-    "website",
-    "title",
-    "links",
+    "display-name", "maintainer", "maintainers", "docs", "issues", "source", "website", "title", "links",
     "license",
-)
+)  # fmt: skip
 
 
 def _interface(value: Any, path: str, report: Report) -> Any:

@@ -29,34 +29,11 @@ if TYPE_CHECKING:
     Run = Callable[["ToolContext", "Args"], Any]
 
 __all__ = [
-    "SMART",
-    "YAML_FIRST",
-    "Args",
-    "Flag",
-    "Moment",
-    "Struct",
-    "Tool",
-    "ToolContext",
-    "ToolError",
-    "atoi",
-    "check_empty",
-    "deprecated_format_flag",
-    "file_error",
-    "file_flag",
-    "is_application",
-    "is_unit",
-    "key_values",
-    "quote",
-    "quote_list",
-    "read_settings",
-    "relation_flag",
-    "relation_id",
-    "run_tool",
-    "trim",
-    "usage_error",
-    "valid_text",
-    "warn_format",
-]
+    "SMART", "YAML_FIRST", "Args", "Flag", "Moment", "Struct", "Tool", "ToolContext", "ToolError", "atoi",
+    "check_empty", "deprecated_format_flag", "file_error", "file_flag", "is_application", "is_unit",
+    "key_values", "quote", "quote_list", "read_settings", "relation_flag", "relation_id", "run_tool", "trim",
+    "usage_error", "valid_text", "warn_format",
+]  # fmt: skip
 
 SMART = ("smart", "json", "yaml")  # formats of most tools; the first is the default
 YAML_FIRST = ("yaml", "json")

@@ -51,18 +51,8 @@ class ControllerFlags(ServingFlags):
 
 _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "run": (
-        "until_idle",
-        "pool",
-        "lanes",
-        "metrics",
-        "metrics_file",
-        "api",
-        "cert",
-        "key",
-        "log_format",
-        "web_cli",
-        "no_dashboard",
-        "dashboard_hosts",
+        "until_idle", "pool", "lanes", "metrics", "metrics_file", "api", "cert", "key", "log_format",
+        "web_cli", "no_dashboard", "dashboard_hosts",
     ),
     "processes": ("format", "output"),
     "drain": (),
@@ -70,7 +60,7 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "key": (),
     "join": ("name", "key_file", "insecure_store"),
     "renew-key": ("forget_old",),
-}
+}  # fmt: skip
 _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS [--key-file FILE]"}
 
 

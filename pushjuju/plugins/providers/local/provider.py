@@ -37,16 +37,10 @@ _PARALLEL = 8
 ZONE_TAG = "pushjuju-zone"
 _UNSUPPORTED = frozenset(
     {
-        "allocate-public-ip",
-        "cpu-power",
-        "image-id",
-        "instance-role",
-        "instance-type",
-        "root-disk",
-        "root-disk-source",
-        "tags",
+        "allocate-public-ip", "cpu-power", "image-id", "instance-role", "instance-type", "root-disk",
+        "root-disk-source", "tags",
     }
-)
+)  # fmt: skip
 
 
 class LocalProvider:

@@ -22,15 +22,8 @@ from pushjuju.services.bundles.read.values import Fault, Path, Place
 _TEXT_KEYS = 6  # levels of maps whose keys stay text, such as an application named 1.0
 _LIMITS = YamlLimits()
 _MERGED = (
-    "options",
-    "annotations",
-    "resources",
-    "storage",
-    "devices",
-    "bindings",
-    "offers",
-    "exposed-endpoints",
-)
+    "options", "annotations", "resources", "storage", "devices", "bindings", "offers", "exposed-endpoints",
+)  # fmt: skip
 _FILE, _BASE64 = "include-file://", "include-base64://"
 OVERLAY_ONLY = ("offers", "exposed-endpoints")
 

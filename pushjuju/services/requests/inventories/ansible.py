@@ -25,15 +25,9 @@ _DEEPEST = 20  # levels of nested groups
 TAGS = ("!vault", "!vault-encrypted", "!unsafe")
 """YAML tags of Ansible; the value after such a tag is read as text."""
 _SSH = (
-    "",
-    "ssh",
-    "smart",
-    "paramiko",
-    "paramiko_ssh",
-    "ansible.builtin.ssh",
-    "libssh",
+    "", "ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh", "libssh",
     "ansible.netcommon.libssh",
-)
+)  # fmt: skip
 _MOST_FILES = 1000  # files that are read of one folder
 _ROOT = "all"
 _VAULT = "$ANSIBLE_VAULT"
