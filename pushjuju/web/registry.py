@@ -1,8 +1,9 @@
 """The registry of facades: their versions and kinds of connections, and the access that a method needs.
 
 `KNOWN` names all facades, so that Login can announce them; a facade's first request imports its module.
-There a facade is a class with methods; `@facade` and `@method` register both. A method takes the params as a
-dataclass, or their fields as arguments, and returns a TypedDict whose keys are those of the wire.
+There a facade is a class with methods; `@facade`, `@method` and `@bulk` register both. A method takes the
+params as a dataclass, or their fields as arguments, and returns a TypedDict whose keys are those of the wire;
+a bulk method takes one item of the params, and returns its result.
 Mirrors: juju apiserver/facade/registry.go, apiserver/restrict_*.go (3.6)
 """
 
@@ -14,12 +15,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from enum import IntEnum, StrEnum
+from functools import wraps
 from importlib import import_module
+from types import GenericAlias
 from typing import Any, TypeVar, get_origin, get_type_hints
 
+from pushjuju.core.errors import PushjujuError
 from pushjuju.web.call import Call
 from pushjuju.web.decoding import decode
-from pushjuju.web.errors import NOT_IMPLEMENTED, NOT_SUPPORTED, ApiError
+from pushjuju.web.errors import NOT_IMPLEMENTED, NOT_SUPPORTED, ApiError, told
+from pushjuju.web.shapes.common import Entities
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound="type[Facade]")
@@ -200,6 +205,39 @@ def method(
     return mark
 
 
+def bulk(
+    listed: str, needs: Needs, *, empty: Mapping[str, object] | None = None, **more: Any
+) -> Callable[[Callable[[Any, Any], object]], Any]:
+    """Mark a method that takes one item of a bulk request and returns its result, or None for an empty one.
+
+    Args:
+        listed: The field that lists the items; of `entities`, a method may take the tags.
+        empty: What the result of an item that fails has beside its error.
+        more: As for `method`.
+    """
+
+    def mark(function: Callable[[Any, Any], object]) -> Any:
+        @wraps(function)
+        def run(self: Facade, **given: Any) -> dict[str, list[object]]:
+            tagged = given.get("params")
+            items = [item.tag for item in tagged.entities] if tagged else given[listed]
+            return {"results": [_result(function, self, item, empty or {}) for item in items]}
+
+        run.__dict__["listed"] = listed
+        return method(needs, **more)(run)
+
+    return mark
+
+
+def _result(
+    function: Callable[[Any, Any], object], caller: Facade, item: object, empty: Mapping[str, object]
+) -> object:
+    try:
+        return function(caller, item) or {}
+    except PushjujuError as error:
+        return {**empty, "error": told(error)}
+
+
 def facade(name: str) -> Callable[[C], C]:
     """Register the class of a facade that is in `KNOWN`."""
 
@@ -216,6 +254,9 @@ def facade(name: str) -> Callable[[C], C]:
 
 def _method(kind: type[Facade], function: Any) -> Method:
     hints = {name: hint for name, hint in get_type_hints(function).items() if name not in _NO_PARAMS}
+    if listed := vars(function).get("listed"):
+        (item,) = hints.values()
+        hints = {"params": Entities} if item is str else {listed: GenericAlias(list, (item,))}
     whole = hints.get("params")
     spread = bool(hints) and not is_dataclass(whole)
     return Method(

@@ -20,7 +20,7 @@ from pushjuju.web import errors, tags
 from pushjuju.web.call import each, reach, reach_offer, require_self, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.model_manager import change
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import offers as shapes
 
 _UNSIGNED = "0" * 64  # clients expect a signature of this length
@@ -31,12 +31,9 @@ _ICON = "rest/1.0/remote-application/{}/icon"
 class ApplicationOffers(Facade):
     """The offers of the controller."""
 
-    @method(Needs.LOGIN, changes=True)
-    def offer(self, offers: list[shapes.AddApplicationOffer]) -> ErrorResults:
+    @bulk("offers", Needs.LOGIN, changes=True)
+    def offer(self, item: shapes.AddApplicationOffer) -> None:
         """Offer endpoints of applications of models that the caller administers."""
-        return {"results": [each(self._offer, item) for item in offers]}
-
-    def _offer(self, item: shapes.AddApplicationOffer) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         cross_model.offer(self.ctx, found.uuid, item.application_name, item.endpoints, item.offer_name)
 
@@ -156,12 +153,9 @@ class ApplicationOffers(Facade):
         reach(self.ctx, model.uuid, "admin")
         cross_model.remove_offers(self.ctx, [url], force)
 
-    @method(Needs.LOGIN, changes=True)
-    def modify_offer_access(self, changes: list[shapes.ModifyOfferAccess]) -> ErrorResults:
+    @bulk("changes", Needs.LOGIN, changes=True)
+    def modify_offer_access(self, item: shapes.ModifyOfferAccess) -> None:
         """Grant or revoke access to offers that the caller administers."""
-        return {"results": [each(self._modify, item) for item in changes]}
-
-    def _modify(self, item: shapes.ModifyOfferAccess) -> None:
         reach_offer(self.ctx, parse(item.offer_url), "admin")
         change(self, Kind.OFFER, item.action, item.access, item.user_tag, (item.offer_url,))
 

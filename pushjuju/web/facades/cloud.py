@@ -22,16 +22,15 @@ from pushjuju.web import call, errors, tags
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud_sides import credential_key, sides_of, trial_of
 from pushjuju.web.facades.model_manager import change
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import cloud_shapes as shapes
 from pushjuju.web.shapes.cloud_shapes import (
     CloudResult,
-    CloudResults,
     CloudShape,
     CloudsResult,
     definition_of,
 )
-from pushjuju.web.shapes.common import Entities, Results, StringsResult
+from pushjuju.web.shapes.common import Results, StringsResult
 
 
 class Credentials(Facade):
@@ -41,12 +40,9 @@ class Credentials(Facade):
     credentials of others, and see them without secrets.
     """
 
-    @method(Needs.LOGIN)
-    def user_credentials(self, user_clouds: list[shapes.UserCloud]) -> Results:
+    @bulk("user_clouds", Needs.LOGIN)
+    def user_credentials(self, item: shapes.UserCloud) -> StringsResult:
         """Return the tags of a user's credentials."""
-        return {"results": [call.result_of(self._tags, item) for item in user_clouds]}
-
-    def _tags(self, item: shapes.UserCloud) -> StringsResult:
         user, cloud = tags.user(item.user_tag), tags.cloud(item.cloud_tag)
         call.require_self(self.ctx, user)
         known = self._known(user).get(cloud, CloudCredentials())
@@ -55,12 +51,9 @@ class Credentials(Facade):
     def _known(self, owner: str) -> Mapping[str, CloudCredentials]:
         return cloud_documents.controller_credentials(self.ctx, owner)
 
-    @method(Needs.LOGIN)
-    def credential(self, params: Entities) -> Results:
+    @bulk("entities", Needs.LOGIN)
+    def credential(self, tag: str) -> dict[str, object]:
         """Return credentials without their secrets."""
-        return {"results": [call.result_of(self._shown, item.tag) for item in params.entities]}
-
-    def _shown(self, tag: str) -> dict[str, object]:
         cloud, owner, name = tags.credential(tag)
         call.require_self(self.ctx, owner)
         found = self._find(cloud, owner, name)
@@ -171,12 +164,9 @@ class Credentials(Facade):
             for name, problems in done.models.items()
         ]
 
-    @method(Needs.LOGIN, changes=True)
-    def revoke_credentials_check_models(self, credentials: list[shapes.RevokeCredential]) -> ErrorResults:
+    @bulk("credentials", Needs.LOGIN, changes=True)
+    def revoke_credentials_check_models(self, item: shapes.RevokeCredential) -> None:
         """Remove credentials that no model uses."""
-        return {"results": [call.each(self._revoke, item) for item in credentials]}
-
-    def _revoke(self, item: shapes.RevokeCredential) -> None:
         cloud, owner, name = tags.credential(item.tag)
         call.require_self(self.ctx, owner)
         self._find(cloud, owner, name)
@@ -194,12 +184,9 @@ class Cloud(Credentials):
         found = sorted(self._visible().items(), key=lambda pair: (pair[0] != own, pair[0]))
         return {"clouds": {f"cloud-{name}": self._shape(cloud) for name, cloud in found}}
 
-    @method(Needs.LOGIN)
-    def cloud(self, params: Entities) -> CloudResults:
+    @bulk("entities", Needs.LOGIN)
+    def cloud(self, tag: str) -> CloudResult:
         """Return some clouds."""
-        return {"results": [call.result_of(self._cloud, item.tag) for item in params.entities]}
-
-    def _cloud(self, tag: str) -> CloudResult:
         return {"cloud": self._shape(self._visible_cloud(tag))}
 
     def _visible_cloud(self, tag: str) -> Definition:
@@ -220,12 +207,9 @@ class Cloud(Credentials):
     def _own(self) -> str:
         return str(self.ctx.controller.settings().get("cloud", ""))
 
-    @method(Needs.LOGIN)
-    def cloud_info(self, params: Entities) -> Results:
+    @bulk("entities", Needs.LOGIN)
+    def cloud_info(self, tag: str) -> dict[str, object]:
         """Return clouds that the caller administers, with their users."""
-        return {"results": [call.result_of(self._info, item.tag) for item in params.entities]}
-
-    def _info(self, tag: str) -> dict[str, object]:
         call.require_cloud_admin(self.ctx, tags.cloud(tag))
         found = self._visible_cloud(tag)
         host = PluginHost(environ=self.ctx.environ)
@@ -281,33 +265,24 @@ class Cloud(Credentials):
         made = definition_of(params.name, params.cloud)
         definitions.add_to_controller(sides_of(self.ctx), made, force=params.force)
 
-    @method(Needs.SUPERUSER, changes=True)
-    def update_cloud(self, clouds: list[shapes.AddCloud]) -> ErrorResults:
+    @bulk("clouds", Needs.SUPERUSER, changes=True)
+    def update_cloud(self, item: shapes.AddCloud) -> None:
         """Replace the definitions of clouds."""
-        return {"results": [call.each(self._update_cloud, item) for item in clouds]}
-
-    def _update_cloud(self, item: shapes.AddCloud) -> None:
         where, made = sides_of(self.ctx), definition_of(item.name, item.cloud)
         definitions.check(where.host, made)
         definitions.update_on_controller(where, made.name, made)
 
-    @method(Needs.LOGIN, changes=True)
-    def remove_clouds(self, params: Entities) -> ErrorResults:
+    @bulk("entities", Needs.LOGIN, changes=True)
+    def remove_clouds(self, tag: str) -> None:
         """Remove the definitions of clouds that the caller administers."""
-        return {"results": [call.each(self._remove_cloud, item.tag) for item in params.entities]}
-
-    def _remove_cloud(self, tag: str) -> None:
         name = tags.cloud(tag)
         call.require_cloud_admin(self.ctx, name)
         if not definitions.remove_from_controller(sides_of(self.ctx), name):
             raise not_found("cloud", name)
 
-    @method(Needs.LOGIN, changes=True)
-    def modify_cloud_access(self, changes: list[shapes.ModifyCloudAccess]) -> ErrorResults:
+    @bulk("changes", Needs.LOGIN, changes=True)
+    def modify_cloud_access(self, item: shapes.ModifyCloudAccess) -> None:
         """Grant or revoke access to clouds that the caller administers."""
-        return {"results": [call.each(self._modify, item) for item in changes]}
-
-    def _modify(self, item: shapes.ModifyCloudAccess) -> None:
         name = tags.cloud(item.cloud_tag)
         call.require_cloud_admin(self.ctx, name)
         change(self, Kind.CLOUD, item.action, item.access, item.user_tag, (name,))

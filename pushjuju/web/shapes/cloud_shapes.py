@@ -10,7 +10,7 @@ from pushjuju.core.clouds import Cloud as Definition
 from pushjuju.core.clouds import Region as DefinedRegion
 from pushjuju.core.errors import NotValid
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import ResultsOf, checked_settings
+from pushjuju.web.shapes.common import checked_settings
 
 Region = TypedDict(
     "Region",
@@ -37,7 +37,6 @@ CloudShape = TypedDict(
 )
 CloudsResult = TypedDict("CloudsResult", {"clouds": dict[str, CloudShape]})
 CloudResult = TypedDict("CloudResult", {"cloud": NotRequired[CloudShape], "error": NotRequired[Error]})
-CloudResults = ResultsOf[CloudResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,9 +125,7 @@ ModelInfo = TypedDict(
     },
 )
 ModelInfoResult = ResultOf[ModelInfo]
-ModelInfoResults = ResultsOf[ModelInfoResult]
 ControllerAPIInfo = TypedDict(
     "ControllerAPIInfo", {"addresses": list[str], "cacert": str, "error": NotRequired[Error]}
 )
-ControllerAPIInfoResults = ResultsOf[ControllerAPIInfo]
 AllWatcherId = TypedDict("AllWatcherId", {"watcher-id": str})
