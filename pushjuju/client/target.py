@@ -34,15 +34,11 @@ class ModelHere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A controller on another computer and a model of it.
-
-    Attributes:
-        wanted: The model that the command line names, or empty for the current model.
-    """
+    """A controller on another computer and a model of it."""
 
     folder: DataDir
     account: Account
-    wanted: str = ""
+    wanted: str = ""  # the model that the command line names, or empty for the current model
 
     @classmethod
     def find(cls, folder: DataDir, name: str, wanted: str = "") -> Target:

@@ -51,21 +51,13 @@ REATTACH_PAUSE = 0.25  # seconds before the second try; doubled each time, at mo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecResult:
-    """How a plain command ended.
+    """How a plain command ended."""
 
-    Attributes:
-        exit: Exit status; None when a signal ended it, or when `cut_short` is set.
-        signal: Number of the signal, or None.
-        stdout: The output; bytes that are not UTF-8 are surrogates.
-        stderr: The same for standard error; when `cut_short` is set and nothing was printed, the reason.
-        cut_short: True when the machine restarted meanwhile, or its runner was killed.
-    """
-
-    exit: int | None
-    signal: int | None
-    stdout: str
-    stderr: str
-    cut_short: bool = False
+    exit: int | None  # exit status; None when a signal ended it, or when `cut_short` is set
+    signal: int | None  # number of the signal, or None
+    stdout: str  # the output; bytes that are not UTF-8 are surrogates
+    stderr: str  # the same for standard error; when `cut_short` is set and nothing was printed, the reason
+    cut_short: bool = False  # True when the machine restarted meanwhile, or its runner was killed
 
 
 class MachineSession:

@@ -46,18 +46,13 @@ _HOOKS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One hook of a plan.
-
-    Attributes:
-        view: The unit before the step, as far as the operations before it have changed it.
-        between: Operations before the step that need no machine.
-        workload: The workload status that operations of the plan have set by then, or None.
-    """
+    """One hook of a plan."""
 
     decision: Decision
     operation: Operation
-    view: View
-    between: tuple[Operation, ...] = ()
+    view: View  # the unit before the step, as far as the operations before it have changed it
+    between: tuple[Operation, ...] = ()  # operations before the step that need no machine
+    # the workload status that operations of the plan have set by then, or None
     workload: StatusInfo | None = None
 
 

@@ -25,20 +25,14 @@ SUPERUSER = users.LEVELS[Kind.CONTROLLER][-1]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request that has passed the check of access.
+    """A request that has passed the check of access."""
 
-    Attributes:
-        ctx: The controller, as the calling user.
-        model: The model of the connection, or None on a controller connection.
-        object: The id of a watcher, or empty.
-    """
-
-    ctx: Context
+    ctx: Context  # the controller, as the calling user
     server: ServerFacts
     watchers: OwnWatchers
-    model: Model | None = None
+    model: Model | None = None  # the model of the connection, or None on a controller connection
     version: int = 0
-    object: str = ""
+    object: str = ""  # the id of a watcher, or empty
 
     @property
     def model_uuid(self) -> str:

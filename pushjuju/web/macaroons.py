@@ -28,17 +28,12 @@ class BadMacaroon(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caveat:
-    """A restriction of a macaroon.
+    """A restriction of a macaroon."""
 
-    Attributes:
-        id: The condition, or the text that the third party understands.
-        verifier: The sealed key of the third party's discharge; empty for a condition of the server.
-        location: The URL of the third party, or empty.
-    """
-
-    id: bytes
+    id: bytes  # the condition, or the text that the third party understands
+    # the sealed key of the third party's discharge; empty for a condition of the server
     verifier: bytes = b""
-    location: str = ""
+    location: str = ""  # the URL of the third party, or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,27 +56,19 @@ class Needs(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A method of a facade.
-
-    Attributes:
-        params: The dataclass of its params, or None for a method without params.
-        spread: True for a method that takes the fields of its params as arguments.
-        blocked_by: The set of disabled commands that forbids the method (`blocks.SETS`), or empty.
-        changes: True for a method that changes something.
-        waits: True for a coroutine, which runs in the event loop and not in a thread.
-    """
+    """A method of a facade."""
 
     facade: type[Facade]
     name: str
     attribute: str
     needs: Needs
-    params: type[Any] | None
-    spread: bool
+    params: type[Any] | None  # the dataclass of its params, or None for a method without params
+    spread: bool  # True for a method that takes the fields of its params as arguments
     since: int
     until: int
-    changes: bool
-    blocked_by: str
-    waits: bool
+    changes: bool  # True for a method that changes something
+    blocked_by: str  # the set of disabled commands that forbids the method (`blocks.SETS`), or empty
+    waits: bool  # True for a coroutine, which runs in the event loop and not in a thread
 
     def arguments(self, given: Any) -> Mapping[str, Any]:
         """Return the arguments that the method takes for the params of a request.
@@ -113,13 +105,9 @@ class Facade:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A facade as Login announces it.
+    """A facade as Login announces it."""
 
-    Attributes:
-        module: The module with the facade's class, below `pushjuju.web.facades`.
-    """
-
-    module: str
+    module: str  # the module with the facade's class, below `pushjuju.web.facades`
     versions: Sequence[int]
     on: On
 

@@ -56,16 +56,11 @@ PATIENCE_S = 5.0  # seconds to wait for update-status hooks when all requested w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """The state of the model when nothing is due any more.
-
-    Attributes:
-        left: True when an update-status hook still runs, which another process must continue.
-        elsewhere: Problems of the models that are related to the driver's model.
-    """
+    """The state of the model when nothing is due any more."""
 
     problems: tuple[Problem, ...] = ()
-    left: bool = False
-    elsewhere: tuple[Problem, ...] = ()
+    left: bool = False  # True when an update-status hook still runs, which another process must continue
+    elsewhere: tuple[Problem, ...] = ()  # problems of the models that are related to the driver's model
 
 
 class Driver:

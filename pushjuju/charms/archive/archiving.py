@@ -46,19 +46,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveLimits:
-    """The greatest sizes of an archive.
+    """The greatest sizes of an archive."""
 
-    Attributes:
-        total: Bytes of all unpacked files.
-        ratio: Unpacked size divided by packed size; checked from `ratio_from` unpacked bytes on.
-        document: Bytes of a file that is read into memory.
-    """
-
-    total: int = 4 << 30
+    total: int = 4 << 30  # bytes of all unpacked files
     entries: int = 100_000
-    ratio: int = 100
+    ratio: int = 100  # unpacked size divided by packed size; checked from `ratio_from` unpacked bytes on
     ratio_from: int = 64 << 20
-    document: int = 16 << 20
+    document: int = 16 << 20  # bytes of a file that is read into memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,34 +60,22 @@ class Exited(PushjujuError, message=""):
 
 @dataclass(slots=True)
 class Cli:
-    """What a command gets in addition to its arguments.
+    """What a command gets in addition to its arguments."""
 
-    Attributes:
-        console: Streams, environment, information lines, questions.
-        output: Writes data to stdout or to a file.
-        program: The name under which the user called pushjuju: `juju` or `pushjuju`.
-        debug: `--debug`: errors come with their trace.
-        word: The name of the command, aliases resolved.
-        words: The positional arguments.
-        given: Keys of the flags that the command line has.
-        failure: The code of the error that ended the command, or "".
-        on_interrupt: What Ctrl-C prints: how the work goes on.
-        rehearsal: True while `plan` runs the command on a copy of the store: the command uses no machine,
-            asks no question and writes to no other place.
-        extra: Services of this call by name; at the end the entry point closes those that have `close`.
-    """
-
-    console: Console
-    output: Output
+    console: Console  # streams, environment, information lines, questions
+    output: Output  # writes data to stdout or to a file
     clock: Clock = field(default_factory=SystemClock)
-    program: str = "pushjuju"
-    debug: bool = False
-    word: str = ""
-    words: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
-    failure: str = ""
-    on_interrupt: str = ""
+    program: str = "pushjuju"  # the name under which the user called pushjuju: `juju` or `pushjuju`
+    debug: bool = False  # `--debug`: errors come with their trace
+    word: str = ""  # the name of the command, aliases resolved
+    words: tuple[str, ...] = ()  # the positional arguments
+    given: frozenset[str] = frozenset()  # keys of the flags that the command line has
+    failure: str = ""  # the code of the error that ended the command, or ""
+    on_interrupt: str = ""  # what Ctrl-C prints: how the work goes on
+    # True while `plan` runs the command on a copy of the store: the command uses no machine, asks no
+    # question and writes to no other place
     rehearsal: bool = False
+    # services of this call by name; at the end the entry point closes those that have `close`
     extra: MutableMapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -36,14 +36,10 @@ _REFUSALS = (NotFound, NotValid, NotPermitted, Conflict)
 
 @dataclass(slots=True)
 class Plan:
-    """What a removal does to each entity. If one cannot be removed, all stay; the error names all faults.
+    """What a removal does to each entity. If one cannot be removed, all stay; the error names all faults."""
 
-    Attributes:
-        failed: The start of an error, with `{}` for the entity: `removing unit {} failed`.
-        lines: Entity -> the lines that tell what its removal does.
-    """
-
-    failed: str
+    failed: str  # the start of an error, with `{}` for the entity: `removing unit {} failed`
+    # entity -> the lines that tell what its removal does
     lines: dict[str, list[str]] = field(default_factory=dict)
     refused: list[PushjujuError] = field(default_factory=list)
 

@@ -47,22 +47,18 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """The steps to record.
+    """The steps to record."""
 
-    Attributes:
-        changes: The plan, sorted.
-        packed: Step that deploys, upgrades or sets resources -> charm of the application.
-        origins: Application -> the store's answer for its charm.
-        store_resources: Application -> resources that come from the store.
-        files: Application -> resource -> path of the file to upload.
-        storage: Application -> storage name -> directive of `--storage`.
-    """
-
-    changes: Sequence[Change]
+    changes: Sequence[Change]  # the plan, sorted
+    # step that deploys, upgrades or sets resources -> charm of the application
     packed: Mapping[str, PackedCharm] = field(default_factory=dict)
+    # application -> resource -> path of the file to upload
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # application -> storage name -> directive of `--storage`
     storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
+    # application -> the store's answer for its charm
     origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
+    # application -> resources that come from the store
     store_resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
 
 

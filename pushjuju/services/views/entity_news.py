@@ -30,26 +30,19 @@ _JOURNAL = {"remote": "remoteApplication", "offer": "applicationOffer"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """The entries of the journal after an entry, which is known by its number.
-
-    Attributes:
-        changed: Model -> its changed entities; None when old entries were already deleted.
-    """
+    """The entries of the journal after an entry, which is known by its number."""
 
     number: int
+    # model -> its changed entities; None when old entries were already deleted
     changed: Mapping[str, Collection[Key]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """The changes of a model.
-
-    Attributes:
-        gone: The changed entities that do not exist now, and may never have existed.
-    """
+    """The changes of a model."""
 
     entities: Picture = field(default_factory=dict)
-    gone: Collection[Key] = ()
+    gone: Collection[Key] = ()  # the changed entities that do not exist now, and may never have existed
 
 
 def newest(ctx: Context) -> int:

@@ -37,24 +37,17 @@ _NEVER = "0001-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The data for watchers that the rows of status do not have, of all or of the changed entities.
-
-    Attributes:
-        model: True to include the model itself.
-        others: True to include consumed applications and offers.
-        notes: True to include annotations.
-        blocks: True to include disabled commands.
-    """
+    """The data for watchers that the rows of status do not have, of all or of the changed entities."""
 
     charms: Sequence[records.CharmRecord] = ()
     applications: Mapping[str, records.Application] = field(default_factory=dict)
     relations: Sequence[records.Relation] = ()
     sides: Sequence[records.RelationEndpoint] = ()
     tasks: Sequence[records.Task] = ()
-    model: bool = True
-    others: bool = True
-    notes: bool = True
-    blocks: bool = True
+    model: bool = True  # True to include the model itself
+    others: bool = True  # True to include consumed applications and offers
+    notes: bool = True  # True to include annotations
+    blocks: bool = True  # True to include disabled commands
 
 
 def picture(ctx: Context, model: str) -> Picture:

@@ -123,17 +123,12 @@ def _formatters(cli: Cli, name: str, *, utc: bool) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How to format a timeline.
+    """How to format a timeline."""
 
-    Attributes:
-        columns: The width of the text.
-        letters: Whether to use ASCII alone.
-    """
-
-    columns: int = 80
+    columns: int = 80  # the width of the text
     utc: bool = False
     colour: bool = False
-    letters: bool = False
+    letters: bool = False  # whether to use ASCII alone
 
 
 def table(found: Timeline, look: Look) -> str:

@@ -41,16 +41,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
-    """The merged document of a bundle, with the file and line of each value.
-
-    Attributes:
-        faults: The parts that could not be merged, and included files that do not exist.
-        begin: The place where the first document begins, which faults name for missing keys.
-    """
+    """The merged document of a bundle, with the file and line of each value."""
 
     root: dict[str, Any]
     places: Places
+    # the parts that could not be merged, and included files that do not exist
     faults: list[Fault] = field(default_factory=list)
+    # the place where the first document begins, which faults name for missing keys
     begin: Place | None = None
 
     def add(self, text: str, *path: str | int, owner: Any, key: Any) -> None:

@@ -94,18 +94,13 @@ def bags(tx: ModelTx, relation: int) -> dict[str, Bag]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:
-    """All relations of an application, with their endpoints, units and bags, by the relation's id.
-
-    Attributes:
-        sides: Relation -> both endpoints, or the one endpoint of a peer relation.
-        scopes: Relation -> the units in scope, by name.
-        bags: Relation -> name of the unit or application -> bag.
-    """
+    """All relations of an application, with their endpoints, units and bags, by the relation's id."""
 
     relations: Mapping[int, Relation]
+    # relation -> both endpoints, or the one endpoint of a peer relation
     sides: Mapping[int, list[RelationEndpoint]]
-    scopes: Mapping[int, list[RelationScope]]
-    bags: Mapping[int, dict[str, Bag]]
+    scopes: Mapping[int, list[RelationScope]]  # relation -> the units in scope, by name
+    bags: Mapping[int, dict[str, Bag]]  # relation -> name of the unit or application -> bag
 
 
 def neighbourhood(tx: ModelTx, unit: Unit) -> Neighbourhood:

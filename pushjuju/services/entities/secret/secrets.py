@@ -37,14 +37,10 @@ INTERNAL = "internal"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """The owner of a secret.
-
-    Attributes:
-        name: Name of the application or unit; empty for the model.
-    """
+    """The owner of a secret."""
 
     kind: OwnerKind
-    name: str = ""
+    name: str = ""  # name of the application or unit; empty for the model
 
     @property
     def application(self) -> str:
@@ -57,18 +53,14 @@ MODEL = Owner(kind=OwnerKind.MODEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Changes of a secret; None leaves an attribute unchanged.
+    """Changes of a secret; None leaves an attribute unchanged."""
 
-    Attributes:
-        content: The whole content of a new revision; no revision is added when the content is the same.
-        expires: The time when the latest revision, or the new revision, expires.
-    """
-
+    # the whole content of a new revision; no revision is added when the content is the same
     content: Content | None = None
     label: str | None = None
     description: str | None = None
     rotation: Rotation | None = None
-    expires: datetime | None = None
+    expires: datetime | None = None  # the time when the latest revision, or the new revision, expires
     auto_prune: bool | None = None
 
 

@@ -21,17 +21,12 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposeOptions:
-    """The networks that may reach the open ports of an application.
-
-    Attributes:
-        endpoints: Names of endpoints; empty for all endpoints without settings of their own.
-        spaces: Names of spaces whose subnets may reach the ports.
-        cidrs: Subnets that may reach the ports. Without spaces and CIDRs, all addresses may.
-    """
+    """The networks that may reach the open ports of an application."""
 
     application: str
-    endpoints: Sequence[str] = ()
-    spaces: Sequence[str] = ()
+    endpoints: Sequence[str] = ()  # names of endpoints; empty for all endpoints without settings of their own
+    spaces: Sequence[str] = ()  # names of spaces whose subnets may reach the ports
+    # subnets that may reach the ports. Without spaces and CIDRs, all addresses may.
     cidrs: Sequence[str] = ()
 
 

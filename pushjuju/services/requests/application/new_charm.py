@@ -40,42 +40,30 @@ _SERIES = regex(r"[a-z]{1,20}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCharm:
-    """Another charm for an application, whose values were checked and typed.
-
-    Attributes:
-        switch: True when the charm may have another name than the present charm.
-        force_units: True to upgrade units in error too, at once.
-        force: True to skip the checks whether the new charm fits.
-        values: Option -> value as text.
-        file: The content of a YAML file with options, or None.
-        resources: Name -> path of the file to upload.
-        storage: Name of the new charm's storage -> directive.
-        bind: Endpoint -> name of its space.
-        origin: The store's answer for the charm, or None for a charm from a local path.
-        store_resources: Resource -> the store's revision for the charm.
-        asked_resources: Names of the resources for which the user named a revision.
-        base: The base of future units, or None for the same base as before. Existing units keep their
-            machines' base.
-        url: The charm's URL when the model knows the charm already, else empty.
-    """
+    """Another charm for an application, whose values were checked and typed."""
 
     application: str
     packed: PackedCharm
-    switch: bool = False
-    force_units: bool = False
-    force: bool = False
+    switch: bool = False  # True when the charm may have another name than the present charm
+    force_units: bool = False  # True to upgrade units in error too, at once
+    force: bool = False  # True to skip the checks whether the new charm fits
     force_base: bool = False
-    values: Mapping[str, str] = field(default_factory=dict)
-    file: bytes | None = None
+    values: Mapping[str, str] = field(default_factory=dict)  # option -> value as text
+    file: bytes | None = None  # the content of a YAML file with options, or None
     trust: bool | None = None
-    resources: Mapping[str, str] = field(default_factory=dict)
+    resources: Mapping[str, str] = field(default_factory=dict)  # name -> path of the file to upload
+    # name of the new charm's storage -> directive
     storage: Mapping[str, Directive] = field(default_factory=dict)
-    bind: Mapping[str, str] = field(default_factory=dict)
+    bind: Mapping[str, str] = field(default_factory=dict)  # endpoint -> name of its space
+    # the store's answer for the charm, or None for a charm from a local path
     origin: StoreOrigin | None = None
+    # resource -> the store's revision for the charm
     store_resources: Mapping[str, StoreResource] = field(default_factory=dict)
-    asked_resources: Collection[str] = ()
+    asked_resources: Collection[str] = ()  # names of the resources for which the user named a revision
+    # the base of future units, or None for the same base as before. Existing units keep their machines'
+    # base.
     base: Base | None = None
-    url: str = ""
+    url: str = ""  # the charm's URL when the model knows the charm already, else empty
 
 
 def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:

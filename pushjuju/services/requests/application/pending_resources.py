@@ -35,17 +35,13 @@ _ABOUT = "about.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """A resource that a client announces.
-
-    Attributes:
-        path: The name of the file that the charm declares; the uploaded file must have the same suffix.
-        origin: `upload`, or `store` for a revision of the store.
-    """
+    """A resource that a client announces."""
 
     name: str
     type: str = resources.FILE
+    # the name of the file that the charm declares; the uploaded file must have the same suffix
     path: str = ""
-    origin: str = resources.UPLOAD
+    origin: str = resources.UPLOAD  # `upload`, or `store` for a revision of the store
     revision: int = -1
 
 

@@ -24,18 +24,13 @@ from pushjuju.services.entities.charm import charms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOptions:
-    """New settings of an application, applied in this order: the file, the resets, the values.
-
-    Attributes:
-        values: Option -> value as text; `trust` counts as an option.
-        file: The content of a YAML file, as `config --file` takes it, or None.
-        reset: Options that get the charm's default value.
-    """
+    """New settings of an application, applied in this order: the file, the resets, the values."""
 
     application: str
+    # option -> value as text; `trust` counts as an option
     values: Mapping[str, str] = field(default_factory=dict)
-    file: bytes | None = None
-    reset: Sequence[str] = ()
+    file: bytes | None = None  # the content of a YAML file, as `config --file` takes it, or None
+    reset: Sequence[str] = ()  # options that get the charm's default value
 
 
 def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:

@@ -24,18 +24,14 @@ from pushjuju.store.rows.records import Unit
 class AddUnitsOptions:
     """What a user asks `add-unit` for.
 
-    Attributes:
-        placements: The placements of the first units; further units get new machines.
-        attach_storage: Existing storage for the unit; possible only with `num_units` 1.
-
     Raises:
         UsageError: The options contradict each other; the messages are Juju's.
     """
 
     application: str
     num_units: int = 1
-    placements: Sequence[Placement] = ()
-    attach_storage: Sequence[str] = ()
+    placements: Sequence[Placement] = ()  # the placements of the first units; further units get new machines
+    attach_storage: Sequence[str] = ()  # existing storage for the unit; possible only with `num_units` 1
 
     def __post_init__(self) -> None:
         check_number(self.num_units, self.attach_storage)

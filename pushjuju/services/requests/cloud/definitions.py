@@ -36,26 +36,19 @@ class Removed(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRemoval:
-    """The removal of a cloud, or of a credential, from the client.
-
-    Attributes:
-        unread: Controller -> why it cannot be read; such a controller gets a copy of the cloud or credential.
-    """
+    """The removal of a cloud, or of a credential, from the client."""
 
     outcome: Removed
+    # controller -> why it cannot be read; such a controller gets a copy of the cloud or credential
     unread: Mapping[str, PushjujuError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOver:
-    """The credential that a controller got together with a cloud.
-
-    Attributes:
-        missing: True when the cloud needs a credential and the client has no credential.
-    """
+    """The credential that a controller got together with a cloud."""
 
     name: str = ""
-    missing: bool = False
+    missing: bool = False  # True when the cloud needs a credential and the client has no credential
 
 
 def of_document(host: PluginHost, document: object, name: str, source: str) -> tuple[Cloud, list[str]]:

@@ -51,31 +51,21 @@ _NAME = regex(r"juju-backup-[0-9]{8}-[0-9]{6}\.tar\.gz")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A backup that was written.
+    """A backup that was written."""
 
-    Attributes:
-        path: The file: a compressed tar archive that only its owner can read.
-        blobs: The number of charm archives and resources in the file.
-        meta: The description of the backup, which is in the file too.
-    """
-
-    path: Path
-    blobs: int
+    path: Path  # the file: a compressed tar archive that only its owner can read
+    blobs: int  # the number of charm archives and resources in the file
+    # the description of the backup, which is in the file too
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """The result of a restore.
-
-    Attributes:
-        before: The path of the store that was replaced, or None when there was no store.
-        was: The state of that store: `in use`, `damaged` or `absent`.
-    """
+    """The result of a restore."""
 
     controller: str
-    before: Path | None
-    was: str
+    before: Path | None  # the path of the store that was replaced, or None when there was no store
+    was: str  # the state of that store: `in use`, `damaged` or `absent`
 
 
 def kept_place(ctx: Context, name: str) -> Path:

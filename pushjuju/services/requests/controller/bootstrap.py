@@ -34,22 +34,16 @@ class StoragePool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapOptions:
-    """What a user asks for when making a controller.
-
-    Attributes:
-        config: Configuration of the controller and of its first model.
-        defaults: The defaults for the configuration of all its models.
-        model: The name of the first model; empty for no model.
-        constraints: The constraints of the first model.
-        pool: A storage pool of the first model, or None.
-    """
+    """What a user asks for when making a controller."""
 
     credential: str = ""
+    # configuration of the controller and of its first model
     config: Mapping[str, Any] = field(default_factory=dict)
+    # the defaults for the configuration of all its models
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    model: str = ""
-    constraints: Mapping[str, Any] = field(default_factory=dict)
-    pool: StoragePool | None = None
+    model: str = ""  # the name of the first model; empty for no model
+    constraints: Mapping[str, Any] = field(default_factory=dict)  # the constraints of the first model
+    pool: StoragePool | None = None  # a storage pool of the first model, or None
 
     def check(self, datadir: DataDir) -> None:
         """Check the options, so that bootstrap does not fail half-way.

@@ -24,20 +24,14 @@ BODIES = ("json", "text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetOptions:
-    """A new target.
-
-    Attributes:
-        events: Names of events, also with `*`; empty for all.
-        models: Names of models; empty for all.
-        body: What the target gets of an event: `json` for all, `text` for the sentence.
-    """
+    """A new target."""
 
     name: str
     address: str
     secret: str = ""
-    events: Sequence[str] = ()
-    models: Sequence[str] = ()
-    body: str = "json"
+    events: Sequence[str] = ()  # names of events, also with `*`; empty for all
+    models: Sequence[str] = ()  # names of models; empty for all
+    body: str = "json"  # what the target gets of an event: `json` for all, `text` for the sentence
 
 
 def add(ctx: Context, host: PluginHost, options: TargetOptions) -> str:

@@ -32,17 +32,11 @@ _LONGEST_NONCE = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManualMachineOptions:
-    """A machine that is there already.
+    """A machine that is there already."""
 
-    Attributes:
-        instance_id: `manual:` and the name or IP address of the machine.
-        nonce: A text of the client's, which it repeats when it asks for the script.
-        address: The machine's address as the client has found it; empty for that of the instance id.
-    """
-
-    instance_id: str
-    nonce: str
-    address: str = ""
+    instance_id: str  # `manual:` and the name or IP address of the machine
+    nonce: str  # a text of the client's, which it repeats when it asks for the script
+    address: str = ""  # the machine's address as the client has found it; empty for that of the instance id
     base: Base | None = None
     constraints: Mapping[str, Any] = field(default_factory=dict)
 

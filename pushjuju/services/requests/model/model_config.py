@@ -39,14 +39,10 @@ _REASON = "model config changed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfigOptions:
-    """New values for a model's configuration.
-
-    Attributes:
-        reset: Keys that get the value that a new model would have.
-    """
+    """New values for a model's configuration."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
-    reset: Sequence[str] = ()
+    reset: Sequence[str] = ()  # keys that get the value that a new model would have
 
     @property
     def keys(self) -> set[str]:

@@ -18,17 +18,11 @@ from pushjuju.services.entities.model.model_defaults import CONTROLLER, REGIONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDefaultsOptions:
-    """New values for the defaults of future models.
+    """New values for the defaults of future models."""
 
-    Attributes:
-        cloud: The name of a cloud; the controller's own cloud stands for the controller.
-        region: The only region that the values are for; empty for all regions.
-        values: Key -> new value.
-    """
-
-    cloud: str
-    region: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    cloud: str  # the name of a cloud; the controller's own cloud stands for the controller
+    region: str = ""  # the only region that the values are for; empty for all regions
+    values: Mapping[str, Any] = field(default_factory=dict)  # key -> new value
     reset: Sequence[str] = ()
 
 

@@ -33,17 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result for one item of a request about storage; `error` is None when the item was done.
+    """The result for one item of a request about storage; `error` is None when the item was done."""
 
-    Attributes:
-        subject: The id of the storage, or the name of the charm's storage for new storage.
-        units: The units that have work to do now.
-    """
-
-    subject: str
+    subject: str  # the id of the storage, or the name of the charm's storage for new storage
     error: PushjujuError | None = None
     made: tuple[str, ...] = ()
-    units: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()  # the units that have work to do now
 
 
 def _each(

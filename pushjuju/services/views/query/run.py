@@ -19,30 +19,21 @@ Print = Callable[[str], None]
 
 @dataclass(slots=True)
 class Asked:
-    """The attributes of an entity that a query has read.
+    """The attributes of an entity that a query has read."""
 
-    Attributes:
-        values: Identifier -> value.
-        within: Identifier -> name of an inner entity -> the attributes that were read of that entity.
-    """
-
-    values: dict[str, object] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)  # identifier -> value
+    # identifier -> name of an inner entity -> the attributes that were read of that entity
     within: dict[str, dict[str, Asked]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """An entity over which a query is evaluated.
+    """An entity over which a query is evaluated."""
 
-    Attributes:
-        kind: Juju's name for the kind of entity in errors, such as `ApplicationInfo`.
-        values: Identifier -> function that reads the value, which is a `Scopes` for inner entities.
-        asked: Gets the attributes that the query reads.
-    """
-
-    kind: str
+    kind: str  # Juju's name for the kind of entity in errors, such as `ApplicationInfo`
+    # identifier -> function that reads the value, which is a `Scopes` for inner entities
     values: Mapping[str, Callable[[], Any]]
-    asked: Asked
+    asked: Asked  # gets the attributes that the query reads
 
 
 class Scopes(dict[str, Scope]):

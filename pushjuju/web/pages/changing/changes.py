@@ -43,24 +43,16 @@ that is a string by its schema.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change of a model.
+    """A change of a model."""
 
-    Attributes:
-        blocked_by: The set of disabled commands that forbids the change (`blocks.SETS`).
-        words: Returns the words of the command line that does the same.
-        act: Makes the change with the rights of the context's user.
-        in_model: False when the command names the model itself, and takes no `-m`.
-        has_plan: False for a small change, which is made at once.
-        stdin: Returns what the planned command reads from its standard input in place of its last words, so
-            that the values of a form are not in the arguments of a process; None to plan `words`.
-    """
-
-    words: Callable[[Fields], list[str]]
-    act: Callable[[Context, Model, Fields], Any]
+    words: Callable[[Fields], list[str]]  # returns the words of the command line that does the same
+    act: Callable[[Context, Model, Fields], Any]  # makes the change with the rights of the context's user
     needs: Needs = Needs.WRITE
-    blocked_by: str = blocks.CHANGE
-    in_model: bool = True
-    has_plan: bool = True
+    blocked_by: str = blocks.CHANGE  # the set of disabled commands that forbids the change (`blocks.SETS`)
+    in_model: bool = True  # False when the command names the model itself, and takes no `-m`
+    has_plan: bool = True  # False for a small change, which is made at once
+    # returns what the planned command reads from its standard input in place of its last words, so that the
+    # values of a form are not in the arguments of a process; None to plan `words`
     stdin: Callable[[Fields], tuple[list[str], str]] | None = None
 
     def line(self, fields: Fields) -> str:

@@ -25,15 +25,11 @@ _MARK_CHARS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a change would do.
+    """What a change would do."""
 
-    Attributes:
-        document: The document of `pushjuju plan --format json`, without hooks that run anyway.
-        mark: Another text for another plan.
-    """
-
+    # the document of `pushjuju plan --format json`, without hooks that run anyway
     document: Mapping[str, Any]
-    mark: str
+    mark: str  # another text for another plan
 
 
 def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Collection[str] | None) -> Plan:
