@@ -46,13 +46,7 @@ WantedBy=multi-user.target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpec:
-    """The specification of a machine.
-
-    Attributes:
-        subnet: The cloud's `subnet`; empty for a free subnet.
-        created: The present time as text.
-        user_data: A shell script for the first boot; may be empty.
-    """
+    """The specification of a machine."""
 
     id: str
     controller_uuid: str
@@ -60,14 +54,14 @@ class MachineSpec:
     machine_id: str
     hostname: str
     arch: str
-    created: str
+    created: str  # the present time as text
     nonce: str = ""
     cores: int | None = None
     mem: int | None = None
-    subnet: str = ""
+    subnet: str = ""  # the cloud's `subnet`; empty for a free subnet
     authorized_keys: tuple[str, ...] = ()
     tags: dict[str, str] | None = None
-    user_data: str = ""
+    user_data: str = ""  # a shell script for the first boot; may be empty
 
 
 def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
