@@ -26,8 +26,8 @@ from pushjuju.web.endpoints.log_stream import LogStream
 from pushjuju.web.endpoints.metrics import Metrics, Traffic
 from pushjuju.web.endpoints.registration import Registration
 from pushjuju.web.endpoints.resource_files import ResourceFiles
-from pushjuju.web.endpoints.transfers import Transfers, require_room
-from pushjuju.web.endpoints.uploads import Handler, Uploads
+from pushjuju.web.endpoints.transfers import Handler, Transfers, require_room
+from pushjuju.web.endpoints.uploads import Uploads
 from pushjuju.web.login_macaroons import LoginMacaroons
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.tally import bound_of
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.user import tokens
@@ -23,9 +21,8 @@ from pushjuju.services.views.metrics import exposition
 from pushjuju.services.views.metrics.reading import Sample, histogram
 from pushjuju.web import errors
 from pushjuju.web.call import reach
-from pushjuju.web.endpoints.transfers import Transfers, refusal
+from pushjuju.web.endpoints.transfers import Handler, Transfers, refusing
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,17 +38,14 @@ class Metrics:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the path of metrics."""
-        return [web.get("/metrics", self._get)]
+        return [web.get("/metrics", refusing(self._get, dict))]
 
     async def _get(self, request: web.Request) -> web.Response:
-        try:
-            user = await self._user(request)
-            per_unit = request.query.get("per-unit") == "true"
-            is_open = exposition.wants_open_metrics(request.headers.get("Accept", ""))
-            read = partial(_read, self._traffic.samples(), per_unit=per_unit, open_metrics=is_open)
-            text = await self._transfers.api.pool.run(lambda ctx: read(replace(ctx, user=user)))
-        except PushjujuError as error:
-            return refusal(error, dict)
+        user = await self._user(request)
+        per_unit = request.query.get("per-unit") == "true"
+        is_open = exposition.wants_open_metrics(request.headers.get("Accept", ""))
+        read = partial(_read, self._traffic.samples(), per_unit=per_unit, open_metrics=is_open)
+        text = await self._transfers.api.pool.run(lambda ctx: read(replace(ctx, user=user)))
         kind = exposition.content_type(open_metrics=is_open)
         return web.Response(body=text.encode(), headers={"Content-Type": kind})
 
