@@ -253,7 +253,4 @@ def _output_flags(formats: tuple[str, ...]) -> tuple[FlagSpec, ...]:
 def command(name: str, **settings: Any) -> Callable[[Function], Command]:
     """Return a decorator that makes a `Command` of a function; the arguments are those of `Command`."""
 
-    def made(function: Function) -> Command:
-        return Command(name, function, **settings)
-
-    return made
+    return lambda function: Command(name, function, **settings)

@@ -421,10 +421,7 @@ def _grant(work: _Work, change: Change) -> None:
 def _removal(act: Callable[[ModelTx, Mapping[str, Any]], None]) -> Callable[[_Work, Change], None]:
     """Return the step that calls a function of `pruning`."""
 
-    def step(work: _Work, change: Change) -> None:
-        act(work.tx, change.args)
-
-    return step
+    return lambda work, change: act(work.tx, change.args)
 
 
 _STEPS: Mapping[Method, Callable[[_Work, Change], None]] = {

@@ -13,7 +13,7 @@ an item of `macaroons`, and needs no discharge then; so a client that has a pass
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
@@ -132,7 +132,4 @@ def _caveat(form: dict[str, str]) -> str:
 
 
 def _refused(error: PushjujuError) -> web.Response:
-    def body(found: errors.Error) -> dict[str, Any]:
-        return {"Code": found["code"], "Message": found["message"]}
-
-    return refusal(error, body)
+    return refusal(error, lambda found: {"Code": found["code"], "Message": found["message"]})
