@@ -51,11 +51,7 @@ class Target:
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Connection, ModelHere]]:
-        """Connect to the model.
-
-        Raises:
-            NotFound: There is no such model, or no current one.
-        """
+        """Connect to the model; raise NotFound when there is no such model, or no current one."""
         connection, model = self.using(
             lambda found: (Connection(self.account, found.uuid).__enter__(), found)
         )

@@ -105,11 +105,7 @@ class Api:
         return len(self.connections) < limits.MOST_CONNECTIONS and waiting < limits.MOST_OF_ADDRESS
 
     def enter(self, connection: Member, entered: LoggedIn) -> None:
-        """Record the user of a connection.
-
-        Raises:
-            ApiError: The user has too many connections.
-        """
+        """Record the user of a connection; raise ApiError when the user has too many connections."""
         users = Counter(item.entered.user for item in self.connections if item.entered)
         if users[entered.user] >= limits.MOST_OF_USER:
             raise errors.ApiError("too many connections", errors.TRY_AGAIN)

@@ -210,11 +210,7 @@ def _bytes(text: str, encoded: str) -> bytes:
 
 
 def read_base64(text: str) -> bytes:
-    """Return the bytes of base64 in any of its forms.
-
-    Raises:
-        ValueError: The text is not base64.
-    """
+    """Return the bytes of base64 in any of its forms; raise ValueError when the text is not base64."""
     plain = text.rstrip("=").translate(str.maketrans("-_", "+/"))
     return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
 

@@ -108,11 +108,7 @@ def set_cookie(answer: web.Response, made: Macaroon, *, brief: bool) -> None:
 
 
 async def _form(request: web.Request) -> dict[str, str]:
-    """Return the fields of a form.
-
-    Raises:
-        ApiError: The body is too large or slow, or not a form.
-    """
+    """Return the fields of a form; raise ApiError when the body is too large or slow, or not a form."""
     body = await read_small(request, _LONGEST)
     if request.content_type != _FORM:
         raise errors.ApiError("the body must be a form", errors.BAD_REQUEST)

@@ -47,11 +47,7 @@ class LogOptions:
 
     @classmethod
     def read(cls, query: MultiMapping[str]) -> LogOptions:
-        """Read the query of a request.
-
-        Raises:
-            ApiError: A value is not valid.
-        """
+        """Read the query of a request; raise ApiError when a value is not valid."""
         limit = _number(query, "limit") or _number(query, "maxLines")
         since = _time(query.get("startTime", ""))
         whole = bool(since) or _flag(query, "replay")

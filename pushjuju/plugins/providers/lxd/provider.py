@@ -239,11 +239,7 @@ class LxdProvider:
         )
 
     async def _with_address(self, name: str) -> _Seen:
-        """Wait until an instance has an address.
-
-        Raises:
-            Gone: The instance was deleted meanwhile.
-        """
+        """Wait until an instance has an address; raise Gone when the instance was deleted meanwhile."""
         end = asyncio.get_running_loop().time() + ADDRESS_S
         while True:
             seen = await self._server.run(lambda api: _seen(api, api.get(f"instances/{name}")))

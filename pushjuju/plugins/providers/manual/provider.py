@@ -197,11 +197,7 @@ class ManualProvider:
         return [known.get(item) for item in ids]
 
     async def ssh_target(self, instance: providers.Instance) -> SSHTarget:
-        """Return the login as `ubuntu`.
-
-        Raises:
-            NotFound: The machine was not added to this model.
-        """
+        """Return the login as `ubuntu`; raise NotFound when the machine was not added to this model."""
         for record in self._records():
             if record.id == instance.id:
                 keys = tuple(record.host_keys) or None

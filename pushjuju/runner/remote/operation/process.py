@@ -53,11 +53,7 @@ class Child:
         host.watch(self._wake[0], self._reap)
 
     def start(self, argv: list[str], env: Mapping[str, str], cwd: str, stdin: int = -1) -> None:
-        """Start the process.
-
-        Raises:
-            OSError: The process could not be started.
-        """
+        """Start the process; raise OSError when the process could not be started."""
         out, err = os.pipe(), os.pipe()
         null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC) if stdin < 0 else stdin
         actions = [

@@ -45,11 +45,7 @@ def kinds_of(where: Sides, names: Mapping[str, Any]) -> dict[str, ProviderType |
 
 
 def known_cloud(where: Sides, name: str) -> tuple[Cloud, ProviderType]:
-    """Return a cloud and its type.
-
-    Raises:
-        NotFound: The cloud or a plugin for its type does not exist.
-    """
+    """Return a cloud and its type; raise NotFound when the cloud or a plugin for its type does not exist."""
     places = clouds.folders(where.folder, where.ctx.controller if where.ctx else None)
     cloud = clouds.definition(places, name, where.host)
     return cloud, where.host.provider_type(cloud.type)

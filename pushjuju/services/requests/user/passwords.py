@@ -28,11 +28,7 @@ def _keep(ctx: Context, name: str, kept: str) -> None:
 
 
 def check(password: str) -> None:
-    """Check that a user may have a password.
-
-    Raises:
-        NotValid: The password is empty or too long.
-    """
+    """Check that a user may have a password; raise NotValid when the password is empty or too long."""
     if not password:
         raise NotValid("cannot set an empty password")
     if len(password) > LONGEST:
