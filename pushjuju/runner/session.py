@@ -61,14 +61,7 @@ class ExecResult:
 
 
 class MachineSession:
-    """A session with one machine, made by `open_session`.
-
-    Attributes:
-        lease: Sent with each operation; the machine refuses a lease if it has received a newer one.
-        line: The history of writes of the store that the session began with; see `store.engine.Engine`.
-        requests: Requests of `juju-exec` on the machine that have not begun: id -> document, oldest first.
-        on_requests: Called when a request arrives.
-    """
+    """A session with one machine, made by `open_session`."""
 
     def __init__(
         self,
@@ -105,12 +98,15 @@ class MachineSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
+        # sent with each operation; the machine refuses a lease if it has received a newer one
         self.lease: Lease | None = None
+        # the history of writes of the store that the session began with; see `store.engine.Engine`
         self.line = ""
         self._frames = (0, 0)
         self._bytes = (0, 0)
+        # requests of `juju-exec` on the machine that have not begun: id -> document, oldest first
         self.requests: dict[str, Request] = {}
-        self.on_requests: Callable[[], None] = lambda: None
+        self.on_requests: Callable[[], None] = lambda: None  # called when a request arrives
 
     # -- facts ---------------------------------------------------------------------------------------------
 

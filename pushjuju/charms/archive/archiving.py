@@ -79,18 +79,13 @@ class Node(Protocol):
 
 
 class Archive:
-    """An open archive, of which all entries have been checked.
-
-    Attributes:
-        entries: Path in the charm -> entry, in the order of the archive.
-        repack_reason: Why the archive cannot be stored unchanged; empty when it can.
-    """
+    """An open archive, of which all entries have been checked."""
 
     def __init__(
         self, file: zipfile.ZipFile, entries: Mapping[str, Entry], repack_reason: str, limits: ArchiveLimits
     ) -> None:
-        self.entries = entries
-        self.repack_reason = repack_reason
+        self.entries = entries  # path in the charm -> entry, in the order of the archive
+        self.repack_reason = repack_reason  # why the archive cannot be stored unchanged; empty when it can
         self._file = file
         self._limits = limits
 

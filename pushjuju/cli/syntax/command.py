@@ -95,20 +95,7 @@ class Flag(click.Option):
 
 
 class Command(click.Command):
-    """A command: its names, flags, help texts and function.
-
-    Attributes:
-        usage: The positional arguments, as the help shows them.
-        summary: One line.
-        see_also: Names of related commands.
-        formats: The values of `--format`, the default first; empty when the command prints no data.
-        at_least: The smallest number of positional arguments, and the error text if there are fewer.
-        at_most: The greatest number of positional arguments, or None for any number.
-        interspersed: Whether flags may follow the first argument; False for ssh, scp and similar.
-        into: The dataclass that holds the flags for the function, or None when each flag is a keyword. A
-            field may have its flag as its default; `flags` lists shared flags, and flags that the function
-            does not get.
-    """
+    """A command: its names, flags, help texts and function."""
 
     def __init__(
         self,
@@ -128,6 +115,7 @@ class Command(click.Command):
         see_also: Iterable[str] = (),
         into: type[Any] | None = None,
     ) -> None:
+        # the values of `--format`, the default first; empty when the command prints no data
         self.formats = tuple(formats)
         self.specs = (*flags, *_flags_of(into), *_output_flags(self.formats))
         super().__init__(
@@ -139,14 +127,19 @@ class Command(click.Command):
             short_help=summary,
         )
         self.aliases = tuple(aliases)
-        self.usage = usage
-        self.summary = summary
+        self.usage = usage  # the positional arguments, as the help shows them
+        self.summary = summary  # one line
         self.details = details
         self.examples = examples
-        self.see_also = tuple(see_also)
+        self.see_also = tuple(see_also)  # names of related commands
+        # the smallest number of positional arguments, and the error text if there are fewer
         self.at_least = at_least
-        self.at_most = at_most
+        self.at_most = at_most  # the greatest number of positional arguments, or None for any number
+        # whether flags may follow the first argument; False for ssh, scp and similar
         self.interspersed = interspersed
+        # the dataclass that holds the flags for the function, or None when each flag is a keyword. A field
+        # may have its flag as its default; `flags` lists shared flags, and flags that the function does not
+        # get.
         self.into = into
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -249,21 +249,16 @@ class Http:
 
 
 class Again(Exception):
-    """A failure that may pass; the request is repeated.
-
-    Attributes:
-        after_s: Seconds to wait that the server asked for, or None.
-        status: The HTTP status, 0 for none.
-        most: The most attempts: a server that cannot be reached seldom comes back within seconds.
-    """
+    """A failure that may pass; the request is repeated."""
 
     def __init__(
         self, message: str, *, after_s: float | None = None, status: int = 0, most: int = 100
     ) -> None:
         super().__init__(message)
+        # the most attempts: a server that cannot be reached seldom comes back within seconds
         self.most = most
-        self.after_s = after_s
-        self.status = status
+        self.after_s = after_s  # seconds to wait that the server asked for, or None
+        self.status = status  # the HTTP status, 0 for none
 
 
 class _Attempt:

@@ -18,20 +18,14 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """One websocket.
-
-    Attributes:
-        host: The host and port of this server, as the client calls them; of no use for a stream.
-        entered: The user, after the check of name and password.
-        what: The command that the client runs, which is unknown for a stream.
-    """
+    """One websocket."""
 
     def __init__(self, api: Api, socket: Socket, peer: str) -> None:
         self.api = api
         self.peer = peer
-        self.host = ""
-        self.entered: LoggedIn | None = None
-        self.what = ""
+        self.host = ""  # the host and port of this server, as the client calls them; of no use for a stream
+        self.entered: LoggedIn | None = None  # the user, after the check of name and password
+        self.what = ""  # the command that the client runs, which is unknown for a stream
         self.socket = socket
 
     async def serve(self, request: web.Request) -> None:

@@ -35,15 +35,11 @@ FIRST_LOOK_S = 3.0  # until the poller first asks for the status of a new instan
 
 
 class StartFailed(PushjujuError, message="the machine could not be started", code="start-failed"):
-    """The start of a machine failed.
-
-    Attributes:
-        retry_s: Seconds until the next attempt, or None when a user must act.
-    """
+    """The start of a machine failed."""
 
     def __init__(self, message: str, *, detail: str, retry_s: float | None, hint: str = "") -> None:
         super().__init__(message, detail=detail, hint=hint, retryable=retry_s is not None)
-        self.retry_s = retry_s
+        self.retry_s = retry_s  # seconds until the next attempt, or None when a user must act
 
 
 async def start(runtime: Runtime, machine: Machine) -> Machine:

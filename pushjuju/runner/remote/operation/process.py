@@ -22,18 +22,13 @@ TERM_GRACE = 30.0  # seconds between SIGTERM and SIGKILL when a time-out stops c
 
 
 class Ended:
-    """How a process ended.
-
-    Attributes:
-        exit: Exit status; None when a signal ended the process.
-        signal: Number of the signal, or None.
-        timed_out: True when the time limit ended the process.
-    """
+    """How a process ended."""
 
     def __init__(self, status: int, timed_out: bool) -> None:
-        self.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        self.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None  # number of the signal, or None
+        # exit status; None when a signal ended the process
         self.exit = os.WEXITSTATUS(status) if self.signal is None else None
-        self.timed_out = timed_out
+        self.timed_out = timed_out  # True when the time limit ended the process
 
 
 class Child:

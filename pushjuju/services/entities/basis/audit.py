@@ -68,19 +68,15 @@ _WRITTEN = regex(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)")
 
 
 class Course:
-    """What a request has done so far.
-
-    Attributes:
-        cause: The id of the request, once it has begun a change: operations that follow it have the id, too.
-        model: The name and the UUID of the model of its last line.
-    """
+    """What a request has done so far."""
 
     __slots__ = ("cause", "hashes", "model")
 
     def __init__(self) -> None:
+        # the id of the request, once it has begun a change: operations that follow it have the id, too
         self.cause = ""
         self.hashes: list[str] = []
-        self.model = ("", "")
+        self.model = ("", "")  # the name and the UUID of the model of its last line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,18 +249,14 @@ def _only(found: Collection[str]) -> str:
 
 
 class Noted:
-    """A connection that notes how many rows statements write, apart from the work queue, and their names.
-
-    Attributes:
-        names: What the rows are about, as `kind name`.
-    """
+    """A connection that notes how many rows statements write, apart from the work queue, and their names."""
 
     def __init__(self, connection: Connection, plain: Tx) -> None:
         self._connection = connection
         self._plain = plain  # a transaction of the same connection, which is not noted
         self._found: dict[tuple[str, str, str], str] = {}  # statement, model, id -> name
         self.rows = 0
-        self.names: set[str] = set()
+        self.names: set[str] = set()  # what the rows are about, as `kind name`
 
     def execute(self, statement: str, params: Any = (), /) -> Rows:
         if statement.startswith(_NO_CHANGE):
