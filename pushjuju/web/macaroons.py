@@ -38,8 +38,6 @@ class Caveat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Macaroon:
-    """A macaroon."""
-
     id: bytes
     signature: bytes
     location: str = ""

@@ -18,8 +18,6 @@ from pushjuju.portable.quote import quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedRelation:
-    """A relation that the application has."""
-
     key: str  # the relation's key, `REQ:ep PROV:ep`
     endpoint: Endpoint  # the endpoint of the application, as the store has it
 

@@ -22,8 +22,6 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedUnit:
-    """A unit with a failure."""
-
     waits: bool  # True when a failed hook waits for `resolved`
     machine: str  # the id of its machine, or empty
     is_dying: bool  # True when the unit is being removed

@@ -44,8 +44,6 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferDetails:
-    """An offer."""
-
     model: Model
     offer: Offer
     url: str

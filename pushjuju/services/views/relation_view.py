@@ -32,8 +32,6 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSide:
-    """An application on one side of a relation."""
-
     application: str
     endpoint: str
     role: str

@@ -61,8 +61,6 @@ class PendingAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRevision:
-    """One revision of a secret."""
-
     uri: str
     revision: int
 

@@ -29,8 +29,6 @@ _ACTS = {"grant": users.grant, "revoke": users.revoke}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCredential:
-    """A model and its new credential."""
-
     model_tag: str = ""
     credential_tag: str = ""
 

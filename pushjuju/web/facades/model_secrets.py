@@ -30,8 +30,6 @@ class ContentParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateSecret:
-    """A secret to add."""
-
     content: ContentParams = field(default_factory=ContentParams)
     description: str = ""
     label: str = ""

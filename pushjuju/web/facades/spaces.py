@@ -44,8 +44,6 @@ class MoveSubnetsOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveSpaceParam:
-    """A space to remove."""
-
     space: Entity = field(default_factory=Entity)
     force: bool = False
     dry_run: bool = False
@@ -53,8 +51,6 @@ class RemoveSpaceParam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenameSpaceParams:
-    """A space to rename."""
-
     from_space_tag: str = ""
     to_space_tag: str = ""
 

@@ -38,8 +38,6 @@ AddUserResult = TypedDict(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddUserParams:
-    """A user to add."""
-
     username: str = ""
     display_name: str = ""
     password: str = ""
@@ -47,8 +45,6 @@ class AddUserParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityPassword:
-    """A new password."""
-
     tag: str = ""
     password: str = ""
 

@@ -116,8 +116,6 @@ Read = Callable[[Visit], Content]
 
 @value(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page."""
-
     path: str  # the address below `/ui`, with parts in braces
     template: str
     read: Read

@@ -151,8 +151,6 @@ class DestroyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSuspendedArg:
-    """A relation to suspend or resume."""
-
     relation_id: int = 0
     suspended: bool = False
     message: str = ""

@@ -41,8 +41,6 @@ CloudResult = TypedDict("CloudResult", {"cloud": NotRequired[CloudShape], "error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionParams:
-    """A region of a cloud."""
-
     name: str = ""
     endpoint: str = ""
     identity_endpoint: str = ""
@@ -67,8 +65,6 @@ class CloudParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddCloud:
-    """A cloud with its name."""
-
     name: str = ""
     cloud: CloudParams = field(default_factory=CloudParams)
     force: bool = False
@@ -128,8 +124,6 @@ class CloudCredential:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedCredential:
-    """A credential with its tag."""
-
     tag: str = ""
     credential: CloudCredential = field(default_factory=CloudCredential)
 

@@ -11,8 +11,6 @@ from pushjuju.web.shapes.common import EntityStatus, ResultOf, ResultsOf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCreateArgs:
-    """A model to make."""
-
     name: str = ""
     owner_tag: str = ""
     cloud_tag: str = ""

@@ -53,8 +53,6 @@ class OfferFilters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferURLs:
-    """Offers by their URLs."""
-
     offer_urls: list[str] = field(default_factory=list)
 
 

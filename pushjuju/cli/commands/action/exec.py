@@ -45,8 +45,6 @@ def _check_targets(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecFlags:
-    """The flags of exec on the command line."""
-
     model: str
     background: bool
     wait: float | None

@@ -85,8 +85,6 @@ def request_of(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> operations.A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFlags:
-    """The flags of run on the command line."""
-
     model: str
     background: bool
     wait: float | None

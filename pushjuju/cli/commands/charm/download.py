@@ -20,8 +20,6 @@ from pushjuju.services.supply import store_charms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DownloadFlags:
-    """The flags of download on the command line."""
-
     arch: str = flags.text(
         "arch", f"Specify an arch <{'|'.join(store_names.STORE_ARCHES)}>", default=store_names.EVERY
     )

@@ -19,8 +19,6 @@ from pushjuju.portable.gotypes import Struct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfoFlags:
-    """The flags of info on the command line."""
-
     arch: str = flags.text(
         "arch", f"Specify an arch <{'|'.join(store_names.STORE_ARCHES)}>", default=store_names.EVERY
     )

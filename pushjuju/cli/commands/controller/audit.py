@@ -25,8 +25,6 @@ _MOST_NAMES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFlags:
-    """The flags of audit."""
-
     controller: str = flags.CONTROLLER[0]
     user: str = flags.text("user", "Only changes by this user")
     model: str = flags.text("model", "Only changes of this model", short="m")

@@ -22,8 +22,6 @@ _OF_ADD = {"events", "models", "body", "file"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyFlags:
-    """The flags of notify."""
-
     controller: str = flags.CONTROLLER[0]
     events: str = flags.text("events", "add: only these events, NAME[,...]; unit.* stands for all of units")
     models: str = flags.text("models", "add: only events of these models, NAME[,...]")

@@ -34,8 +34,6 @@ DRAINED = 3  # exit status after `controller drain`, by which systemd knows not 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerFlags(ServingFlags):
-    """The flags of controller on the command line."""
-
     until_idle: bool = flags.switch("until-idle", "run: end when nothing has been due for a while")
     api: str = flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]")
     to: str = flags.text("to", "move: postgresql://[ROLE@]HOST[:PORT]/DATABASE, or file")

@@ -35,8 +35,6 @@ class Amount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugLogFlags:
-    """The flags of debug-log on the command line."""
-
     model: str
     include: tuple[str, ...] = flags.many("include", "Only show log messages for these entities", short="i")
     exclude: tuple[str, ...] = flags.many("exclude", "Do not show log messages for these entities", short="x")

@@ -35,8 +35,6 @@ _FAILED, _LEAST = "!", 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineFlags:
-    """The flags of timeline on the command line."""
-
     model: str = flags.MODEL[0]
     since: str = flags.text(
         "since", "Only runs since a duration (10m) or a time (2025-03-01, 2025-03-01T09:12)"

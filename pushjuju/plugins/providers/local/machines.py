@@ -46,8 +46,6 @@ WantedBy=multi-user.target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpec:
-    """The specification of a machine."""
-
     id: str
     controller_uuid: str
     model_uuid: str

@@ -26,8 +26,6 @@ _TYPES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicKey:
-    """A public key."""
-
     line: str  # the line of authorized_keys: type, base64, comment
     fingerprint: str  # the MD5 fingerprint as Juju shows it: hex digits with colons
     comment: str  # the text after the key, or empty

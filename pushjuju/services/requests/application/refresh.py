@@ -83,8 +83,6 @@ class RefreshOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed:
-    """The result of a refresh."""
-
     charm: str  # the charm's name in its store or metadata
     revision: int
     channel: Channel | None  # the channel of the store, or None for a charm from a local path

@@ -61,8 +61,6 @@ class Backup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """The result of a restore."""
-
     controller: str
     before: Path | None  # the path of the store that was replaced, or None when there was no store
     was: str  # the state of that store: `in use`, `damaged` or `absent`

@@ -64,8 +64,6 @@ class MachineRow(NamedTuple):
 
 
 class ApplicationRow(NamedTuple):
-    """An application."""
-
     name: str
     charm_url: str
     life: str
@@ -82,8 +80,6 @@ class ApplicationRow(NamedTuple):
 
 
 class UnitRow(NamedTuple):
-    """A unit."""
-
     name: str
     application: str
     machine: str | None
