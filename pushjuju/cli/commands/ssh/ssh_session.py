@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import signal
@@ -14,20 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushjuju.cli.commands.ssh import ssh_config
+from pushjuju.cli.commands.ssh import ssh_config, stopped_machine
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
-from pushjuju.cli.work import waiting
 from pushjuju.core import children
 from pushjuju.core.errors import Conflict, NotFound
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import machine_tag, parent_machine
 from pushjuju.services.entities.model import jump_hosts, sessions
-from pushjuju.services.requests.machine import provisioning
 from pushjuju.services.views import ssh_targets
-from pushjuju.workers import runtime
-from pushjuju.workers.machine import contact
 
 if TYPE_CHECKING:
     from pushjuju.services.views.ssh_targets import Machine
@@ -111,7 +106,7 @@ def _hops(
 def _start_if_stopped(cli: Cli, opened: sessions.Session, machine: Machine) -> None:
     """Start a stopped machine on this computer, because OpenSSH cannot reach it."""
     if opened.model.cloud_type in _ASKED_AT_ONCE:
-        start(cli, opened, machine)
+        stopped_machine.start(cli, opened, machine)
 
 
 def run_program(
@@ -181,12 +176,3 @@ def _look_on(pid: int, meanwhile: Callable[[], None]) -> int:
         if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(_POLL_S)
-
-
-def start(cli: Cli, opened: sessions.Session, machine: ssh_targets.Machine) -> None:
-    """Start a machine on this computer when it is stopped."""
-    if not asyncio.run(contact.can_resume(runtime.Runtime(opened.ctx, warn=cli.console.warn), machine)):
-        return
-    cli.console.info(f"machine {machine.id} is stopped; starting it")
-    provisioning.contact(opened.ctx, opened.uuid, machine.id, "a person logs in")
-    waiting.attend(cli, opened, lambda: True)
