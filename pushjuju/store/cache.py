@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.store.effects import IDENTITY, Analyst, Cells, Effects, Place, place_of
+from pushjuju.store.effects import IDENTITY, Analyst, Cells, Effects, Held, Place, place_of
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
@@ -48,6 +48,10 @@ class Recent:
             if found is not None:
                 self.put(key, found)
         return found
+
+    def peek(self, key: Hashable) -> Any:
+        """Return the value of a key, or None; this is no use of the entry."""
+        return self._young.get(key, self._old.get(key))
 
     def some(self, number: int) -> Hashable:
         """Return one of the keys that were used lately, another one for another number; None without keys."""
@@ -118,7 +122,9 @@ class Memo:
         self._derived = Recent(MOST_DERIVED)  # key -> (moment, footings, value)
         self._others = -1
         self._held: dict[tuple[str, Place | None], Mapping[str, Any]] = {}  # statement, row -> parameters
-        self._held_columns: set[tuple[str, str]] = set()  # what these statements write
+        self._held_columns: set[tuple[str, str]] = set()  # what these statements write, and where
+        self._held_rows: set[Place | None] = set()
+        self._held_tables: set[str] = set()
         self.values = Recent(MOST_KEPT)
         self.trail: Trail | None = None
         self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback", "wrong"), 0)
@@ -149,8 +155,7 @@ class Memo:
     def clear(self, why: str = "rollback") -> None:
         """Drop every answer, after a rollback or after unknown changes of rows."""
         self.counts[why] += 1
-        self._held.clear()
-        self._held_columns.clear()
+        self.hold_again({})
         self._answers.clear()
         self._conclusions.clear()
         self._derived.clear()
@@ -174,9 +179,10 @@ class Memo:
         self.counts["asked"] += 1
         if entry is None or not self._holds(entry[0], effects.cells, entry[2]):
             self.counts["ran"] += 1
-            self._settle(effects)
+            place = effects.place(params)
+            self._settle(effects, place)
             answer = make(self._connection.execute(statement, params), *record)
-            entry = (self._now, effects, effects.place(params), answer)
+            entry = (self._now, effects, place, answer)
             if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
                 self._answers.put(key, entry)
         if self.trail is not None:
@@ -210,8 +216,9 @@ class Memo:
 
     def wrote(self, effects: Effects, params: Mapping[str, Any]) -> None:
         """Record what a statement changes with these parameters."""
-        self._settle(effects)
-        self._note(effects, effects.place(params))
+        place = effects.place(params)
+        self._settle(effects, place)
+        self._note(effects, place)
 
     def _note(self, effects: Effects, place: Place | None) -> None:
         if self._journal is not None and effects.writes:
@@ -226,19 +233,40 @@ class Memo:
         effects = self.effects(statement)
         place = effects.place(params)
         self._note(effects, place)
-        self._held[statement, place] = params
+        self._hold(effects, place, params)
+
+    def _hold(self, effects: Effects, place: Place | None, params: Mapping[str, Any]) -> None:
+        self._held[effects.statement, place] = params
         self._held_columns.update(effects.writes)
+        self._held_rows.add(place)
+        self._held_tables.update(table for table, _ in effects.writes)
+
+    def held(self) -> Held:
+        """Return the statements that are held back."""
+        return dict(self._held)
+
+    def hold_again(self, held: Held) -> None:
+        """Hold back statements that earlier parts of a transaction held back, after a part was undone."""
+        self._take_held()
+        for (statement, place), params in held.items():
+            self._hold(self.effects(statement), place, params)
+
+    def _take_held(self) -> Held:
+        held, self._held = self._held, {}
+        for rest in (self._held_columns, self._held_rows, self._held_tables):
+            rest.clear()
+        return held
 
     def release(self) -> None:
         """Run the statements that are held back."""
-        held, self._held = self._held, {}
-        self._held_columns.clear()
-        for (statement, _), params in held.items():
+        for (statement, _), params in self._take_held().items():
             self._writer.execute(statement, params)
 
-    def _settle(self, effects: Effects) -> None:
-        """Run what is held back before a statement that reads or writes the same columns."""
-        if self._held and not self._held_columns.isdisjoint(effects.touched):
+    def _settle(self, effects: Effects, place: Place | None) -> None:
+        """Run what is held back before a statement that reads or writes the same columns of these rows."""
+        if not self._held or self._held_columns.isdisjoint(effects.touched):
+            return
+        if place is None or place in self._held_rows or self._held_tables != {place[0]}:
             self.release()
 
     def _changed(self, effects: Effects, place: Place | None) -> None:

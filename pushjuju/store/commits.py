@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from pushjuju.core.errors import StoreError
+from pushjuju.store.effects import Held
 from pushjuju.store.engine import Engine, OpenStore
 from pushjuju.store.tx import Tx
 
@@ -53,24 +54,25 @@ class CommitGroup:
             self._store.begin()
             self.is_open = True
             asyncio.get_running_loop().call_later(MOST_LATER_S, self._flush_quietly)
+        held = self._store.held()
         with self._store.within(model) as tx:
             try:
                 self._engine.connection.execute("SAVEPOINT part")
                 yield tx
-                tx.release()
                 self._engine.connection.execute("RELEASE part")
             except BaseException as error:
-                self._undo_part()
+                self._undo_part(held)
                 if (told := self._engine.explain(error)) is not None:
                     raise told from error
                 raise
 
-    def _undo_part(self) -> None:
-        self._store.forget()
+    def _undo_part(self, held: Held) -> None:
         if self._engine.is_open:
+            self._store.forget(held)
             self._engine.connection.execute("ROLLBACK TO part")
             self._engine.connection.execute("RELEASE part")
         else:  # the engine has rolled back everything, since the disk is full
+            self._store.forget()
             self._end(StoreError(_UNDONE))
 
     def flush(self) -> None:
@@ -82,6 +84,7 @@ class CommitGroup:
         if not self.is_open:
             return
         try:
+            self._store.release()
             self._engine.commit()
         except Exception as error:
             self._engine.rollback()

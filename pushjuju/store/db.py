@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError
-from pushjuju.store import cache, databases, scope
+from pushjuju.store import cache, databases, effects, scope
 from pushjuju.store.processes import process_owner
 from pushjuju.store.sqlite import SqliteEngine
 from pushjuju.store.statements import queries
@@ -134,10 +134,24 @@ class Store:
         """Write without waiting for the disk, to a copy that is deleted at the end of the process."""
         self.engine.throw_away()
 
-    def forget(self) -> None:
-        """Drop all cached rows, after a rollback."""
+    def forget(self, held: effects.Held | None = None) -> None:
+        """Drop all cached rows, after a rollback.
+
+        Args:
+            held: The statements that are held back from now on.
+        """
         if self._memo is not None:
             self._memo.clear()
+            self._memo.hold_again(held or {})
+
+    def held(self) -> effects.Held:
+        """Return the statements that `Tx.change` has held back."""
+        return self._memo.held() if self._memo is not None else {}
+
+    def release(self) -> None:
+        """Run the statements that `Tx.change` has held back."""
+        if self._memo is not None:
+            self._memo.release()
 
     def read(self, model: str = "", *, recent: bool = False) -> AbstractContextManager[Tx]:
         """Open a transaction that reads the store as it is at one moment.
@@ -233,8 +247,8 @@ class Store:
         try:
             if reads and self._memo is not None and self._memo.check is not None:
                 self._memo.check()
-            yield (tx := self._tx(model))
-            tx.release()
+            yield self._tx(model)
+            self.release()
             self.engine.commit()
         except BaseException as error:
             self.engine.rollback()

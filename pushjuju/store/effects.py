@@ -36,6 +36,7 @@ _PURE = frozenset([
 ])  # fmt: skip
 
 Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
+Held = Mapping[tuple[str, Place | None], Mapping[str, Any]]  # statements to run later: parameters
 Cells = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from pushjuju.core.clock import Clock
     from pushjuju.core.errors import StoreError
+    from pushjuju.store.effects import Held
     from pushjuju.store.journal import Journal
 
 
@@ -73,8 +74,18 @@ class OpenStore(Protocol):
     def transaction(self, model: str, *, later: bool) -> AbstractContextManager[Any]:
         """Return a writing transaction of its own."""
 
-    def forget(self) -> None:
-        """Drop everything cached from a transaction that was rolled back."""
+    def held(self) -> Held:
+        """Return the statements that are held back."""
+
+    def release(self) -> None:
+        """Run the statements that are held back."""
+
+    def forget(self, held: Held | None = None) -> None:
+        """Drop everything cached from a transaction, or a part of it, that was rolled back.
+
+        Args:
+            held: The statements that are held back from now on.
+        """
 
 
 class Group(Protocol):

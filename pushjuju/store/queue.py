@@ -110,6 +110,11 @@ def touch(tx: Tx, key: str, due: datetime, reason: str = "") -> None:
     tx.run("work_touch", key=key, due=due, reason=reason, trace=TRACE.get(), cause=CAUSE.get())
 
 
+def touch_routine(tx: Tx, key: str, due: datetime) -> None:
+    """Make the key of a machine due for update-status; a request that waits stays the reason."""
+    tx.run("work_touch_routine", key=key, due=due, routine=ROUTINE, trace=TRACE.get(), cause=CAUSE.get())
+
+
 def lease_at_least(now: datetime) -> int:
     """Return the least lease number at a time, so that a restored store does not reuse numbers."""
     return int(now.timestamp() * 1000)

@@ -111,11 +111,6 @@ class Tx:
             self._memo.wrote(self._memo.effects(statement), params)
         return self._connection.execute(statement, params).rowcount
 
-    def release(self) -> None:
-        """Run the statements that `change` has held back, at the end of the transaction."""
-        if self._memo is not None:
-            self._memo.release()
-
     def row(self, query: StatementName, /, **params: Any) -> Row | None:
         """Return the first row, or None."""
         return self._ask(_first, query, params)

@@ -28,7 +28,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.processes import CAUSE
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.rows.records import Unit
-from pushjuju.store.tx import ModelTx, Tx
+from pushjuju.store.tx import ModelTx, Questions, Tx
 from pushjuju.uniter.action_runs import settled_in_model
 from pushjuju.uniter.ahead import Decided, plan
 from pushjuju.uniter.apply.perform import perform
@@ -164,6 +164,14 @@ def decide_next(ctx: Context, tx: ModelTx, name: str, foreseen: Decided | None =
         decided = Decided(local=view.local, remote=view.remote, decision=decision)
         return Turn(answer=decision.answer, reason=decision.reason, decided=decided)
     return _settle(ctx, tx, view, decision, alone=True)
+
+
+def questions_of_routine(units: Iterable[Unit], now: datetime) -> Questions:
+    """Yield what the turns ask the store in which update-status becomes due, for `Tx.ahead`."""
+    for unit in units:
+        if unit.update_status_due is not None and unit.update_status_due <= now:
+            yield from questions(unit.name)
+            yield from hook_questions(unit.name)
 
 
 def _tick(ctx: Context, tx: ModelTx, name: str) -> None:

@@ -37,7 +37,7 @@ from pushjuju.store.leases import LeasedStore
 from pushjuju.store.processes import CAUSE
 from pushjuju.store.queue import ROUTINE, Claim, model_of
 from pushjuju.store.rows.records import Machine, Model
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import Questions, Tx
 from pushjuju.workers import clouds, live
 from pushjuju.workers.events import OBSERVER, Event, Tell, silent
 from pushjuju.workers.hosts import HostLink
@@ -144,6 +144,12 @@ class Runtime:
     def asked(self) -> bool:
         """Return True when the claim was made for a request, not only because of a due time."""
         return self._claim is None or self._claim.reason not in ("", ROUTINE)
+
+    def questions(self) -> Questions:
+        """Yield what the first steps of the work on a claimed key ask the store, for `Tx.ahead`."""
+        if self._claim is not None:
+            yield "work_holds", {"key": self._claim.key, "lease": self._claim.lease}
+            yield "work_generation", {"key": self._claim.key}
 
     def generation(self, tx: Tx) -> int | None:
         """Return a number that changes when the claimed key wakes; None when only update-status is due.

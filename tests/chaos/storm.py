@@ -670,7 +670,7 @@ class Storm(RandomModel):
         except HookBroke:
             result = {"outcome": "failed", "exit": 1}
             self.witness.sent(frame, result)
-        if result.get("outcome", "ok") != "ok":
+        if result.get("outcome", "ok") != "ok" or not result:  # failed, or its unit is gone
             return result
         context, name = frame["context"], frame["id"]
         if frame["hook"] in QUIET:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -17,8 +18,17 @@ def test_a_hook_waits_for_the_server_few_times(tmp_path: Path, postgres_url: str
     with closing(world.ctx):
         made = Simulation(tmp_path, 12, world)
         made.deploy()
-        pipeline = world.ctx.store.engine.connection
-        sent, trips = pipeline.sent, pipeline.trips  # type: ignore[attr-defined]
-        hooks = made.measure("deploy to idle").hooks
-        assert (pipeline.sent - sent) / hooks < 17  # type: ignore[attr-defined]
-        assert (pipeline.trips - trips) / hooks < 2.6  # type: ignore[attr-defined]
+        statements, waits = _asked(made, "deploy to idle")
+        assert statements < 17
+        assert waits < 2.6
+        statements, waits = _asked(made, "update-status sweep", made.sweep)
+        assert statements < 15
+        assert waits < 1.9
+
+
+def _asked(made: Simulation, name: str, prepare: Callable[[], object] = lambda: None) -> tuple[float, float]:
+    """Return the statements and waits for each hook of a phase."""
+    pipeline = made.world.ctx.store.engine.connection
+    sent, trips = pipeline.sent, pipeline.trips  # type: ignore[attr-defined]
+    hooks = made.measure(name, prepare).hooks
+    return (pipeline.sent - sent) / hooks, (pipeline.trips - trips) / hooks  # type: ignore[attr-defined]

@@ -62,8 +62,9 @@ class AheadMemo(Memo):
     def ahead(self, statement: str, params: Mapping[str, Any]) -> None:
         """Send a question whose answer is not cached; `execute` returns the answer to the reader."""
         key = statement, frozenset(params.items())
-        if not self._stays(statement, params, self._known.get(key)):
-            self._settle(self.effects(statement))
+        # No use of the entry: else it would outlive the answer, which a derived value may replace.
+        if not self._stays(statement, params, self._known.peek(key)):
+            self._settle(effects := self.effects(statement), effects.place(params))
             self._known.put(key, self._now)  # also when nobody asks: it is not sent again before it changes
             self._sent[key] = self._now, self._server.execute(statement, params)
 

@@ -22,6 +22,7 @@ from pushjuju.core.errors import StoreAway, StoreError
 from pushjuju.store.postgres.pipeline import Failed, Pipeline
 
 if TYPE_CHECKING:
+    from pushjuju.store.effects import Held
     from pushjuju.store.engine import OpenStore
     from pushjuju.store.tx import Tx
 
@@ -94,6 +95,7 @@ class FlushGroup:
         if model and model == self._model and self._parts < _MOST_PARTS:
             return True
         try:
+            self._store.release()
             self._engine.commit()
             self._close()
         except Exception as error:  # noqa: BLE001 - not the fault of the caller; `durable` raises it
@@ -125,23 +127,24 @@ class FlushGroup:
         if loop is not None and not joined:
             self._open(model, loop)
         else:
-            self._engine.connection.first = _MARK
+            self._engine.connection.mark = _MARK
         self._parts += 1
+        held = self._store.held()
         with self._store.within(model) as tx:
             try:
                 yield tx
-                tx.release()
-                self._engine.connection.first = ""
+                self._engine.connection.mark = ""
             except BaseException as error:
-                self._undo(error, alone=not joined)
+                self._undo(error, held, alone=not joined)
                 if (told := self._engine.explain(error)) is not None:
                     raise told from error
                 raise
 
-    def _undo(self, error: BaseException, *, alone: bool) -> None:
+    def _undo(self, error: BaseException, held: Held, *, alone: bool) -> None:
         """Undo a part.
 
         Args:
+            held: The statements that earlier parts have held back.
             alone: True when the transaction has no other part.
 
         Raises:
@@ -155,7 +158,7 @@ class FlushGroup:
         if not isinstance(error, Failed):
             try:
                 self._undo_part()
-                self._store.forget()
+                self._store.forget(held)
                 return
             except Failed as failed:  # of an earlier part
                 error = failed
@@ -164,8 +167,8 @@ class FlushGroup:
     def _undo_part(self) -> None:
         """Undo what came after the savepoint; raise `Failed` when a statement before has failed."""
         connection = self._engine.connection
-        if connection.first:  # nothing was sent
-            connection.first = ""
+        if connection.mark:  # nothing was written
+            connection.mark = ""
             return
         connection.catch_up()
         connection.execute("ROLLBACK TO part")
@@ -175,6 +178,7 @@ class FlushGroup:
         """Undo the whole transaction; return the error for all its writers."""
         found = self._engine.explain(error) or StoreAway(_UNDONE, detail=str(error))
         self._close()
+        self._engine.connection.mark = ""
         self._engine.rollback()
         self._store.forget()
         self._fail(found)
@@ -198,6 +202,7 @@ class FlushGroup:
         """
         self._close()
         try:
+            self._store.release()
             self._engine.flush()
         except StoreError as failed:
             self._store.forget()

@@ -25,7 +25,9 @@ from pushjuju.store.statements import queries
 _MOST_PENDING = 100  # answers; more could fill the buffers of both sides, which then wait for each other
 _SOON_MS = TOLD_AFTER_S * 1000
 _OK = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
-_KINDS = {"SELECT": "read", "WITH": "read", "INSERT": "write", "UPDATE": "write", "DELETE": "write"}
+_KINDS = {"SELECT": "read", "INSERT": "write", "UPDATE": "write", "DELETE": "write"}
+_OUTER = regex(r"(?m)^(SELECT|INSERT|UPDATE|DELETE)\b")  # the parts of WITH are indented
+Columns = tuple[Mapping[str, int], Sequence[tuple[int, Callable[[bytes], Any]]], Sequence[tuple[str]]]
 _PARAMETER = regex(r"(?<!:):([a-z_0-9]+)")
 
 
@@ -81,11 +83,11 @@ class Count:
 class Answer:
     """The answer to a statement, which may still be on its way."""
 
-    __slots__ = ("_next", "_pipeline", "found", "statement")
+    __slots__ = ("_next", "_pipeline", "_prepared", "found")
 
-    def __init__(self, pipeline: Pipeline, statement: str) -> None:
+    def __init__(self, pipeline: Pipeline, prepared: _Statement) -> None:
         self._pipeline = pipeline
-        self.statement = statement
+        self._prepared = prepared
         self._next = 0
         self.found: pq.abc.PGresult | None = None
 
@@ -106,22 +108,21 @@ class Answer:
         return cast("int", Count(self))
 
     @property
+    def statement(self) -> str:
+        return self._prepared.statement
+
+    @property
     def description(self) -> Sequence[tuple[str]]:
-        result = self.result()
-        return [((result.fname(column) or b"").decode(),) for column in range(result.nfields)]
+        return self._prepared.columns(self.result())[2]
 
     def __iter__(self) -> Iterator[Any]:
         result = self.result()
-        columns = range(result.nfields)
-        numbers = {name: column for column, (name,) in enumerate(self.description)}
-        readers = [READERS[result.ftype(column)] for column in columns]
+        numbers, readers, _ = self._prepared.columns(result)
         get = result.get_value
         while self._next < result.ntuples:
             row, self._next = self._next, self._next + 1
-            values = [get(row, column) for column in columns]
             yield Row(
-                tuple([None if v is None else read(v) for v, read in zip(values, readers, strict=True)]),
-                numbers,
+                tuple([None if (v := get(row, at)) is None else read(v) for at, read in readers]), numbers
             )
 
     def fetchone(self) -> Any:
@@ -134,15 +135,24 @@ class Answer:
 class _Statement:
     """A statement that the server knows under a name."""
 
-    __slots__ = ("is_marked", "kind", "name", "parameters", "ready", "statement")
+    __slots__ = ("_columns", "is_marked", "kind", "name", "parameters", "ready", "statement")
 
     def __init__(self, name: bytes, statement: str, parameters: Sequence[str], *, is_marked: bool) -> None:
         self.name = name
         self.statement = statement
         self.parameters = parameters
         self.is_marked = is_marked
-        self.kind = _KINDS.get(statement.split(None, 1)[0], "other")
+        self.kind = _kind(statement)
         self.ready = False  # True when the server has confirmed the preparation
+        self._columns: Columns | None = None
+
+    def columns(self, result: pq.abc.PGresult) -> Columns:
+        """Return the columns of the answers: as numbers by name, as (number, decoder), and as (name,)."""
+        if self._columns is None:
+            numbers = {(result.fname(at) or b"").decode(): at for at in range(result.nfields)}
+            readers = [(at, READERS[result.ftype(at)]) for at in range(result.nfields)]
+            self._columns = numbers, readers, [(name,) for name in numbers]
+        return self._columns
 
 
 class Pipeline:
@@ -150,6 +160,7 @@ class Pipeline:
 
     Attributes:
         first: A statement to send before the next statement, if there is a next statement.
+        mark: The same, before the next statement that may write.
         trips: How often the connection has waited for the server.
         kinds: How many of them read, write, or begin and end transactions (other).
         waited: For how many seconds the connection has waited for the server.
@@ -165,7 +176,7 @@ class Pipeline:
         self._notice = notice
         self.met_mark = False
         self.on_wait: Callable[[], None] | None = None
-        self.first = ""
+        self.first = self.mark = ""
         self.trips = 0
         self.sent = 0
         self.kinds: Counter[str] = Counter()
@@ -187,8 +198,11 @@ class Pipeline:
             first, self.first = self.first, ""
             self.execute(first)
         prepared = self._statements.get(statement) or self._prepare(statement, params)
+        if self.mark and prepared.kind != "read":
+            mark, self.mark = self.mark, ""
+            self.execute(mark)
         values = [sent(params[name]) for name in prepared.parameters]
-        answer = Answer(self, statement)
+        answer = Answer(self, prepared)
         try:
             self._connection.send_query_prepared(prepared.name, values)
         except psycopg.Error as error:
@@ -309,6 +323,12 @@ class Pipeline:
         self._pending.clear()
         said = (self._connection.error_message or b"").decode(errors="replace").strip()
         return Failed(said or "the connection is lost")
+
+
+def _kind(statement: str) -> str:
+    """Return `read`, `write`, or `other` for a statement that begins or ends a transaction."""
+    outer = _OUTER.search(statement)
+    return _KINDS[outer[1]] if outer else "other"
 
 
 def _failure(result: pq.abc.PGresult, item: Answer | _Statement) -> Failed:

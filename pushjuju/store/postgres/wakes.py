@@ -12,7 +12,10 @@ from pushjuju.store.postgres.pipeline import Failed
 
 TELL = "SELECT pg_notify('pushjuju_work', (:process)::text)"
 # Statements that make keys of the work queue due. A process that gives a key back takes it again itself.
-STATEMENTS = ("work_touch", "work_take_due", "firewall_wake", "firewall_wake_connected", "clock_work_due_now")
+STATEMENTS = (
+    "work_touch", "work_touch_routine", "work_take_due", "firewall_wake", "firewall_wake_connected",
+    "clock_work_due_now",
+)  # fmt: skip
 LEAST_S = 0.05  # seconds between two notifications of a process
 
 

@@ -177,11 +177,12 @@ class Subnet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """The place of a unit on a machine, without columns that change."""
+    """The place of a unit on a machine, without columns that a hook changes."""
 
     model: str
     name: str
     application: str
+    charm_url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

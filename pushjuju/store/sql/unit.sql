@@ -32,7 +32,7 @@ SELECT machine FROM unit WHERE model = :model AND application = :application ORD
 SELECT * FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
 
 -- name: unit_seats
-SELECT model, name, application FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
+SELECT model, name, application, charm_url FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
 
 -- name: unit_of_principal
 SELECT * FROM unit WHERE model = :model AND principal = :principal ORDER BY application, number

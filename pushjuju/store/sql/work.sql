@@ -37,6 +37,16 @@ ON CONFLICT (key) DO UPDATE SET
   trace = CASE WHEN work.trace = '' THEN :trace ELSE work.trace END,
   cause = CASE WHEN :cause > work.cause THEN :cause ELSE work.cause END
 
+-- name: work_touch_routine
+-- As work_touch, for update-status: the reason of a request that waits stays, and so do the problems of work that failed.
+INSERT INTO work (key, due, generation, reason, trace, cause) VALUES (:key, :due, 1, :routine, :trace, :cause)
+ON CONFLICT (key) DO UPDATE SET
+  due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
+  generation = work.generation + 1,
+  reason = CASE WHEN work.failed = 1 OR (work.due <= :due AND work.reason <> '') THEN work.reason ELSE :routine END,
+  trace = CASE WHEN work.trace = '' THEN :trace ELSE work.trace END,
+  cause = CASE WHEN :cause > work.cause THEN :cause ELSE work.cause END
+
 -- name: work_due
 -- Leaves out keys that this process works on, which stay due until the process gives them back.
 SELECT key, due, generation, owner, leased_until, lease, attempts, reason, failed, trace, cause FROM work

@@ -369,9 +369,7 @@ class MachineRun:
         present = self.session.hello.get("charms")
         if present is None:
             return
-        with self.ctx.read(self.model) as tx:
-            units = machines.units_on(tx, self.machine.id)
-        lost = [unit.name for unit in units if unit.charm_url and unit.name not in present]
+        lost = [unit.name for unit in self._units() if unit.charm_url and unit.name not in present]
         if lost:
             with self.ctx.write(self.model) as tx:
                 for name in lost:

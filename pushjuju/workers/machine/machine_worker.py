@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -40,7 +39,7 @@ from pushjuju.uniter.ahead import Decided
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.reconcile import reconcile_effects
 from pushjuju.uniter.input.snapshot import read_view
-from pushjuju.uniter.turn import WORK, ask
+from pushjuju.uniter.turn import WORK, ask, questions_of_routine
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
 from pushjuju.workers.machine.firewaller import Firewaller
@@ -65,8 +64,9 @@ def again_later(ctx: Context, attempts: int, *problems: Problem) -> Outcome:
     return Outcome(due=ctx.clock.now() + delay, attempts=attempts + 1, problems=problems)
 
 
-def _questions(machine: str) -> Questions:
+def _questions(runtime: Runtime, machine: str) -> Questions:
     """Yield what the work on a machine at rest asks the store, for `Tx.ahead`."""
+    yield from runtime.questions()
     yield "machine_get", {"id": machine}
     for query in _OF_MACHINE:
         yield query, {"machine": machine}
@@ -135,7 +135,7 @@ class MachineWorker:
         return machine is not None and not self.attempts and await contact.can_resume(self.runtime, machine)
 
     async def _work(self) -> Outcome:
-        machine = self._machine(ahead=partial(_questions, self.machine_id))
+        machine = self._machine_ahead()
         if machine is None:
             return Outcome()
         if not machine.instance_id:
@@ -275,9 +275,17 @@ class MachineWorker:
 
     # --- what must be done --------------------------------------------------------------------------------
 
-    def _machine(self, ahead: Callable[[], Questions] = tuple) -> Machine | None:
+    def _machine_ahead(self) -> Machine | None:
+        """Return the machine; send what the work will ask, so that few waits serve all of it."""
         with self.ctx.read(self.model) as tx:
-            tx.ahead(ahead)
+            tx.ahead(partial(_questions, self.runtime, self.machine_id))
+            tx.ahead(
+                lambda: questions_of_routine(machines.units_on(tx, self.machine_id), self.ctx.clock.now())
+            )
+        return self._machine()
+
+    def _machine(self) -> Machine | None:
+        with self.ctx.read(self.model) as tx:
             found = tx.find(Machine, "machine_get", id=self.machine_id)
         self._known = found or self._known
         return found

@@ -76,6 +76,16 @@ async def test_writers_of_a_model_share_a_transaction_and_its_readers_see_it(
     assert pipeline.trips - trips == 3  # type: ignore[attr-defined] # the begin, the question, the flush
 
 
+async def test_a_part_that_writes_nothing_has_no_savepoint(store: Store) -> None:
+    deferred = DeferredStore(store)
+    note(deferred, "a")
+    pipeline = store.engine.connection
+    sent = pipeline.sent  # type: ignore[attr-defined]
+    with deferred.write(MODEL.uuid) as tx:
+        assert len(tx.rows("model_config_list", model=MODEL.uuid)) == 1
+    assert pipeline.sent - sent == 1  # type: ignore[attr-defined]
+
+
 async def test_a_shared_transaction_does_not_stay_open_for_long(
     store: Store, beside: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,11 +21,13 @@ from pushjuju.store.db import Store
 from pushjuju.store.processes import lives_here, process_owner
 from pushjuju.store.queue import (
     LEASE_S,
+    ROUTINE,
     WorkQueue,
     failed_since,
     machine_key,
     model_key,
     touch,
+    touch_routine,
 )
 from tests.unit.store.conftest import ENGINES, place_of
 from tests.waiting import comes
@@ -84,6 +86,34 @@ def test_a_touch_belongs_to_its_transaction(store: Store, queue: WorkQueue, cloc
         touch(tx, KEY, clock.now())
         tx.run("no_such_statement")
     assert queue.claim("", clock.now()) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "reason"),
+    [(None, ROUTINE), (("", 0), ROUTINE), (("config", 0), "config"), (("config", 5), ROUTINE)],
+)
+def test_a_touch_for_update_status_keeps_the_reason_of_a_request_that_is_due(
+    store: Store, queue: WorkQueue, clock: FakeClock, before: tuple[str, int] | None, reason: str
+) -> None:
+    if before is not None:
+        due(store, queue, clock, reason=before[0], seconds=before[1])
+    with store.write() as tx:
+        touch_routine(tx, KEY, clock.now())
+    claim = queue.claim("", clock.now())
+    assert claim
+    assert claim.reason == reason
+
+
+def test_a_touch_for_update_status_keeps_the_problems_of_work_that_failed(
+    store: Store, queue: WorkQueue, clock: FakeClock
+) -> None:
+    due(store, queue, clock)
+    claim = queue.claim("", clock.now())
+    assert claim
+    queue.finish(claim, clock.now(), clock.now() + timedelta(seconds=60), problems=[Problem("no answer")])
+    with store.write() as tx:
+        touch_routine(tx, KEY, clock.now())
+        assert failed_since(tx, "", claim.lease) == {KEY: (Problem("no answer"),)}
 
 
 def test_an_earlier_due_time_stays(store: Store, queue: WorkQueue, clock: FakeClock) -> None:

@@ -27,6 +27,7 @@ BY_KEY = {
     "offer_update", "operation_commit", "operation_drop", "operation_promote", "operation_set_events",
     "secret_trash_delete", "work_claim", "work_delete", "work_delete_prefix",
     "work_finish", "work_heartbeat", "work_only_routine", "work_take_due", "work_touch",
+    "work_touch_routine",
 }  # fmt: skip
 
 

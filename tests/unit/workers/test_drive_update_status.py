@@ -225,3 +225,19 @@ async def test_each_hook_of_a_sweep_asks_its_own_unit_and_no_unit_at_rest(
     ran = [runtime.played_machines["0"].of(unit)[-1] for unit in ("web/0", "db/0", "db/1", "db/2")]
     assert ran == ["update-status"] * 4
     assert len(asked) <= 4 + 4 + 4  # who comes first, whose turn it is, whether something is left
+
+
+async def test_a_request_goes_before_an_update_status_that_is_requested_after_it(
+    runtime: TestController, endless: list[str]
+) -> None:
+    runtime.deploy()
+    runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
+    work = PlayedRuntime(runtime)
+    await drive(runtime, work)
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
+    unit_requests.make_due(runtime.ctx, runtime.model)
+    endless.clear()
+    async with asyncio.timeout(5):
+        settled = await drive(runtime, work)
+    assert (problems_of(settled), settled.left) == ((), True)
+    assert endless == ["web/0 config-changed", "db/0 update-status"]

@@ -43,6 +43,7 @@ class SteppedRuntime:
     observer = Observer()
     asked: Any = Runtime.asked  # pushjuju itself removes what is left of a claim
     generation: Any = Runtime.generation
+    questions: Any = Runtime.questions
     note_routine: Any = Runtime.note_routine
     loud_hooks: Any = Runtime.loud_hooks
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pushjuju.store.queue import machine_key, model_key, touch
+from pushjuju.store.queue import machine_key, model_key, touch, touch_routine
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import ModelTx
 
@@ -15,6 +15,11 @@ from pushjuju.store.tx import ModelTx
 def machine(tx: ModelTx, machine_id: str, reason: str) -> None:
     """Wake the worker of a machine."""
     touch(tx, machine_key(tx.model, machine_id), tx.now, reason)
+
+
+def routine(tx: ModelTx, machine_id: str) -> None:
+    """Wake the worker of a machine for update-status, which other work does not wait for."""
+    touch_routine(tx, machine_key(tx.model, machine_id), tx.now)
 
 
 def unit(tx: ModelTx, record: Unit, reason: str) -> None:

@@ -126,5 +126,5 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
         # Until the end of the block: what waits on the machines still follows the command that asked for it.
         CAUSE.set("")
         for machine in sorted({machine for _, machine in ready if machine is not None}):
-            wake.machine(tx, machine, "update-status is due")
+            wake.routine(tx, machine)
     return [name for name, _ in ready]
