@@ -90,11 +90,7 @@ class Finder:
         self._prefix, self._suffix = _places()
 
     def find(self, name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-        """Return the spec of a module with a source file, or None when Python must look closer.
-
-        Args:
-            path: The folders of its package.
-        """
+        """Return the spec of a module of a package's folders, or None when Python must look closer."""
         if path is None or len(path) != 1 or not path[0].startswith("/"):
             return None
         folder, stem = path[0], name.rpartition(".")[2]

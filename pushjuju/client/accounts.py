@@ -15,27 +15,18 @@ from pushjuju.store.datadir import DataDir
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A user's access to a controller on another computer.
-
-    Attributes:
-        addresses: `HOST:PORT` of the API, each.
-        ca: The certificate of the controller's CA, as PEM.
-        password: Empty when the user has logged out.
-        current_model: `owner/model`, or empty.
-        access: The user's access to the controller at the last login.
-        version: The version of the controller at the last login.
-        models: `owner/model` -> UUID of models that commands have used.
-    """
+    """A user's access to a controller on another computer."""
 
     name: str
     uuid: str
-    addresses: tuple[str, ...]
-    ca: str
+    addresses: tuple[str, ...]  # `HOST:PORT` of the API, each
+    ca: str  # the certificate of the controller's CA, as PEM
     user: str
-    password: str = ""
-    current_model: str = ""
-    access: str = ""
-    version: str = ""
+    password: str = ""  # empty when the user has logged out
+    current_model: str = ""  # `owner/model`, or empty
+    access: str = ""  # the user's access to the controller at the last login
+    version: str = ""  # the version of the controller at the last login
+    # `owner/model` -> UUID of models that commands have used
     models: Mapping[str, str] = field(default_factory=dict)
 
     def require_password(self) -> None:

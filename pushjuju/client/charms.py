@@ -30,14 +30,7 @@ def upload(connection: Connection, packed: PackedCharm) -> str:
 def send_resources(
     connection: Connection, application: str, url: str, packed: PackedCharm, wanted: Mapping[str, str]
 ) -> dict[str, str]:
-    """Announce the resources of a new application, and send their files; return name -> id.
-
-    Args:
-        wanted: Name -> path of a file.
-
-    Raises:
-        NotFound: The charm has no such resource, or the file does not exist.
-    """
+    """Announce the resources (name -> path) of a new application, and send their files; return name -> id."""
     known = packed.charm.meta.resources
     for name in wanted:
         if name not in known:
@@ -54,9 +47,6 @@ def send_files(
     Args:
         wanted: Name -> path of a file here.
         names: Name -> file name on the machine, where it differs.
-
-    Raises:
-        NotFound: A file does not exist.
     """
     if not wanted:
         return {}
@@ -100,11 +90,7 @@ def send_resource(connection: Connection, application: str, name: str, file: Pat
 
 
 def places(wanted: Iterable[Placement], model: str) -> list[dict[str, str]]:
-    """Return placements in the form of the wire.
-
-    Raises:
-        NotSupported: A placement names a machine that is not in the model.
-    """
+    """Return placements in the form of the wire."""
     return [_place(item, model) for item in wanted]
 
 

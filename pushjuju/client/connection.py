@@ -57,11 +57,7 @@ class Connection:
     """A connection of a user who has logged in."""
 
     def __init__(self, account: Account, model: str = "") -> None:
-        """Prepare a connection.
-
-        Args:
-            model: The UUID of a model, or empty for the controller.
-        """
+        """Prepare a connection to a model, by its UUID, or to the controller."""
         account.require_password()
         self.account = account
         self.model = model
@@ -115,11 +111,7 @@ class Connection:
         return response if isinstance(response, dict) else {}
 
     def each(self, facade: str, method: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the results of a bulk call.
-
-        Raises:
-            PushjujuError: The server refuses the request, or the first result that has an error.
-        """
+        """Return the results of a bulk call."""
         results = self.call(facade, method, params).get("results") or []
         for result in results:
             self.require(result)

@@ -21,10 +21,6 @@ def require() -> None:
 
 
 def websocket() -> ModuleType:
-    """Return the module `pushjuju.client.websocket`, which imports these libraries.
-
-    Raises:
-        NotFound: A library is not installed.
-    """
+    """Return the module `pushjuju.client.websocket`, which imports these libraries."""
     require()
     return import_module("pushjuju.client.websocket")

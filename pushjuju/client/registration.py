@@ -31,11 +31,7 @@ class Invitation:
 
 
 def read(text: str) -> Invitation:
-    """Read a registration string.
-
-    Raises:
-        NotValid: The text is not a registration string, or has no address.
-    """
+    """Read a registration string."""
     try:
         outer = dict(_parts(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))))
         (_, user), (_, places), (_, key), *rest = list(_parts(outer[_LIST]))
@@ -76,15 +72,7 @@ def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def register(invitation: Invitation, name: str, password: str) -> Account:
-    """Set the password of the invited user, and return the account.
-
-    Args:
-        name: The name of the controller on this client.
-
-    Raises:
-        ControllerUnreachable: The controller does not answer.
-        NotPermitted: The secret key was used before, or is not that of the user.
-    """
+    """Set the password of the invited user; return the account, for a controller's name on this client."""
     network = libraries.websocket()
     made = Account(
         name=name, uuid="", addresses=invitation.addresses, ca="", user=invitation.user, password=password

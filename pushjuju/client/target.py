@@ -34,15 +34,11 @@ class ModelHere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A controller on another computer and a model of it.
-
-    Attributes:
-        wanted: The model that the command line names, or empty for the current model.
-    """
+    """A controller on another computer and a model of it."""
 
     folder: DataDir
     account: Account
-    wanted: str = ""
+    wanted: str = ""  # the model that the command line names, or empty for the current model
 
     @classmethod
     def find(cls, folder: DataDir, name: str, wanted: str = "") -> Target:
@@ -55,11 +51,7 @@ class Target:
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Connection, ModelHere]]:
-        """Connect to the model.
-
-        Raises:
-            NotFound: There is no such model, or no current one.
-        """
+        """Connect to the model; raise NotFound when there is no such model, or no current one."""
         connection, model = self.using(
             lambda found: (Connection(self.account, found.uuid).__enter__(), found)
         )
@@ -73,10 +65,6 @@ class Target:
             act: Connects to the model before it does anything else. The function is called a second time
                 when the model was made anew with another UUID. The controller refuses the old one then, like
                 a model without access.
-
-        Raises:
-            NotFound: There is no such model, or no current one.
-            NotPermitted: The user has no access to the model.
         """
         owner, name = self._named(self.wanted)
         refused: PushjujuError | None = None

@@ -184,9 +184,6 @@ async def post_sealed(addresses: tuple[str, ...], user: str, key: bytes, payload
     """Send a sealed registration; return the status, and the opened answer or the error's body.
 
     The certificate is not checked: request and answer are sealed with the secret key.
-
-    Raises:
-        ControllerUnreachable: The answer is not sealed with the key.
     """
     box = SecretBox(key)
     sealed = box.encrypt(json.dumps(payload).encode())

@@ -31,11 +31,7 @@ def unknown_keys(document: Mapping[str, Any]) -> list[str]:
 
 
 def to_script(document: Mapping[str, Any], packager: str = "apt") -> str:
-    """Return the shell script that applies a document; empty when there is nothing to do.
-
-    Args:
-        packager: `apt` or `dnf`.
-    """
+    """Return the shell script, with `apt` or `dnf`, that applies a document; empty for nothing to do."""
     lines = [_command(item) for item in _list(document, "bootcmd")]
     if document.get("hostname"):
         lines += _hostname(str(document["hostname"]))

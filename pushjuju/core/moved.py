@@ -48,11 +48,7 @@ def install() -> None:
 
 
 def attribute(module: str, name: str) -> object:
-    """Return an object of core that API 1.5 has in another module, and warn.
-
-    Raises:
-        AttributeError: The module never had such an object.
-    """
+    """Return an object of core that API 1.5 has in another module, and warn."""
     new = _MOVED_NAMES.get((module, name))
     if new is None:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")

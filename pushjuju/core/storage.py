@@ -213,11 +213,7 @@ def mount_point(location: str, most: int, storage_id: str) -> str:
 
 
 def check_nesting(name: str, path: str, present: Iterable[tuple[str, str]]) -> None:
-    """Check that a new mount point neither contains nor lies below another mount point of the machine.
-
-    Args:
-        present: (storage name, mount point) of the machine's mount points.
-    """
+    """Check that no mount point of the machine (storage name, path) contains a new one, or lies below it."""
     for other, place in present:
         outer, inner = ((other, place), (name, path))
         if not f"{path}/".startswith(f"{place}/"):

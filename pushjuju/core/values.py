@@ -27,13 +27,8 @@ __all__ = [
     "Get", "Put", "assembler", "changed", "dataclass", "defaults", "is_value", "kinds", "regex", "slots",
 ]  # fmt: skip
 _NO_FIELD = (
-    "ClassVar",
-    "typing.ClassVar",
-    "InitVar",
-    "dataclasses.InitVar",
-    "KW_ONLY",
-    "dataclasses.KW_ONLY",
-)
+    "ClassVar", "typing.ClassVar", "InitVar", "dataclasses.InitVar", "KW_ONLY", "dataclasses.KW_ONLY",
+)  # fmt: skip
 _NOT_PLAIN = ("ClassVar", "typing.ClassVar", "InitVar", "dataclasses.", "KW_ONLY")
 _CONSTRUCTION = ("__init__", "__setattr__", "__delattr__")
 _COMPARED = """
@@ -348,11 +343,7 @@ def _draft(kind: Any) -> Any:
 
 
 def changed(value: T, /, **fields: Any) -> T:
-    """Return a copy with other values in some fields, like `dataclasses.replace` but ten times as fast.
-
-    Raises:
-        KeyError: The class has no such field.
-    """
+    """Return a copy with other values in some fields, like `dataclasses.replace` but ten times as fast."""
     kind = cast("Hashable", type(value))
     made: T = _copier(kind)(value)
     puts = slots(kind)

@@ -52,11 +52,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:  # type: ignore[empty-b
 
 @hookspec(firstresult=True)
 def pushjuju_open_provider(
-    cloud: CloudSpec,
-    credential: Credential,
-    model: ModelInfo,
-    config: Mapping[str, Any],
-    services: Services,
+    cloud: CloudSpec, credential: Credential, model: ModelInfo, config: Mapping[str, Any], services: Services
 ) -> Provider | None:
     """Return the provider for a model in a cloud, or None when the type of cloud is not yours.
 

@@ -172,14 +172,10 @@ def _follow(manager: pluggy.PluginManager, say: Say) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPoint:
-    """One plugin in an installed package.
-
-    Attributes:
-        value: `module` or `module:attribute`.
-    """
+    """One plugin in an installed package."""
 
     name: str
-    value: str
+    value: str  # `module` or `module:attribute`
     distribution: str
     version: str
 

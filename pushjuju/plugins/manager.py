@@ -62,11 +62,7 @@ class PluginHost:
         return tuple(item for _, item in self._owned_types())
 
     def provider_type(self, name: str) -> ProviderType:
-        """Return one type of cloud.
-
-        Raises:
-            NotFound: No plugin supports the type.
-        """
+        """Return one type of cloud; raise NotFound when no plugin supports the type."""
         for _, item in self._owned_types():  # no plugin is asked after the first that supports the type
             if item.name == name:
                 return item

@@ -23,15 +23,11 @@ class UsageError(Exception):
 
 
 class UnknownFlag(UsageError):
-    """A flag is not defined.
-
-    Attributes:
-        name: The name of the flag, without dashes.
-    """
+    """A flag is not defined."""
 
     def __init__(self, name: str) -> None:
         super().__init__("option provided but not defined: %s" % dashed(name))
-        self.name = name
+        self.name = name  # the name of the flag, without dashes
 
 
 class HelpWanted(Exception):  # noqa: N818 - not an error: the user asked

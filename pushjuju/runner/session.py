@@ -51,32 +51,17 @@ REATTACH_PAUSE = 0.25  # seconds before the second try; doubled each time, at mo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecResult:
-    """How a plain command ended.
+    """How a plain command ended."""
 
-    Attributes:
-        exit: Exit status; None when a signal ended it, or when `cut_short` is set.
-        signal: Number of the signal, or None.
-        stdout: The output; bytes that are not UTF-8 are surrogates.
-        stderr: The same for standard error; when `cut_short` is set and nothing was printed, the reason.
-        cut_short: True when the machine restarted meanwhile, or its runner was killed.
-    """
-
-    exit: int | None
-    signal: int | None
-    stdout: str
-    stderr: str
-    cut_short: bool = False
+    exit: int | None  # exit status; None when a signal ended it, or when `cut_short` is set
+    signal: int | None  # number of the signal, or None
+    stdout: str  # the output; bytes that are not UTF-8 are surrogates
+    stderr: str  # the same for standard error; when `cut_short` is set and nothing was printed, the reason
+    cut_short: bool = False  # True when the machine restarted meanwhile, or its runner was killed
 
 
 class MachineSession:
-    """A session with one machine, made by `open_session`.
-
-    Attributes:
-        lease: Sent with each operation; the machine refuses a lease if it has received a newer one.
-        line: The history of writes of the store that the session began with; see `store.engine.Engine`.
-        requests: Requests of `juju-exec` on the machine that have not begun: id -> document, oldest first.
-        on_requests: Called when a request arrives.
-    """
+    """A session with one machine, made by `open_session`."""
 
     def __init__(
         self,
@@ -113,12 +98,15 @@ class MachineSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
+        # sent with each operation; the machine refuses a lease if it has received a newer one
         self.lease: Lease | None = None
+        # the history of writes of the store that the session began with; see `store.engine.Engine`
         self.line = ""
         self._frames = (0, 0)
         self._bytes = (0, 0)
+        # requests of `juju-exec` on the machine that have not begun: id -> document, oldest first
         self.requests: dict[str, Request] = {}
-        self.on_requests: Callable[[], None] = lambda: None
+        self.on_requests: Callable[[], None] = lambda: None  # called when a request arrives
 
     # -- facts ---------------------------------------------------------------------------------------------
 
@@ -372,11 +360,7 @@ class MachineSession:
     # -- operations ----------------------------------------------------------------------------------------
 
     async def run(
-        self,
-        op: Op,
-        on_event: OnEvent | None = None,
-        on_live: OnLive | None = None,
-        plan: Sequence[Op] = (),
+        self, op: Op, on_event: OnEvent | None = None, on_live: OnLive | None = None, plan: Sequence[Op] = ()
     ) -> dict[str, Any]:
         """Run an operation and return its result.
 

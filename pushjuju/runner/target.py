@@ -36,32 +36,22 @@ class HostKeys(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineTarget:
-    """How a machine is reached over SSH.
+    """How a machine is reached over SSH."""
 
-    Attributes:
-        host: Name or address, or an alias of ``~/.ssh/config``.
-        port: Port, or None for the port of ``~/.ssh/config``, else 22.
-        user: Login, or None for that of ``~/.ssh/config``, else the local user's. ``sudo -n`` makes it root.
-        jump: The jump host, or None.
-        identity_files: Private keys offered in addition to the agent's and the configured ones.
-        known_hosts: The model's host keys, or their file; the first contact adds the machine's key.
-        host_keys: Public keys known from the provider (``ssh-ed25519 AAAA...``); no other key is then
-            accepted.
-        host_key_alias: Name in ``known_hosts`` in place of an address that may change.
-        connect_timeout: Seconds to the end of the login.
-        use_ssh_config: True to use ``~/.ssh/config`` and the SSH agent.
-    """
-
-    host: str
-    port: int | None = None
+    host: str  # name or address, or an alias of ``~/.ssh/config``
+    port: int | None = None  # port, or None for the port of ``~/.ssh/config``, else 22
+    # login, or None for that of ``~/.ssh/config``, else the local user's. ``sudo -n`` makes it root.
     user: str | None = None
-    jump: MachineTarget | None = None
+    jump: MachineTarget | None = None  # the jump host, or None
+    # private keys offered in addition to the agent's and the configured ones
     identity_files: tuple[Path, ...] = ()
+    # the model's host keys, or their file; the first contact adds the machine's key
     known_hosts: Path | HostKeys | None = None
+    # public keys known from the provider (``ssh-ed25519 AAAA...``); no other key is then accepted
     host_keys: tuple[str, ...] = ()
-    host_key_alias: str | None = None
-    connect_timeout: float = 20.0
-    use_ssh_config: bool = True
+    host_key_alias: str | None = None  # name in ``known_hosts`` in place of an address that may change
+    connect_timeout: float = 20.0  # seconds to the end of the login
+    use_ssh_config: bool = True  # True to use ``~/.ssh/config`` and the SSH agent
 
     def __str__(self) -> str:
         user = f"{self.user}@" if self.user else ""

@@ -21,15 +21,10 @@ from typing import Any, SupportsIndex
 
 _EVENTS = frozenset(
     {
-        "http.client.connect",
-        "os.posix_spawn",
-        "os.system",
-        "socket.connect",
-        "socket.getaddrinfo",
-        "subprocess.Popen",
-        "urllib.Request",
+        "http.client.connect", "os.posix_spawn", "os.system", "socket.connect", "socket.getaddrinfo",
+        "subprocess.Popen", "urllib.Request",
     }
-)
+)  # fmt: skip
 _LIBRARY = asyncio.__file__.rpartition("/asyncio/")[0]  # modules of Python itself
 _listeners: list[list[str]] = []
 _state = {"installed": False}

@@ -158,16 +158,12 @@ def is_unwanted(tx: ModelTx, found: OperationRecord) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a task ended.
-
-    Attributes:
-        keeps: True when the changes of the action are written to the model.
-    """
+    """How a task ended."""
 
     status: TaskStatus
     message: str = ""
     results: Mapping[str, Any] = field(default_factory=dict)
-    keeps: bool = False
+    keeps: bool = False  # True when the changes of the action are written to the model
 
 
 def commit_action(

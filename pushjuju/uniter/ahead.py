@@ -37,35 +37,22 @@ MOST = 12  # hooks of one plan, the first one not counted
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 _HOOKS = frozenset(
     {
-        HookKind.STORAGE_ATTACHED,
-        HookKind.INSTALL,
-        HookKind.UPGRADE_CHARM,
-        HookKind.RELATION_CREATED,
-        HookKind.RELATION_JOINED,
-        HookKind.RELATION_CHANGED,
-        HookKind.RELATION_DEPARTED,
-        HookKind.LEADER_ELECTED,
-        HookKind.LEADER_SETTINGS_CHANGED,
-        HookKind.CONFIG_CHANGED,
-        HookKind.START,
+        HookKind.STORAGE_ATTACHED, HookKind.INSTALL, HookKind.UPGRADE_CHARM, HookKind.RELATION_CREATED,
+        HookKind.RELATION_JOINED, HookKind.RELATION_CHANGED, HookKind.RELATION_DEPARTED,
+        HookKind.LEADER_ELECTED, HookKind.LEADER_SETTINGS_CHANGED, HookKind.CONFIG_CHANGED, HookKind.START,
     }
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One hook of a plan.
-
-    Attributes:
-        view: The unit before the step, as far as the operations before it have changed it.
-        between: Operations before the step that need no machine.
-        workload: The workload status that operations of the plan have set by then, or None.
-    """
+    """One hook of a plan."""
 
     decision: Decision
     operation: Operation
-    view: View
-    between: tuple[Operation, ...] = ()
+    view: View  # the unit before the step, as far as the operations before it have changed it
+    between: tuple[Operation, ...] = ()  # operations before the step that need no machine
+    # the workload status that operations of the plan have set by then, or None
     workload: StatusInfo | None = None
 
 

@@ -64,30 +64,19 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """How an operation ended.
+    """How an operation ended."""
 
-    Attributes:
-        ok: The program succeeded, or will run again after a reboot.
-        message: The failure, for users.
-        reboot: Id of the operation that reboots the machine and must run now, or "".
-        again_later: True when the machine could not start the operation: not a fault of the charm.
-        killed: True when a signal killed the process, which will run again.
-        loud: True when the hook failed or wrote something: the machine begins nothing behind such a hook.
-        error: The error that `juju-exec` prints instead of the outcome of its commands.
-        next: Id of the planned hook that must run now, or "".
-        decided: What the unit does next, when the caller let it decide and there is something to do.
-        changes: The writes that changed a value.
-    """
-
-    ok: bool
-    message: str = ""
-    reboot: str = ""
-    again_later: bool = False
-    killed: bool = False
+    ok: bool  # the program succeeded, or will run again after a reboot
+    message: str = ""  # the failure, for users
+    reboot: str = ""  # id of the operation that reboots the machine and must run now, or ""
+    again_later: bool = False  # True when the machine could not start the operation: not a fault of the charm
+    killed: bool = False  # True when a signal killed the process, which will run again
+    # True when the hook failed or wrote something: the machine begins nothing behind such a hook
     loud: bool = False
-    error: str = ""
-    next: str = ""
-    changes: Result = field(default_factory=dict)
+    error: str = ""  # the error that `juju-exec` prints instead of the outcome of its commands
+    next: str = ""  # id of the planned hook that must run now, or ""
+    changes: Result = field(default_factory=dict)  # the writes that changed a value
+    # what the unit does next, when the caller let it decide and there is something to do
     decided: Decided | None = None
 
 

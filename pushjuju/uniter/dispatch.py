@@ -29,24 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
-    """An operation that must run on the machine now.
+    """An operation that must run on the machine now."""
 
-    Attributes:
-        id: The operation's id, which the machine runs once.
-        title: The name for users: `install`, `config-changed`, `charm local:web-0`.
-        frame: The complete request.
-        blob: SHA-256 of the archive that the machine needs first, or "".
-        like: SHA-256 of a similar archive that the machine may have, or "".
-        charm: The URL of the unit's charm, or "".
-    """
-
-    id: str
+    id: str  # the operation's id, which the machine runs once
     unit: str
-    title: str
-    frame: Op
-    blob: str = ""
-    like: str = ""
-    charm: str = ""
+    title: str  # the name for users: `install`, `config-changed`, `charm local:web-0`
+    frame: Op  # the complete request
+    blob: str = ""  # SHA-256 of the archive that the machine needs first, or ""
+    like: str = ""  # SHA-256 of a similar archive that the machine may have, or ""
+    charm: str = ""  # the URL of the unit's charm, or ""
 
 
 def document_of(operation: Operation, request: Request | None) -> dict[str, Any]:

@@ -18,32 +18,22 @@ from pushjuju.uniter.decide.wire import from_wire, replay, to_wire
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What one sub-resolver answered.
-
-    Attributes:
-        text: The decision; or `goes on`, with effects if any, when the next sub-resolver is asked.
-        decides: True when the answer is a decision.
-    """
+    """What one sub-resolver answered."""
 
     resolver: str
-    text: str
-    decides: bool = False
+    text: str  # the decision; or `goes on`, with effects if any, when the next sub-resolver is asked
+    decides: bool = False  # True when the answer is a decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """A recorded decision and today's decision.
-
-    Attributes:
-        differences: A line for each value that differs; empty when the decisions are equal.
-        said: Today's answers of the sub-resolvers, in their order, up to the one that decides.
-        reconcile: The effects that would precede the decision; empty for recorded decisions.
-    """
+    """A recorded decision and today's decision."""
 
     kept: Decision
     now: Decision
-    differences: tuple[str, ...]
-    said: tuple[Said, ...]
+    differences: tuple[str, ...]  # a line for each value that differs; empty when the decisions are equal
+    said: tuple[Said, ...]  # today's answers of the sub-resolvers, in their order, up to the one that decides
+    # the effects that would precede the decision; empty for recorded decisions
     reconcile: tuple[str, ...] = ()
 
 

@@ -38,21 +38,15 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Commands that wait on a machine.
-
-    Attributes:
-        relation: Id of the relation for the context, or None.
-        remote_unit: The remote unit, or "" to infer it.
-        force: True when the remote unit need not be a member of the relation.
-    """
+    """Commands that wait on a machine."""
 
     id: str
     unit: str
     script: str
-    relation: int | None = None
-    remote_unit: str = ""
+    relation: int | None = None  # id of the relation for the context, or None
+    remote_unit: str = ""  # the remote unit, or "" to infer it
     remote_app: str = ""
-    force: bool = False
+    force: bool = False  # True when the remote unit need not be a member of the relation
 
     def document(self) -> dict[str, object]:
         """Return the request as a document for the row of its operation."""

@@ -34,22 +34,16 @@ _VALID_S = 1.0  # a status depends on the time, too: a machine is `down` after a
 
 
 class Api:
-    """The state of a running server.
-
-    Attributes:
-        addresses: (host, port) of all places where the server listens.
-        ca: The certificate that clients trust, as PEM.
-        public_name: The first name of the operator's certificate, or empty.
-        staging: Where uploads wait until they are checked.
-    """
+    """The state of a running server."""
 
     def __init__(self, ctx: Context, pool: Pool, work: Callable[[], None]) -> None:
         self.pool = pool
         self.controller_uuid = str(ctx.controller.settings().get("uuid", ""))
+        # where uploads wait until they are checked
         self.staging = Staging(ctx.controller.root / "api" / "uploads")
-        self.addresses: Sequence[tuple[str, int]] = ()
-        self.ca = ""
-        self.public_name = ""
+        self.addresses: Sequence[tuple[str, int]] = ()  # (host, port) of all places where the server listens
+        self.ca = ""  # the certificate that clients trust, as PEM
+        self.public_name = ""  # the first name of the operator's certificate, or empty
         self.connections: set[Member] = set()
         self._audit: AuditLog | None = None
         self._auditing = threading.Lock()
@@ -105,11 +99,7 @@ class Api:
         return len(self.connections) < limits.MOST_CONNECTIONS and waiting < limits.MOST_OF_ADDRESS
 
     def enter(self, connection: Member, entered: LoggedIn) -> None:
-        """Record the user of a connection.
-
-        Raises:
-            ApiError: The user has too many connections.
-        """
+        """Record the user of a connection; raise ApiError when the user has too many connections."""
         users = Counter(item.entered.user for item in self.connections if item.entered)
         if users[entered.user] >= limits.MOST_OF_USER:
             raise errors.ApiError("too many connections", errors.TRY_AGAIN)

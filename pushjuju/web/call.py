@@ -25,20 +25,14 @@ SUPERUSER = users.LEVELS[Kind.CONTROLLER][-1]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request that has passed the check of access.
+    """A request that has passed the check of access."""
 
-    Attributes:
-        ctx: The controller, as the calling user.
-        model: The model of the connection, or None on a controller connection.
-        object: The id of a watcher, or empty.
-    """
-
-    ctx: Context
+    ctx: Context  # the controller, as the calling user
     server: ServerFacts
     watchers: OwnWatchers
-    model: Model | None = None
+    model: Model | None = None  # the model of the connection, or None on a controller connection
     version: int = 0
-    object: str = ""
+    object: str = ""  # the id of a watcher, or empty
 
     @property
     def model_uuid(self) -> str:
@@ -53,21 +47,13 @@ def is_superuser(ctx: Context) -> bool:
 
 
 def require_superuser(ctx: Context) -> None:
-    """Check that the calling user is a superuser.
-
-    Raises:
-        ApiError: Permission denied.
-    """
+    """Check that the calling user is a superuser."""
     if not is_superuser(ctx):
         raise errors.denied()
 
 
 def require_self(ctx: Context, user: str) -> None:
-    """Check that the caller names itself, or is a superuser.
-
-    Raises:
-        ApiError: Permission denied.
-    """
+    """Check that the caller names itself, or is a superuser."""
     if user != ctx.user:
         require_superuser(ctx)
 
@@ -110,11 +96,7 @@ def require_cloud_admin(ctx: Context, cloud: str) -> None:
 
 
 def require_add_model(ctx: Context, cloud: str) -> None:
-    """Check that the calling user may add models to a cloud; an empty name is the controller's own cloud.
-
-    Raises:
-        ApiError: Permission denied.
-    """
+    """Check that the calling user may add models to a cloud; an empty name is the controller's own cloud."""
     name = cloud or str(ctx.controller.settings().get("cloud", ""))
     with ctx.store.read() as tx:
         if not users.effective_level(tx, ctx.user, Kind.CLOUD, name):

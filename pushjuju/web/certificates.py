@@ -93,9 +93,6 @@ def server_context(found: Certificates, own: OwnCertificate | None = None) -> ss
 
     Args:
         own: The operator's certificate, which serves its own DNS names, or None.
-
-    Raises:
-        NotValid: The operator's certificate cannot be used.
     """
     context = _context()
     context.load_cert_chain(found.server, found.server_key)
@@ -252,11 +249,7 @@ class OwnCertificate:
         return [name.lower() for name in known.get_values_for_type(x509.DNSName)]
 
     def load(self, context: ssl.SSLContext) -> None:
-        """Load the certificate and its key.
-
-        Raises:
-            NotValid: The files cannot be read, or do not belong together.
-        """
+        """Load the certificate and its key."""
         try:
             context.load_cert_chain(self.certificate, self.key)
         except (OSError, ssl.SSLError) as error:

@@ -25,11 +25,7 @@ _KEY = "juju_id_rsa"
 
 
 def write(ctx: Context, folder: Path, listen: Sequence[Address], user: str) -> None:
-    """Write the files for a user, with a new password.
-
-    Raises:
-        AlreadyExists: The folder already has files of a client.
-    """
+    """Write the files for a user, with a new password."""
     if (folder / "controllers.yaml").exists():
         raise AlreadyExists(f"{folder} has files of a Juju client already", hint="name a new folder")
     password = passwords.generate()

@@ -29,22 +29,15 @@ if TYPE_CHECKING:
 
 
 class Connection:
-    """A connection to the controller, or to one of its models.
-
-    Attributes:
-        host: The host and port of this server, as the client calls them.
-        model: The UUID of the connection's model, or empty.
-        entered: The user, or None before Login.
-        what: The command that the client runs, as the client gives it.
-    """
+    """A connection to the controller, or to one of its models."""
 
     def __init__(self, api: Api, socket: Socket, *, peer: str, host: str, model: str = "") -> None:
         self.api = api
         self.peer = peer
-        self.host = host
-        self.model = model
-        self.entered: LoggedIn | None = None
-        self.what = ""
+        self.host = host  # the host and port of this server, as the client calls them
+        self.model = model  # the UUID of the connection's model, or empty
+        self.entered: LoggedIn | None = None  # the user, or None before Login
+        self.what = ""  # the command that the client runs, as the client gives it
         self._conversation: Conversation | None = None
         self.watchers: Watchers = api.new_watchers(self)
         self._socket = socket

@@ -32,14 +32,10 @@ QUOTA = "quota limit exceeded"
 
 
 class BadMessage(NotValid):
-    """A message that is not a request, or exceeds a limit.
-
-    Attributes:
-        number: The number of the request, or 0 when it is unknown; then the server closes the connection.
-    """
+    """A message that is not a request, or exceeds a limit."""
 
     message = "the message is not valid"
-    number = 0
+    number = 0  # the number of the request, or 0 when it is unknown; then the server closes the connection
 
 
 class WrongType(NotValid):

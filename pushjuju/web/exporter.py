@@ -27,9 +27,6 @@ async def exporting(
 
     Args:
         own: Returns the metrics of this process; called in the event loop.
-
-    Raises:
-        NotValid: The server cannot listen at the address.
     """
     pool = Pool(lambda: reopened(ctx), threads=1)
 

@@ -37,27 +37,18 @@ _MOST_REMEMBERED = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedIn:
-    """A user who has logged in.
-
-    Attributes:
-        generation: Of the login; another generation in the store ends the connection.
-        proved: False when the command `dashboard` names the user, without a proof.
-        created: When the user was added: who has the name of a removed user is somebody else.
-        controller_access: `login`, `superuser` or empty.
-        model: The model of the connection, or None on a controller connection.
-        model_access: `read`, `write`, `admin` or empty.
-        last_connection: The time of the previous login, or None.
-    """
+    """A user who has logged in."""
 
     user: str
     display_name: str
-    generation: int
-    controller_access: str
-    model: Model | None = None
-    model_access: str = ""
-    last_connection: datetime | None = None
+    generation: int  # of the login; another generation in the store ends the connection
+    controller_access: str  # `login`, `superuser` or empty
+    model: Model | None = None  # the model of the connection, or None on a controller connection
+    model_access: str = ""  # `read`, `write`, `admin` or empty
+    last_connection: datetime | None = None  # the time of the previous login, or None
+    # when the user was added: who has the name of a removed user is somebody else
     created: datetime | None = None
-    proved: bool = True
+    proved: bool = True  # False when the command `dashboard` names the user, without a proof
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +94,7 @@ class Logins:
         now: Callable[[], float],
         refused: Callable[[Context, str], None],
     ) -> None:
-        """Make the checks for a server.
-
-        Args:
-            refused: Called in a thread with the user's name after a wrong password.
-        """
+        """Make the checks for a server; a wrong password calls `refused` in a thread with the user's name."""
         self._pool = pool
         self.refused = refused
         self.attempts = attempts

@@ -34,29 +34,19 @@ Presented = Sequence[Sequence[MacaroonParams]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What the caveat of a third party demands: a proof that the client is the user.
-
-    Attributes:
-        key: The key of the discharge, in hexadecimal.
-        until: The end of the time to discharge the caveat, as RFC 3339.
-    """
+    """What the caveat of a third party demands: a proof that the client is the user."""
 
     user: str
-    key: str
-    until: str
+    key: str  # the key of the discharge, in hexadecimal
+    until: str  # the end of the time to discharge the caveat, as RFC 3339
 
 
 @dataclass(frozen=True, slots=True)
 class LoginMacaroons:
-    """Makes and checks the macaroons of users.
+    """Makes and checks the macaroons of users."""
 
-    Attributes:
-        key: A secret of the controller.
-        now: The clock.
-    """
-
-    key: bytes
-    now: Callable[[], datetime]
+    key: bytes  # a secret of the controller
+    now: Callable[[], datetime]  # the clock
 
     def login(self, user: str, kept: str) -> Macaroon:
         """Return a macaroon with which a user logs in; `kept` is the hash of the user's password."""

@@ -28,23 +28,16 @@ class BadMacaroon(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caveat:
-    """A restriction of a macaroon.
+    """A restriction of a macaroon."""
 
-    Attributes:
-        id: The condition, or the text that the third party understands.
-        verifier: The sealed key of the third party's discharge; empty for a condition of the server.
-        location: The URL of the third party, or empty.
-    """
-
-    id: bytes
+    id: bytes  # the condition, or the text that the third party understands
+    # the sealed key of the third party's discharge; empty for a condition of the server
     verifier: bytes = b""
-    location: str = ""
+    location: str = ""  # the URL of the third party, or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Macaroon:
-    """A macaroon."""
-
     id: bytes
     signature: bytes
     location: str = ""
@@ -215,11 +208,7 @@ def _bytes(text: str, encoded: str) -> bytes:
 
 
 def read_base64(text: str) -> bytes:
-    """Return the bytes of base64 in any of its forms.
-
-    Raises:
-        ValueError: The text is not base64.
-    """
+    """Return the bytes of base64 in any of its forms; raise ValueError when the text is not base64."""
     plain = text.rstrip("=").translate(str.maketrans("-_", "+/"))
     return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
 

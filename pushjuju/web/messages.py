@@ -23,21 +23,14 @@ _LONE = regex("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request of a client.
+    """One request of a client."""
 
-    Attributes:
-        id: The client's number of the request.
-        facade: The facade's name, `Application` for example.
-        object: The id of a watcher, or empty.
-        params: What the client sent, still unchecked.
-    """
-
-    id: int
-    facade: str
+    id: int  # the client's number of the request
+    facade: str  # the facade's name, `Application` for example
     method: str
     version: int = 0
-    object: str = ""
-    params: Any = field(default_factory=dict)
+    object: str = ""  # the id of a watcher, or empty
+    params: Any = field(default_factory=dict)  # what the client sent, still unchecked
 
 
 def _finite(text: str) -> float:

@@ -1,8 +1,9 @@
 """The registry of facades: their versions and kinds of connections, and the access that a method needs.
 
 `KNOWN` names all facades, so that Login can announce them; a facade's first request imports its module.
-There a facade is a class with methods; `@facade` and `@method` register both. A method takes the params as a
-dataclass, or their fields as arguments, and returns a TypedDict whose keys are those of the wire.
+There a facade is a class with methods; `@facade`, `@method` and `@bulk` register both. A method takes the
+params as a dataclass, or their fields as arguments, and returns a TypedDict whose keys are those of the wire;
+a bulk method takes one item of the params, and returns its result.
 Mirrors: juju apiserver/facade/registry.go, apiserver/restrict_*.go (3.6)
 """
 
@@ -14,12 +15,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from enum import IntEnum, StrEnum
+from functools import wraps
 from importlib import import_module
+from types import GenericAlias
 from typing import Any, TypeVar, get_origin, get_type_hints
 
+from pushjuju.core.errors import PushjujuError
 from pushjuju.web.call import Call
 from pushjuju.web.decoding import decode
-from pushjuju.web.errors import NOT_IMPLEMENTED, NOT_SUPPORTED, ApiError
+from pushjuju.web.errors import NOT_IMPLEMENTED, NOT_SUPPORTED, ApiError, told
+from pushjuju.web.shapes.common import Entities
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound="type[Facade]")
@@ -51,27 +56,19 @@ class Needs(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A method of a facade.
-
-    Attributes:
-        params: The dataclass of its params, or None for a method without params.
-        spread: True for a method that takes the fields of its params as arguments.
-        blocked_by: The set of disabled commands that forbids the method (`blocks.SETS`), or empty.
-        changes: True for a method that changes something.
-        waits: True for a coroutine, which runs in the event loop and not in a thread.
-    """
+    """A method of a facade."""
 
     facade: type[Facade]
     name: str
     attribute: str
     needs: Needs
-    params: type[Any] | None
-    spread: bool
+    params: type[Any] | None  # the dataclass of its params, or None for a method without params
+    spread: bool  # True for a method that takes the fields of its params as arguments
     since: int
     until: int
-    changes: bool
-    blocked_by: str
-    waits: bool
+    changes: bool  # True for a method that changes something
+    blocked_by: str  # the set of disabled commands that forbids the method (`blocks.SETS`), or empty
+    waits: bool  # True for a coroutine, which runs in the event loop and not in a thread
 
     def arguments(self, given: Any) -> Mapping[str, Any]:
         """Return the arguments that the method takes for the params of a request.
@@ -108,13 +105,9 @@ class Facade:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A facade as Login announces it.
+    """A facade as Login announces it."""
 
-    Attributes:
-        module: The module with the facade's class, below `pushjuju.web.facades`.
-    """
-
-    module: str
+    module: str  # the module with the facade's class, below `pushjuju.web.facades`
     versions: Sequence[int]
     on: On
 
@@ -126,12 +119,12 @@ KNOWN: Mapping[str, Known] = {
     "Annotations": Known("annotations", (2,), On.MODEL),
     "Application": Known("application.application", range(17, 23), On.MODEL),
     "ApplicationOffers": Known("application_offers", (4, 5), On.CONTROLLER),
-    "Backups": Known("upkeep.backups", (3,), On.MODEL),
+    "Backups": Known("upkeep", (3,), On.MODEL),
     "Block": Known("block", (2,), On.MODEL),
     "Bundle": Known("bundle", (6,), On.BOTH),
     "Charms": Known("charms", (5, 6, 7), On.MODEL),
     "Client": Known("client", (6, 7, 8), On.MODEL),
-    "Cloud": Known("cloud.cloud", (7,), On.CONTROLLER),
+    "Cloud": Known("cloud", (7,), On.CONTROLLER),
     "Controller": Known("controller", (11, 12), On.CONTROLLER),
     "HighAvailability": Known("controller", (2,), On.BOTH),
     "KeyManager": Known("key_manager", (1,), On.MODEL),
@@ -139,18 +132,18 @@ KNOWN: Mapping[str, Known] = {
     "ModelConfig": Known("model_config", (3,), On.BOTH),
     "ModelManager": Known("model_manager", (9, 10), On.CONTROLLER),
     "ModelSummaryWatcher": Known("watchers", (1,), On.CONTROLLER),
-    "ModelUpgrader": Known("upkeep.model_upgrader", (1,), On.CONTROLLER),
+    "ModelUpgrader": Known("upkeep", (1,), On.CONTROLLER),
     "NotifyWatcher": Known("watchers", (1,), On.BOTH),
     "Payloads": Known("resources", (1,), On.MODEL),
-    "Pinger": Known("pinger", (1,), On.BOTH),
+    "Pinger": Known("watchers", (1,), On.BOTH),
     "Resources": Known("resources", (3,), On.MODEL),
-    "SSHClient": Known("upkeep.ssh_client", (4, 5), On.MODEL),
+    "SSHClient": Known("upkeep", (4, 5), On.MODEL),
     "SecretBackends": Known("secret_backends", (1,), On.CONTROLLER),
     "Secrets": Known("model_secrets", (1, 2), On.MODEL),
-    "Spaces": Known("network.spaces", (6,), On.MODEL),
+    "Spaces": Known("spaces", (6,), On.MODEL),
     "Storage": Known("model_storage", (6, 7), On.MODEL),
     "StringsWatcher": Known("watchers", (1,), On.MODEL),
-    "Subnets": Known("network.spaces", (5,), On.MODEL),
+    "Subnets": Known("spaces", (5,), On.MODEL),
     "UserManager": Known("user_manager", (3,), On.CONTROLLER),
 }
 FACADES: dict[str, type[Facade]] = {}  # those whose modules are imported
@@ -200,6 +193,39 @@ def method(
     return mark
 
 
+def bulk(
+    listed: str, needs: Needs, *, empty: Mapping[str, object] | None = None, **more: Any
+) -> Callable[[Callable[[Any, Any], object]], Any]:
+    """Mark a method that takes one item of a bulk request and returns its result, or None for an empty one.
+
+    Args:
+        listed: The field that lists the items; of `entities`, a method may take the tags.
+        empty: What the result of an item that fails has beside its error.
+        more: As for `method`.
+    """
+
+    def mark(function: Callable[[Any, Any], object]) -> Any:
+        @wraps(function)
+        def run(self: Facade, **given: Any) -> dict[str, list[object]]:
+            tagged = given.get("params")
+            items = [item.tag for item in tagged.entities] if tagged else given[listed]
+            return {"results": [_result(function, self, item, empty or {}) for item in items]}
+
+        run.__dict__["listed"] = listed
+        return method(needs, **more)(run)
+
+    return mark
+
+
+def _result(
+    function: Callable[[Any, Any], object], caller: Facade, item: object, empty: Mapping[str, object]
+) -> object:
+    try:
+        return function(caller, item) or {}
+    except PushjujuError as error:
+        return {**empty, "error": told(error)}
+
+
 def facade(name: str) -> Callable[[C], C]:
     """Register the class of a facade that is in `KNOWN`."""
 
@@ -216,6 +242,9 @@ def facade(name: str) -> Callable[[C], C]:
 
 def _method(kind: type[Facade], function: Any) -> Method:
     hints = {name: hint for name, hint in get_type_hints(function).items() if name not in _NO_PARAMS}
+    if listed := vars(function).get("listed"):
+        (item,) = hints.values()
+        hints = {"params": Entities} if item is str else {listed: GenericAlias(list, (item,))}
     whole = hints.get("params")
     spread = bool(hints) and not is_dataclass(whole)
     return Method(

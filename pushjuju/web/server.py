@@ -23,12 +23,11 @@ from pushjuju.web.endpoints.backup_files import BackupFiles
 from pushjuju.web.endpoints.commands import Commands, RunCommand
 from pushjuju.web.endpoints.discharges import Discharges
 from pushjuju.web.endpoints.log_stream import LogStream
-from pushjuju.web.endpoints.metrics import Metrics
+from pushjuju.web.endpoints.metrics import Metrics, Traffic
 from pushjuju.web.endpoints.registration import Registration
 from pushjuju.web.endpoints.resource_files import ResourceFiles
-from pushjuju.web.endpoints.traffic import Traffic
-from pushjuju.web.endpoints.transfers import Transfers, require_room
-from pushjuju.web.endpoints.uploads import Handler, Uploads
+from pushjuju.web.endpoints.transfers import Handler, Transfers, require_room
+from pushjuju.web.endpoints.uploads import Uploads
 from pushjuju.web.login_macaroons import LoginMacaroons
 from pushjuju.web.pages.addresses import ROOT
 from pushjuju.web.pages.site import Site

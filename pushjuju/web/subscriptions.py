@@ -80,23 +80,14 @@ Read = Callable[["Context", Collection[str] | None], messages.Encoded | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The changes that a signal waits for.
+    """The changes that a signal waits for."""
 
-    Attributes:
-        facade: The facade whose `Next` returns the answer.
-        model: The model, or empty for all models.
-        read: Returns the answer after a matching change; runs in a thread.
-        kinds: Kinds of entities in the journal of changes; empty for all.
-        entities: Names of entities of these kinds; empty for all.
-        writes: True to match any write to the store, even without an entry in the journal.
-    """
-
-    facade: str
-    model: str
-    read: Read
-    kinds: Collection[str] = ()
-    entities: Collection[str] = ()
-    writes: bool = False
+    facade: str  # the facade whose `Next` returns the answer
+    model: str  # the model, or empty for all models
+    read: Read  # returns the answer after a matching change; runs in a thread
+    kinds: Collection[str] = ()  # kinds of entities in the journal of changes; empty for all
+    entities: Collection[str] = ()  # names of entities of these kinds; empty for all
+    writes: bool = False  # True to match any write to the store, even without an entry in the journal
 
 
 class Signal(Watch):

@@ -20,11 +20,7 @@ def _split(tag: str, kind: str) -> str:
 
 
 def kind_of(tag: str) -> str:
-    """Return the kind of a tag: `unit` of `unit-web-0`.
-
-    Raises:
-        NotValid: The text is not a tag.
-    """
+    """Return the kind of a tag: `unit` of `unit-web-0`; raise NotValid when the text is not a tag."""
     kind, dash, name = tag.partition("-")
     if not dash or not name or kind not in _READ:
         raise NotValid(f"{quote(tag)} is not a valid tag")
@@ -32,11 +28,7 @@ def kind_of(tag: str) -> str:
 
 
 def name_of(tag: str) -> str:
-    """Return the name of any entity that a tag names.
-
-    Raises:
-        NotValid: The text is not a tag.
-    """
+    """Return the name of any entity that a tag names; raise NotValid when the text is not a tag."""
     return _READ[kind_of(tag)](tag)
 
 

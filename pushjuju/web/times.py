@@ -15,11 +15,7 @@ def text(moment: datetime) -> str:
 
 
 def read(text: str) -> datetime:
-    """Read a time of the wire.
-
-    Raises:
-        NotValid: The text is not a time with its zone.
-    """
+    """Read a time of the wire; raise NotValid when the text is not a time with its zone."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

@@ -14,20 +14,15 @@ from pushjuju.workers.outcome import Outcome
 
 
 class Counts:
-    """The claims of one process, and how they ended.
-
-    Attributes:
-        lost: The number of keys that another process took over.
-        held: The number of keys that the process works on now.
-    """
+    """The claims of one process, and how they ended."""
 
     def __init__(self) -> None:
         self._claims: Counter[str] = Counter()
         self._waits: Counter[int] = Counter()
         self._waited = 0.0
         self._takeovers: Counter[str] = Counter()
-        self.lost = 0
-        self.held = 0
+        self.lost = 0  # the number of keys that another process took over
+        self.held = 0  # the number of keys that the process works on now
         self._overtaken = 0
         self._hooks = 0
         self._overhead = 0.0

@@ -27,7 +27,7 @@ from pushjuju.services.entities.basis.clock_jumps import after_jump
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
-from pushjuju.services.requests.relation.consume import connected
+from pushjuju.services.requests.relation.cross_model import connected
 from pushjuju.store.files.waits import Patience
 from pushjuju.store.leases import renewed
 from pushjuju.store.processes import CAUSE, TRACE, process_owner
@@ -56,16 +56,11 @@ PATIENCE_S = 5.0  # seconds to wait for update-status hooks when all requested w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """The state of the model when nothing is due any more.
-
-    Attributes:
-        left: True when an update-status hook still runs, which another process must continue.
-        elsewhere: Problems of the models that are related to the driver's model.
-    """
+    """The state of the model when nothing is due any more."""
 
     problems: tuple[Problem, ...] = ()
-    left: bool = False
-    elsewhere: tuple[Problem, ...] = ()
+    left: bool = False  # True when an update-status hook still runs, which another process must continue
+    elsewhere: tuple[Problem, ...] = ()  # problems of the models that are related to the driver's model
 
 
 class Driver:

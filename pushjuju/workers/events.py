@@ -22,27 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One step of progress.
+    """One step of progress."""
 
-    Attributes:
-        entity: `machine 0`, `web/0`, `model dev`.
-        text: The step: `running install hook`.
-        state: `running`, `done`, `failed` or `waiting`.
-        parent: The machine of a unit, `machine 0`; "" for other entities.
-        line: A line of the operation's output, or ""; with a line, the other fields have no news.
-        model: UUID of the entity's model, when the process works on several models.
-        operation: The id of the operation, or "".
-        of: The name of the model, for people who see several models, or "".
-    """
-
-    entity: str
-    text: str = ""
-    state: str = "running"
-    parent: str = ""
-    line: str = ""
-    model: str = ""
-    operation: str = ""
-    of: str = ""
+    entity: str  # `machine 0`, `web/0`, `model dev`
+    text: str = ""  # the step: `running install hook`
+    state: str = "running"  # `running`, `done`, `failed` or `waiting`
+    parent: str = ""  # the machine of a unit, `machine 0`; "" for other entities
+    line: str = ""  # a line of the operation's output, or ""; with a line, the other fields have no news
+    model: str = ""  # UUID of the entity's model, when the process works on several models
+    operation: str = ""  # the id of the operation, or ""
+    of: str = ""  # the name of the model, for people who see several models, or ""
 
     @property
     def shown(self) -> str:

@@ -43,11 +43,7 @@ class HostLink:
         self._relays: dict[str, tuple[Path, asyncio.AbstractServer]] = {}
 
     async def _connection(self) -> Connection:
-        """Return the connection to the host; open it when it is not open yet.
-
-        Raises:
-            TransportError: The host cannot be reached.
-        """
+        """Return the connection to the host; open it when it is not open yet."""
         async with self._opening:
             if self._open is not None and self._open[0].ssh.is_closed():
                 await self._hang_up()

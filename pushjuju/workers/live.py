@@ -91,9 +91,6 @@ async def _usable(ask: Callable[[], _T]) -> _T:
     """Ask the store; while the store cannot be used, let the hook wait, which is not at fault.
 
     The machine ends the wait when it takes too long. When this process ends, the next process is asked.
-
-    Raises:
-        LeaseLost: Another controller process works on the machine now and answers instead.
     """
     while True:
         try:

@@ -17,21 +17,14 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A contact with a machine that ended.
+    """A contact with a machine that ended."""
 
-    Attributes:
-        result: ok, failed or unreachable.
-        sent: Bytes to the machine, without what SSH adds to them.
-        received: Bytes from the machine.
-        runs: How long each hook and action ran, in seconds.
-    """
-
-    result: str
+    result: str  # ok, failed or unreachable
     begun: datetime
     seconds: float
-    sent: int = 0
-    received: int = 0
-    runs: Sequence[float] = ()
+    sent: int = 0  # bytes to the machine, without what SSH adds to them
+    received: int = 0  # bytes from the machine
+    runs: Sequence[float] = ()  # how long each hook and action ran, in seconds
 
     def record(self, tx: ModelTx, machine: str) -> None:
         """Record the contact for the timeline, and count it."""
@@ -42,24 +35,15 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of a worker.
+    """The result of a worker."""
 
-    Attributes:
-        due: When the worker must run again without being woken, or None.
-        attempts: Number of failures in a row.
-        reason: Why the worker waits, for users; "" after a failure.
-        problems: The failures of the work.
-        routine: True when the worker is due only for the next update-status.
-        overtaken: True when the machine knew a later lease.
-    """
-
-    due: datetime | None = None
-    attempts: int = 0
-    reason: str = ""
-    problems: tuple[Problem, ...] = ()
-    routine: bool = False
+    due: datetime | None = None  # when the worker must run again without being woken, or None
+    attempts: int = 0  # number of failures in a row
+    reason: str = ""  # why the worker waits, for users; "" after a failure
+    problems: tuple[Problem, ...] = ()  # the failures of the work
+    routine: bool = False  # True when the worker is due only for the next update-status
     contacts: tuple[Contact, ...] = field(default=(), compare=False)
-    overtaken: bool = False
+    overtaken: bool = False  # True when the machine knew a later lease
 
     @property
     def failed(self) -> bool:

@@ -42,22 +42,15 @@ _DONE = {"outcome": "ok", "exit": 0, "via": "hook", "message": "", "writes": {},
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """An operation that would run on a machine.
-
-    Attributes:
-        unit: Name of the unit, or "" for commands on the machine itself.
-        kind: `hook`, `charm` (the charm is unpacked), `action` or `commands`.
-        under_way: True when the operation runs now, whatever is planned.
-        parallel: True when the operation holds no lock of the machine.
-    """
+    """An operation that would run on a machine."""
 
     model: str
     machine: str
-    unit: str
+    unit: str  # name of the unit, or "" for commands on the machine itself
     title: str
-    kind: str
-    under_way: bool = False
-    parallel: bool = False
+    kind: str  # `hook`, `charm` (the charm is unpacked), `action` or `commands`
+    under_way: bool = False  # True when the operation runs now, whatever is planned
+    parallel: bool = False  # True when the operation holds no lock of the machine
 
 
 @dataclass(slots=True)

@@ -383,9 +383,7 @@ class Runtime:
         self._links.clear()
         self._containers.clear()
         await asyncio.gather(
-            *(stack.aclose() for _, stack in found),
-            *(link.close() for link in links),
-            return_exceptions=True,
+            *(stack.aclose() for _, stack in found), *(link.close() for link in links), return_exceptions=True
         )
 
 

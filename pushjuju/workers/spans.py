@@ -78,26 +78,20 @@ def _ratio(env: Mapping[str, str]) -> float | None:
 
 @dataclass(slots=True, kw_only=True)
 class Span:
-    """A piece of work with its beginning and end, in nanoseconds since 1970.
-
-    Attributes:
-        parent: The span that the work belongs to, or None.
-        link: The span of another trace that caused the work, or None.
-        error: The type of the failure, or "".
-        events: What happened at the end of the work, with attributes.
-        ahead: The least time by which the clock of this computer was ahead of the machine's, or None.
-    """
+    """A piece of work with its beginning and end, in nanoseconds since 1970."""
 
     name: str
     place: Place
     kind: int = INTERNAL
-    parent: Place | None = None
-    link: Place | None = None
+    parent: Place | None = None  # the span that the work belongs to, or None
+    link: Place | None = None  # the span of another trace that caused the work, or None
     begun: int = field(default_factory=time.time_ns)
     ended: int = 0
-    error: str = ""
+    error: str = ""  # the type of the failure, or ""
     attributes: dict[str, Value] = field(default_factory=dict)
+    # what happened at the end of the work, with attributes
     events: dict[str, dict[str, Value]] = field(default_factory=dict)
+    # the least time by which the clock of this computer was ahead of the machine's, or None
     ahead: int | None = None
 
     def document(self) -> dict[str, Any]:

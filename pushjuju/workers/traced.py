@@ -44,11 +44,7 @@ _contact: ContextVar[Span | None] = ContextVar("contact", default=None)
 
 
 class Traces(Observer):
-    """The spans of a command and of its work.
-
-    Attributes:
-        environment: The variables for the background process, whose spans then belong to the command.
-    """
+    """The spans of a command and of its work."""
 
     def __init__(self, env: Mapping[str, str], to: otlp.Target, warn: Callable[[str], None]) -> None:
         self._env, self._warn, self._warned = env, warn, False
@@ -56,6 +52,7 @@ class Traces(Observer):
         self._sender = otlp.Sender(to, lambda batch: spans.request(self._resource, batch))
         origin = spans.read_header(env.get(_PARENT, ""))
         self._command = Span(name="pushjuju", place=spans.place_below(origin, env), parent=origin)
+        # the variables for the background process, whose spans then belong to the command
         self.environment = {**env, _PARENT: self._command.place.header}
 
     def of(self, ctx: Context) -> Self:

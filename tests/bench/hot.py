@@ -19,7 +19,7 @@ from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.requests.application import new_application, settings, update_status
+from pushjuju.services.requests.application import new_application, settings, unit_requests
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.controller import new_controllers
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
@@ -133,7 +133,7 @@ class Hot:
 
     async def timed(self, session: MachineSession) -> Mapping[str, list[float]]:
         """Run the hook that measures on the machine: name -> milliseconds."""
-        update_status.make_due(self.ctx, self.model, [UNIT])
+        unit_requests.make_due(self.ctx, self.model, [UNIT])
         turn = take_turn(self.ctx, self.model, UNIT)
         assert turn.dispatch is not None, turn.reason
         # The figures are lines of output, which the log of this model would not keep.

@@ -26,7 +26,7 @@ from pushjuju.cli import entry
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import jump_hosts, models
-from pushjuju.services.requests.application import new_application, settings, update_status
+from pushjuju.services.requests.application import new_application, settings, unit_requests
 from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.controller.new_controllers import Database
@@ -193,7 +193,7 @@ class Simulation:
     def sweep(self) -> None:
         """Make update-status due for every unit."""
         for world in self.worlds:
-            update_status.make_due(world.ctx, world.model)
+            unit_requests.make_due(world.ctx, world.model)
 
     def change_one(self) -> None:
         """Change a setting of one application."""

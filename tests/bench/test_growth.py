@@ -18,7 +18,7 @@ from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.lifecycle import forced_ends, removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import new_application, settings, update_status
+from pushjuju.services.requests.application import new_application, settings, unit_requests
 from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
@@ -116,7 +116,7 @@ def say_how_it_went(world: TestController) -> None:
 
 
 def sweep_one(world: TestController) -> None:
-    update_status.make_due(world.ctx, world.model, [UNIT])
+    unit_requests.make_due(world.ctx, world.model, [UNIT])
 
 
 def forget_what_is_old(world: TestController) -> None:

@@ -15,7 +15,7 @@ from random import Random
 
 from pushjuju.plugins.providers.local import machines
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
-from pushjuju.services.requests.application import resolved
+from pushjuju.services.requests.application import unit_requests
 from tests.chaos.controller import Drive, RealController, RealMachine
 from tests.chaos.storm import checkpoints
 from tests.world.said import problems_of
@@ -192,7 +192,7 @@ class Breakage:
             if not settled.problems:
                 return
             self.story += problems_of(settled)
-            resolved.resolve_all(self.world.ctx, self.world.uuid, retry=True)
+            unit_requests.resolve_all(self.world.ctx, self.world.uuid, retry=True)
             await asyncio.sleep(0.3)
         raise AssertionError(f"never at rest: {problems_of(settled)}")
 

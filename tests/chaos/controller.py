@@ -38,7 +38,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import new_application, new_charm, resolved, settings
+from pushjuju.services.requests.application import new_application, new_charm, settings, unit_requests
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.controller import new_controllers
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
@@ -148,7 +148,7 @@ class RealController:
 
     def resolve(self, unit: str = UNIT, *, retry: bool = True) -> None:
         """Let a unit in error go on."""
-        resolved.resolve(self.ctx, self.uuid, [unit], retry=retry)
+        unit_requests.resolve(self.ctx, self.uuid, [unit], retry=retry)
 
     def remove(self, name: str = "tally", force: removal.Force | None = None) -> None:
         """Remove an application."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from pushjuju.plugins.hooks import leadership, secrets
 from pushjuju.runner.remote import toolkit
-from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests.application import unit_requests
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.commit import Committed
 from pushjuju.uniter.dispatch import Dispatch
@@ -78,7 +78,7 @@ class Hook:
 def begin(runtime: TestController, unit: str) -> Hook:
     """Start a hook of a unit, after all hooks that are due before."""
     runtime.work(runtime.unit(unit).machine or "")
-    update_status.make_due(runtime.ctx, runtime.model, [unit])
+    unit_requests.make_due(runtime.ctx, runtime.model, [unit])
     return Hook(runtime, runtime.until("update-status", unit))
 
 

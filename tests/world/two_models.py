@@ -10,7 +10,7 @@ from pushjuju.core.model.offerurl import parse
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
-from pushjuju.services.requests.relation import consume, integrate, offers
+from pushjuju.services.requests.relation import cross_model, integrate
 from pushjuju.store.rows.records import Offer, Relation
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -69,11 +69,11 @@ class TwoModels:
 
     def offer(self, *endpoints: str, application: str = "db", name: str = "") -> Offer:
         """Offer endpoints of an application of `prod`."""
-        return offers.offer(self.ctx, self.prod.model, application, list(endpoints) or ["server"], name)
+        return cross_model.offer(self.ctx, self.prod.model, application, list(endpoints) or ["server"], name)
 
     def consume(self, url: str = "prod.db", alias: str = "") -> str:
         """Consume an offer in `shop`."""
-        return consume.consume(self.ctx, self.shop.model, parse(url), alias)
+        return cross_model.consume(self.ctx, self.shop.model, parse(url), alias)
 
     def relate(self, first: str = "web:db", url: str = "prod.db", **more: Any) -> int:
         """Relate an application of `shop` to an offer; return the id of the relation in `shop`."""

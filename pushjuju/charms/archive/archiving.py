@@ -46,19 +46,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveLimits:
-    """The greatest sizes of an archive.
+    """The greatest sizes of an archive."""
 
-    Attributes:
-        total: Bytes of all unpacked files.
-        ratio: Unpacked size divided by packed size; checked from `ratio_from` unpacked bytes on.
-        document: Bytes of a file that is read into memory.
-    """
-
-    total: int = 4 << 30
+    total: int = 4 << 30  # bytes of all unpacked files
     entries: int = 100_000
-    ratio: int = 100
+    ratio: int = 100  # unpacked size divided by packed size; checked from `ratio_from` unpacked bytes on
     ratio_from: int = 64 << 20
-    document: int = 16 << 20
+    document: int = 16 << 20  # bytes of a file that is read into memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,18 +79,13 @@ class Node(Protocol):
 
 
 class Archive:
-    """An open archive, of which all entries have been checked.
-
-    Attributes:
-        entries: Path in the charm -> entry, in the order of the archive.
-        repack_reason: Why the archive cannot be stored unchanged; empty when it can.
-    """
+    """An open archive, of which all entries have been checked."""
 
     def __init__(
         self, file: zipfile.ZipFile, entries: Mapping[str, Entry], repack_reason: str, limits: ArchiveLimits
     ) -> None:
-        self.entries = entries
-        self.repack_reason = repack_reason
+        self.entries = entries  # path in the charm -> entry, in the order of the archive
+        self.repack_reason = repack_reason  # why the archive cannot be stored unchanged; empty when it can
         self._file = file
         self._limits = limits
 

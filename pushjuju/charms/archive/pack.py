@@ -42,20 +42,14 @@ _BUILD_FILES = ("requirements.txt", "uv.lock", "poetry.lock")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedCharm:
-    """A charm in its stored form: an archive.
-
-    Attributes:
-        sha256: The digest of the archive, in hex.
-        size: Bytes of the archive.
-        members: Every path in the archive, its parent directories and `revision`; an upgrade may remove them.
-        charm: The charm, with the warnings of packing added.
-    """
+    """A charm in its stored form: an archive."""
 
     path: Path
-    sha256: str
-    size: int
+    sha256: str  # the digest of the archive, in hex
+    size: int  # bytes of the archive
+    # every path in the archive, its parent directories and `revision`; an upgrade may remove them
     members: tuple[str, ...]
-    charm: Charm
+    charm: Charm  # the charm, with the warnings of packing added
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

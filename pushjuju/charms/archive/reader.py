@@ -29,18 +29,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedCharm:
-    """A charm, and the path from which it was read.
-
-    Attributes:
-        archive: True when the charm was read from an archive.
-        generated: Files that are made for a source tree because they are not on disk: name -> content.
-        links: Hooks of a source tree to be linked to `dispatch` instead of the entry point: path -> target.
-    """
+    """A charm, and the path from which it was read."""
 
     path: Path
     charm: Charm
-    archive: bool
+    archive: bool  # True when the charm was read from an archive
+    # files that are made for a source tree because they are not on disk: name -> content
     generated: Mapping[str, bytes] = field(default_factory=dict)
+    # hooks of a source tree to be linked to `dispatch` instead of the entry point: path -> target
     links: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -37,12 +37,7 @@ _COMPARING = frozenset(
 
 
 def run_vcs(tool: str, directory: Path) -> str:
-    """Return the version that a version control tool gives for a directory.
-
-    Raises:
-        OSError: The program is not installed.
-        children.ChildError: The program failed, or took too long.
-    """
+    """Return the version that a version control tool gives for a directory."""
     if tool == "git":
         return _ask_git(directory)
     words = ["hg", "-R", str(directory), "id", "-n"]

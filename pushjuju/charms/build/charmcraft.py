@@ -23,19 +23,9 @@ PREFIX = f'parsing "{FILE}" file: '
 
 _REQUIRED = ("name", "summary", "description")
 _VERBATIM = (
-    "assumes",
-    "charm-user",
-    "containers",
-    "devices",
-    "extra-bindings",
-    "peers",
-    "provides",
-    "requires",
-    "resources",
-    "storage",
-    "subordinate",
-    "terms",
-)
+    "assumes", "charm-user", "containers", "devices", "extra-bindings", "peers", "provides", "requires",
+    "resources", "storage", "subordinate", "terms",
+)  # fmt: skip
 _LINKS = {
     "contact": "maintainers",
     "documentation": "docs",

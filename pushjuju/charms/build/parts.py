@@ -53,47 +53,30 @@ _HARMLESS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """A part that is built by a script of the charm's author.
-
-    Attributes:
-        packages: Packages of the base's operating system that the build needs.
-        tools: Python packages that provide the programs of snaps.
-        plugin: The plugin that `craftctl default` in the script runs.
-        arguments: The arguments of `charm build`, for the plugin reactive.
-    """
+    """A part that is built by a script of the charm's author."""
 
     part: str
     text: str
-    packages: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    plugin: str = ""
-    arguments: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()  # packages of the base's operating system that the build needs
+    tools: tuple[str, ...] = ()  # python packages that provide the programs of snaps
+    plugin: str = ""  # the plugin that `craftctl default` in the script runs
+    arguments: tuple[str, ...] = ()  # the arguments of `charm build`, for the plugin reactive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildPlan:
-    """The packages and files that a charm needs in addition to the files of its tree.
+    """The packages and files that a charm needs in addition to the files of its tree."""
 
-    Attributes:
-        requirements: Lines for requirements.txt, with versions where a lock file gives them.
-        files: Files of the tree that have such lines.
-        constraints: Files of the tree that constrain the versions.
-        local: Paths of packages in the tree.
-        locked: True when the lines name every package, so that pip resolves no dependencies.
-        dumps: Folders of the tree whose content goes to the charm's root.
-        wanted_by: The file that asks for the packages; errors name it.
-        left_out: Sentences for the user about scripts that are left out.
-        scripts: The scripts that must run to build the charm; empty when wheels are enough.
-    """
-
+    # lines for requirements.txt, with versions where a lock file gives them
     requirements: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    constraints: tuple[str, ...] = ()
-    local: tuple[str, ...] = ()
-    locked: bool = False
-    dumps: tuple[str, ...] = ()
-    wanted_by: str = ""
-    left_out: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # files of the tree that have such lines
+    constraints: tuple[str, ...] = ()  # files of the tree that constrain the versions
+    local: tuple[str, ...] = ()  # paths of packages in the tree
+    locked: bool = False  # True when the lines name every package, so that pip resolves no dependencies
+    dumps: tuple[str, ...] = ()  # folders of the tree whose content goes to the charm's root
+    wanted_by: str = ""  # the file that asks for the packages; errors name it
+    left_out: tuple[str, ...] = ()  # sentences for the user about scripts that are left out
+    # the scripts that must run to build the charm; empty when wheels are enough
     scripts: tuple[Script, ...] = ()
 
     @property

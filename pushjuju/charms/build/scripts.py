@@ -45,17 +45,11 @@ _TURNS, _CLOSES = ("then", "else"), "fi"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The result of `judge` for a script.
+    """The result of `judge` for a script."""
 
-    Attributes:
-        left_out: Each line that can be left out, and the reason.
-        exported: The files that the script would write from `uv.lock`.
-        needed: True when the script has other lines, so that it must run.
-    """
-
-    left_out: tuple[tuple[str, str], ...] = ()
-    exported: tuple[str, ...] = ()
-    needed: bool = False
+    left_out: tuple[tuple[str, str], ...] = ()  # each line that can be left out, and the reason
+    exported: tuple[str, ...] = ()  # the files that the script would write from `uv.lock`
+    needed: bool = False  # True when the script has other lines, so that it must run
 
 
 def judge(text: str, *, python: bool) -> Judged:

@@ -61,10 +61,7 @@ def actions_from(raw: Any, charm: str, problems: Problems) -> dict[str, ActionSp
 
 
 def _reporter(name: str, problems: Problems) -> Report:
-    def report(key: str, text: str) -> None:
-        problems.add(FILE, PREFIX + text, key=f"{name}.{key}" if key else name)
-
-    return report
+    return lambda key, text: problems.add(FILE, PREFIX + text, key=f"{name}.{key}" if key else name)
 
 
 def _action(name: str, entry: Any, charm: str, report: Report) -> ActionSpec:

@@ -81,11 +81,7 @@ def _composite(item: Mapping[Any, Any]) -> Composite:
 
 
 def model_features(juju_version: str) -> dict[str, Version | None]:
-    """Return the features that a machine model offers: feature -> its version.
-
-    Args:
-        juju_version: The Juju version that charms see, such as `3.6.14`.
-    """
+    """Return feature -> version of what a model offers to charms that see a Juju version (`3.6.14`)."""
     return {"juju": agent_version(juju_version)}
 
 

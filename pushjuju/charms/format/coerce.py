@@ -138,10 +138,7 @@ def record(fields: Mapping[str, Check], optional: Mapping[str, Any]) -> Check:
 def or_null(item: Check) -> Check:
     """Return a check that accepts null as None, and otherwise applies the given check."""
 
-    def check(value: Any, path: str, report: Report) -> Any:
-        return None if value is None else item(value, path, report)
-
-    return check
+    return lambda value, path, report: None if value is None else item(value, path, report)
 
 
 def count_range(value: Any, path: str, report: Report) -> Any:

@@ -31,11 +31,7 @@ def charm_format(meta: CharmMeta, manifest: Manifest | None) -> int:
 
 
 def k8s_faults(values: Mapping[str, Any], manifest: Manifest | None) -> list[Fault]:
-    """Return a fault when a charm runs only in Kubernetes.
-
-    Args:
-        manifest: Content of `manifest.yaml`.
-    """
+    """Return a fault when a charm, by its metadata and `manifest.yaml`, runs only in Kubernetes."""
     text = f"charm {quote(values['name'])} is a Kubernetes charm; machine model only"
     if values["containers"]:
         return [("containers", text)]

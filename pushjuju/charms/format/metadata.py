@@ -13,18 +13,8 @@ from pushjuju.charms.format import coerce, yamlsafe
 from pushjuju.charms.format.assumes import parse_assumes
 from pushjuju.charms.format.coerce import MISSING, Report
 from pushjuju.charms.format.metacheck import check_meta, k8s_faults
+from pushjuju.charms.values import model
 from pushjuju.charms.values.goform import typed
-from pushjuju.charms.values.model import (
-    CharmMeta,
-    DeviceMeta,
-    Endpoint,
-    Manifest,
-    PayloadMeta,
-    ResourceMeta,
-    Role,
-    Scope,
-    StorageMeta,
-)
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import regex
@@ -37,23 +27,15 @@ _V1_KEYS = ("deployment", "min-juju-version", "series")
 _V2_KEYS = ("assumes", "charm-user", "containers")
 # Keys that stores and users read, and Juju ignores.
 _INFORMATIONAL = (
-    "display-name",
-    "maintainer",
-    "maintainers",
-    "docs",
-    "issues",
-    "source",
-    "website",
-    "title",
-    "links",
+    "display-name", "maintainer", "maintainers", "docs", "issues", "source", "website", "title", "links",
     "license",
-)
+)  # fmt: skip
 
 
 def _interface(value: Any, path: str, report: Report) -> Any:
     """Accept an endpoint: an interface name, or a map with `interface` and other keys."""
     if isinstance(value, str):
-        return {"interface": value, "limit": None, "optional": False, "scope": Scope.GLOBAL}
+        return {"interface": value, "limit": None, "optional": False, "scope": model.Scope.GLOBAL}
     return _ENDPOINT(value, path, report)
 
 
@@ -175,8 +157,8 @@ _META = coerce.record(_FIELDS, _DEFAULTS)
 
 
 def read_metadata(
-    data: bytes, manifest: Manifest | None, problems: Problems, *, manifest_wrong: bool = False
-) -> CharmMeta | None:
+    data: bytes, manifest: model.Manifest | None, problems: Problems, *, manifest_wrong: bool = False
+) -> model.CharmMeta | None:
     """Return the metadata, or None when the document does not have the form of metadata.
 
     Args:
@@ -264,21 +246,23 @@ _STORAGE_KEYS = frozenset(
 _RESOURCE_KEYS = frozenset(("type", "filename", "description", "upstream-source"))
 
 
-def _build(values: dict[str, Any]) -> CharmMeta:
-    return CharmMeta(
+def _build(values: dict[str, Any]) -> model.CharmMeta:
+    return model.CharmMeta(
         name=values["name"],
         summary=values["summary"],
         description=values["description"],
         subordinate=values["subordinate"],
         series=tuple(values["series"]),
-        provides=_endpoints(values["provides"], Role.PROVIDER),
-        requires=_endpoints(values["requires"], Role.REQUIRER),
-        peers=_endpoints(values["peers"], Role.PEER),
+        provides=_endpoints(values["provides"], model.Role.PROVIDER),
+        requires=_endpoints(values["requires"], model.Role.REQUIRER),
+        peers=_endpoints(values["peers"], model.Role.PEER),
         extra_bindings=tuple(values["extra-bindings"]),
         storage={name: _storage(name, entry) for name, entry in values["storage"].items()},
         devices={name: _device(name, entry) for name, entry in values["devices"].items()},
-        resources={name: ResourceMeta(name=name, **entry) for name, entry in values["resources"].items()},
-        payloads={name: PayloadMeta(name=name, **entry) for name, entry in values["payloads"].items()},
+        resources={
+            name: model.ResourceMeta(name=name, **entry) for name, entry in values["resources"].items()
+        },
+        payloads={name: model.PayloadMeta(name=name, **entry) for name, entry in values["payloads"].items()},
         terms=tuple(values["terms"]),
         min_juju_version=values["min-juju-version"],
         charm_user=values["charm-user"],
@@ -286,23 +270,23 @@ def _build(values: dict[str, Any]) -> CharmMeta:
     )
 
 
-def _endpoints(group: Mapping[str, Any], role: Role) -> dict[str, Endpoint]:
+def _endpoints(group: Mapping[str, Any], role: model.Role) -> dict[str, model.Endpoint]:
     return {
-        name: Endpoint(
+        name: model.Endpoint(
             name=name,
             role=role,
             interface=entry["interface"],
             limit=entry["limit"] or 0,
-            scope=Scope(entry["scope"]),
+            scope=model.Scope(entry["scope"]),
             optional=entry["optional"],
         )
         for name, entry in group.items()
     }
 
 
-def _storage(name: str, entry: Mapping[str, Any]) -> StorageMeta:
+def _storage(name: str, entry: Mapping[str, Any]) -> model.StorageMeta:
     low, high = entry["multiple"]["range"]
-    return StorageMeta(
+    return model.StorageMeta(
         name=name,
         type=entry["type"],
         description=entry["description"],
@@ -316,8 +300,8 @@ def _storage(name: str, entry: Mapping[str, Any]) -> StorageMeta:
     )
 
 
-def _device(name: str, entry: Mapping[str, Any]) -> DeviceMeta:
-    return DeviceMeta(
+def _device(name: str, entry: Mapping[str, Any]) -> model.DeviceMeta:
+    return model.DeviceMeta(
         name=name,
         type=entry["type"],
         description=entry["description"],

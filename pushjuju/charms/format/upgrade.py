@@ -18,41 +18,23 @@ from pushjuju.portable.quote import quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedRelation:
-    """A relation that the application has.
-
-    Attributes:
-        key: The relation's key, `REQ:ep PROV:ep`.
-        endpoint: The endpoint of the application, as the store has it.
-    """
-
-    key: str
-    endpoint: Endpoint
+    key: str  # the relation's key, `REQ:ep PROV:ep`
+    endpoint: Endpoint  # the endpoint of the application, as the store has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeFacts:
-    """The facts about the application in the model, and the options of the refresh.
-
-    Attributes:
-        url: URL of the new charm.
-        base: The base on which the application is deployed.
-        relations: The application's relations, peer relations too.
-        storage_counts: Storage name -> number of instances.
-        config: Settings given with the refresh, as texts.
-        switch: True with `--switch`: the new charm may have another name.
-        force: True with `--force`.
-        force_base: True with `--force-base`.
-    """
+    """The facts about the application in the model, and the options of the refresh."""
 
     application: str
-    url: str
-    base: Base | None = None
-    relations: tuple[UsedRelation, ...] = ()
-    storage_counts: Mapping[str, int] = field(default_factory=dict)
-    config: Mapping[str, str] = field(default_factory=dict)
-    switch: bool = False
-    force: bool = False
-    force_base: bool = False
+    url: str  # URL of the new charm
+    base: Base | None = None  # the base on which the application is deployed
+    relations: tuple[UsedRelation, ...] = ()  # the application's relations, peer relations too
+    storage_counts: Mapping[str, int] = field(default_factory=dict)  # storage name -> number of instances
+    config: Mapping[str, str] = field(default_factory=dict)  # settings given with the refresh, as texts
+    switch: bool = False  # True with `--switch`: the new charm may have another name
+    force: bool = False  # True with `--force`
+    force_base: bool = False  # True with `--force-base`
     juju_version: str = JUJU_VERSION
 
 

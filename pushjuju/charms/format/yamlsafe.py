@@ -27,17 +27,12 @@ _WORDS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlLimits:
-    """The greatest size of a document.
+    """The greatest size of a document."""
 
-    Attributes:
-        size: Bytes of the text.
-        nodes: Values after every alias is replaced; a long text counts once more for each 64 characters.
-        depth: Levels after every alias is replaced.
-    """
-
-    size: int = 2 * 1024 * 1024
+    size: int = 2 * 1024 * 1024  # bytes of the text
+    # values after every alias is replaced; a long text counts once more for each 64 characters
     nodes: int = 200_000
-    depth: int = 64
+    depth: int = 64  # levels after every alias is replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +45,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A YAML document with the position of each value in the file.
-
-    Attributes:
-        marks: id() of a list or map in the data -> index or key -> position. An alias has the id of its
-                container.
-        line: The line at which the document begins.
-        doubled: Errors for duplicate keys, as Juju's strict reader words them; the later value is used.
-    """
+    """A YAML document with the position of each value in the file."""
 
     root: Any
+    # id() of a list or map in the data -> index or key -> position. An alias has the id of its container.
     marks: dict[int, dict[Any, Mark]]
-    line: int = 1
+    line: int = 1  # the line at which the document begins
+    # errors for duplicate keys, as Juju's strict reader words them; the later value is used
     doubled: tuple[str, ...] = ()
 
 

@@ -42,20 +42,14 @@ _MOST_REVISION = 2**31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """The reason why a store did not return a charm or resource.
-
-    Attributes:
-        message: The text for users: Juju's text, if Juju has a text for this fault.
-        original: The store's own text.
-        releases: The (channel, platform) pairs that the store offers instead.
-        bases: Platforms that the store supports for the query.
-    """
+    """The reason why a store did not return a charm or resource."""
 
     code: str
-    message: str
-    original: str = ""
+    message: str  # the text for users: Juju's text, if Juju has a text for this fault
+    original: str = ""  # the store's own text
+    # the (channel, platform) pairs that the store offers instead
     releases: tuple[tuple[Channel, Platform], ...] = ()
-    bases: tuple[Platform, ...] = ()
+    bases: tuple[Platform, ...] = ()  # platforms that the store supports for the query
 
     def error(self, prefix: str = "") -> HubError:
         detail = self.original if self.original != self.message else ""

@@ -24,25 +24,15 @@ DEFAULT_LTS = Base("ubuntu", "24.04")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseRequest:
-    """What the user and the model set about the base.
+    """What the user and the model set about the base."""
 
-    Attributes:
-        requested: `--base`, or the value in a bundle.
-        model_default: The model's `default-base`, or None when it was not set.
-        image_id: True when an image-id constraint applies.
-        force: True with `--force`: bases that the charm does not name are allowed.
-        daily_images: True with `image-stream: daily`: the requested base counts as supported.
-        extra_bases: Bases that the admin supports in addition to Juju's.
-        source: True for a source tree, which is built for whichever base is chosen.
-    """
-
-    requested: Base | None = None
-    model_default: Base | None = None
-    image_id: bool = False
-    force: bool = False
-    daily_images: bool = False
-    extra_bases: Sequence[Base] = ()
-    source: bool = False
+    requested: Base | None = None  # `--base`, or the value in a bundle
+    model_default: Base | None = None  # the model's `default-base`, or None when it was not set
+    image_id: bool = False  # True when an image-id constraint applies
+    force: bool = False  # True with `--force`: bases that the charm does not name are allowed
+    daily_images: bool = False  # True with `image-stream: daily`: the requested base counts as supported
+    extra_bases: Sequence[Base] = ()  # bases that the admin supports in addition to Juju's
+    source: bool = False  # True for a source tree, which is built for whichever base is chosen
 
     @property
     def wanted(self) -> Base | None:

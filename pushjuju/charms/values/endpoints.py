@@ -23,23 +23,17 @@ _ORDER = {Role.REQUIRER: 0, Role.PROVIDER: 1, Role.PEER: 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """An application on one side of a relation.
-
-    Attributes:
-        bases: The bases that the application's charm names.
-        base: The base of the application; None for a subordinate without units and for a remote application.
-        remote: True for an offer of another model.
-        alive: False when the application is being removed.
-    """
+    """An application on one side of a relation."""
 
     application: str
     provides: Mapping[str, Endpoint] = field(default_factory=dict)
     requires: Mapping[str, Endpoint] = field(default_factory=dict)
     peers: Mapping[str, Endpoint] = field(default_factory=dict)
     subordinate: bool = False
-    remote: bool = False
-    alive: bool = True
-    bases: tuple[Base, ...] = ()
+    remote: bool = False  # True for an offer of another model
+    alive: bool = True  # False when the application is being removed
+    bases: tuple[Base, ...] = ()  # the bases that the application's charm names
+    # the base of the application; None for a subordinate without units and for a remote application
     base: Base | None = None
 
     @classmethod
@@ -168,14 +162,11 @@ def _can_relate(one: Bound, two: Bound) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationFacts:
-    """The facts of the model when a relation is added.
+    """The facts of the model when a relation is added."""
 
-    Attributes:
-        counts: `APP:ENDPOINT` -> number of its relations that are not suspended.
-        existing: Key of a relation -> True when the relation is alive.
-    """
-
+    # `APP:ENDPOINT` -> number of its relations that are not suspended
     counts: Mapping[str, int] = field(default_factory=dict)
+    # key of a relation -> True when the relation is alive
     existing: Mapping[str, bool] = field(default_factory=dict)
 
 

@@ -5,29 +5,14 @@ from __future__ import annotations
 from pushjuju.charms.values.model import CharmMeta
 
 UNIT_HOOKS = (
-    "install",
-    "start",
-    "config-changed",
-    "upgrade-charm",
-    "stop",
-    "remove",
-    "leader-elected",
-    "leader-deposed",
-    "leader-settings-changed",
-    "update-status",
-    "pre-series-upgrade",
-    "post-series-upgrade",
-    "collect-metrics",
-    "meter-status-changed",
-)
+    "install", "start", "config-changed", "upgrade-charm", "stop", "remove", "leader-elected",
+    "leader-deposed", "leader-settings-changed", "update-status", "pre-series-upgrade",
+    "post-series-upgrade", "collect-metrics", "meter-status-changed",
+)  # fmt: skip
 SECRET_HOOKS = ("secret-changed", "secret-expired", "secret-remove", "secret-rotate")
 RELATION_HOOKS = (
-    "relation-created",
-    "relation-joined",
-    "relation-changed",
-    "relation-departed",
-    "relation-broken",
-)
+    "relation-created", "relation-joined", "relation-changed", "relation-departed", "relation-broken",
+)  # fmt: skip
 STORAGE_HOOKS = ("storage-attached", "storage-detaching")
 
 

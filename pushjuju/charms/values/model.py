@@ -43,19 +43,14 @@ class OptionType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """An endpoint of a charm, which relations can use.
-
-    Attributes:
-        limit: The greatest number of relations; 0 means no limit.
-        optional: The author's `optional`, which is never checked.
-    """
+    """An endpoint of a charm, which relations can use."""
 
     name: str
     role: Role
     interface: str
-    limit: int = 0
+    limit: int = 0  # the greatest number of relations; 0 means no limit
     scope: Scope = Scope.GLOBAL
-    optional: bool = False
+    optional: bool = False  # the author's `optional`, which is never checked
 
     @property
     def implicit(self) -> bool:
@@ -206,15 +201,12 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LXDProfile:
-    """The content of `lxd-profile.yaml`.
-
-    Attributes:
-        places: Key path -> `path:line`, for the parts that a charm may not ask for; not stored.
-    """
+    """The content of `lxd-profile.yaml`."""
 
     description: str = ""
     config: Mapping[str, str] = field(default_factory=dict)
     devices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # key path -> `path:line`, for the parts that a charm may not ask for; not stored
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -234,37 +226,26 @@ class MetricMeta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics:
-    """The content of `metrics.yaml`, which is stored but not used.
-
-    Attributes:
-        plan_required: True when the charm requires a plan; None when the file does not say.
-    """
+    """The content of `metrics.yaml`, which is stored but not used."""
 
     metrics: Mapping[str, MetricMeta] = field(default_factory=dict)
-    plan_required: bool | None = None
+    plan_required: bool | None = None  # True when the charm requires a plan; None when the file does not say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charm:
-    """A charm as its files describe it.
-
-    Attributes:
-        revision: The number in the `revision` file, or 0 without that file.
-        version: The text that status shows as charm-version.
-        format: 1 when the metadata names series, 2 when the manifest names bases.
-        warnings: Warnings for the author, shown once; the charm is valid all the same.
-    """
+    """A charm as its files describe it."""
 
     meta: CharmMeta
     config: Mapping[str, ConfigOption] = field(default_factory=dict)
     actions: Mapping[str, ActionSpec] = field(default_factory=dict)
     manifest: Manifest | None = None
-    revision: int = 0
-    version: str = ""
+    revision: int = 0  # the number in the `revision` file, or 0 without that file
+    version: str = ""  # the text that status shows as charm-version
     lxd_profile: LXDProfile | None = None
     metrics: Metrics | None = None
-    format: int = 1
-    warnings: tuple[str, ...] = ()
+    format: int = 1  # 1 when the metadata names series, 2 when the manifest names bases
+    warnings: tuple[str, ...] = ()  # warnings for the author, shown once; the charm is valid all the same
 
     @property
     def name(self) -> str:

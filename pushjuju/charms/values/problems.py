@@ -13,19 +13,12 @@ _MOST = 500  # faults that an error lists
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One rule that a charm breaks.
+    """One rule that a charm breaks."""
 
-    Attributes:
-        file: File of the charm, relative to its root.
-        key: Key path inside the file, dotted; may be empty.
-        text: The fault, in Juju's words where Juju has a text for it.
-        place: The `path:line` of the fault; empty until it was looked up.
-    """
-
-    file: str
-    key: str
-    text: str
-    place: str = ""
+    file: str  # file of the charm, relative to its root
+    key: str  # key path inside the file, dotted; may be empty
+    text: str  # the fault, in Juju's words where Juju has a text for it
+    place: str = ""  # the `path:line` of the fault; empty until it was looked up
 
     @property
     def hides_key(self) -> bool:

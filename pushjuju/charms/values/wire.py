@@ -6,47 +6,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pushjuju.charms.values.model import (
-    ActionSpec,
-    Charm,
-    CharmMeta,
-    Composite,
-    ConfigOption,
-    DeviceMeta,
-    Endpoint,
-    Feature,
-    LXDProfile,
-    Manifest,
-    ManifestBase,
-    MetricMeta,
-    Metrics,
-    OptionType,
-    PayloadMeta,
-    ResourceMeta,
-    Role,
-    Scope,
-    StorageMeta,
-)
+from pushjuju.charms.values import model
 from pushjuju.core.base import Base
 
 
-def to_wire(charm: Charm) -> dict[str, object]:
+def to_wire(charm: model.Charm) -> dict[str, object]:
     """Return a charm as plain JSON data."""
     document: dict[str, object] = _plain(charm)
     return document
 
 
-def from_wire(document: Mapping[str, Any]) -> Charm:
+def from_wire(document: Mapping[str, Any]) -> model.Charm:
     """Return the charm of a document that `to_wire` wrote."""
     manifest, profile = document["manifest"], document["lxd_profile"]
-    return Charm(
+    return model.Charm(
         meta=_meta(document["meta"]),
         config={name: _option(entry) for name, entry in document["config"].items()},
-        actions={name: ActionSpec(**entry) for name, entry in document["actions"].items()},
-        manifest=None if manifest is None else Manifest(bases=tuple(map(_base, manifest["bases"]))),
+        actions={name: model.ActionSpec(**entry) for name, entry in document["actions"].items()},
+        manifest=None if manifest is None else model.Manifest(bases=tuple(map(_base, manifest["bases"]))),
         revision=document["revision"],
         version=document["version"],
-        lxd_profile=None if profile is None else LXDProfile(**profile),
+        lxd_profile=None if profile is None else model.LXDProfile(**profile),
         metrics=_metrics(document.get("metrics")),  # charms that an older version stored have no metrics
         format=document["format"],
         warnings=tuple(document["warnings"]),
@@ -66,49 +46,51 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _base(entry: Mapping[str, Any]) -> ManifestBase:
-    return ManifestBase(base=Base.parse(entry["base"]), architectures=tuple(entry["architectures"]))
+def _base(entry: Mapping[str, Any]) -> model.ManifestBase:
+    return model.ManifestBase(base=Base.parse(entry["base"]), architectures=tuple(entry["architectures"]))
 
 
-def _metrics(entry: Mapping[str, Any] | None) -> Metrics | None:
+def _metrics(entry: Mapping[str, Any] | None) -> model.Metrics | None:
     if entry is None:
         return None
-    found = {name: MetricMeta(**item) for name, item in entry["metrics"].items()}
-    return Metrics(metrics=found, plan_required=entry["plan_required"])
+    found = {name: model.MetricMeta(**item) for name, item in entry["metrics"].items()}
+    return model.Metrics(metrics=found, plan_required=entry["plan_required"])
 
 
-def _option(entry: Mapping[str, Any]) -> ConfigOption:
-    return ConfigOption(**{**entry, "type": OptionType(entry["type"])})
+def _option(entry: Mapping[str, Any]) -> model.ConfigOption:
+    return model.ConfigOption(**{**entry, "type": model.OptionType(entry["type"])})
 
 
-def _endpoint(entry: Mapping[str, Any]) -> Endpoint:
-    return Endpoint(**{**entry, "role": Role(entry["role"]), "scope": Scope(entry["scope"])})
+def _endpoint(entry: Mapping[str, Any]) -> model.Endpoint:
+    return model.Endpoint(
+        **{**entry, "role": model.Role(entry["role"]), "scope": model.Scope(entry["scope"])}
+    )
 
 
-def _storage(entry: Mapping[str, Any]) -> StorageMeta:
-    return StorageMeta(**{**entry, "properties": tuple(entry["properties"])})
+def _storage(entry: Mapping[str, Any]) -> model.StorageMeta:
+    return model.StorageMeta(**{**entry, "properties": tuple(entry["properties"])})
 
 
-def _assumption(entry: Mapping[str, Any]) -> Feature | Composite:
+def _assumption(entry: Mapping[str, Any]) -> model.Feature | model.Composite:
     if "kind" in entry:
-        return Composite(kind=entry["kind"], items=tuple(map(_assumption, entry["items"])))
+        return model.Composite(kind=entry["kind"], items=tuple(map(_assumption, entry["items"])))
     version = entry["version"]
-    return Feature(
+    return model.Feature(
         name=entry["name"],
         op=entry["op"],
         version=None if version is None else (version[0], version[1], version[2]),
     )
 
 
-def _meta(entry: Mapping[str, Any]) -> CharmMeta:
+def _meta(entry: Mapping[str, Any]) -> model.CharmMeta:
     read: dict[str, Callable[[Mapping[str, Any]], object]] = {
         "provides": _endpoint,
         "requires": _endpoint,
         "peers": _endpoint,
         "storage": _storage,
-        "devices": lambda entry: DeviceMeta(**entry),
-        "resources": lambda entry: ResourceMeta(**entry),
-        "payloads": lambda entry: PayloadMeta(**entry),
+        "devices": lambda entry: model.DeviceMeta(**entry),
+        "resources": lambda entry: model.ResourceMeta(**entry),
+        "payloads": lambda entry: model.PayloadMeta(**entry),
     }
     values = dict(entry)
     for key, make in read.items():
@@ -116,4 +98,4 @@ def _meta(entry: Mapping[str, Any]) -> CharmMeta:
     for key in ("series", "extra_bindings", "terms", "tags"):
         values[key] = tuple(entry[key])
     values["assumes"] = tuple(map(_assumption, entry["assumes"]))
-    return CharmMeta(**values)
+    return model.CharmMeta(**values)

@@ -31,11 +31,7 @@ _FULL = {
     errno.ENOSPC: "`df -h` shows which disk is full: free some space there, then run the command again",
     errno.EDQUOT: "free some of your quota, then run the command again",
 }
-_FOR_TRACES = (
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-    "PUSHJUJU_TRACE_FILE",
-)
+_FOR_TRACES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "PUSHJUJU_TRACE_FILE")
 _RESUME = (
     "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
     "'{program} update-status' continues it, '{program} status' shows it."

@@ -16,11 +16,7 @@ _CLOUD = flags.CLIENT_OR_CONTROLLER
 _UTC = flags.switch("utc", "Display time as UTC in RFC3339 format")
 
 add_branch = refused(
-    "add-branch",
-    _BRANCHES,
-    usage="<branch name>",
-    summary="Adds a new branch to the model.",
-    flags=_MODEL,
+    "add-branch", _BRANCHES, usage="<branch name>", summary="Adds a new branch to the model.", flags=_MODEL
 )
 
 branch = refused(

@@ -55,32 +55,12 @@ REFUSED = (
 
 _LISTED = frozenset(
     [
-        "actions",
-        "agreements",
-        "charm-resources",
-        "clouds",
-        "commits",
-        "controllers",
-        "credentials",
-        "disabled-commands",
-        "firewall-rules",
-        "machines",
-        "models",
-        "offers",
-        "operations",
-        "payloads",
-        "regions",
-        "resources",
-        "secret-backends",
-        "secrets",
-        "spaces",
-        "ssh-keys",
-        "storage",
-        "storage-pools",
-        "subnets",
-        "users",
+        "actions", "agreements", "charm-resources", "clouds", "commits", "controllers", "credentials",
+        "disabled-commands", "firewall-rules", "machines", "models", "offers", "operations", "payloads",
+        "regions", "resources", "secret-backends", "secrets", "spaces", "ssh-keys", "storage",
+        "storage-pools", "subnets", "users",
     ]
-)
+)  # fmt: skip
 
 ALIASES: dict[str, str] = {
     "debug-hook": "debug-hooks",

@@ -145,9 +145,5 @@ QUERIES: Mapping[str, str] = {
     "offerurl": "complete_offer_url", "saas": "complete_saas", "charm": "complete_store_charm",
 }  # fmt: skip
 OF_CONTROLLER = (
-    "complete_model",
-    "complete_backend",
-    "complete_target",
-    "complete_user",
-    "complete_offer_url",
-)
+    "complete_model", "complete_backend", "complete_target", "complete_user", "complete_offer_url",
+)  # fmt: skip

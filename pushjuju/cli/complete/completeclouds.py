@@ -30,16 +30,11 @@ _RESERVED = ("default-credential", "default-region")
 
 
 class Place(NamedTuple):
-    """Where to look for names.
-
-    Attributes:
-        controller: The controller that the command line names; empty for none.
-        words: The arguments in front of the word to complete.
-    """
+    """Where to look for names."""
 
     root: str
-    controller: str
-    words: tuple[str, ...]
+    controller: str  # the controller that the command line names; empty for none
+    words: tuple[str, ...]  # the arguments in front of the word to complete
 
 
 def clouds(place: Place, _command: str, _current: str) -> Iterator[Offer]:

@@ -44,26 +44,18 @@ _BUSY_S = 0.1
 
 
 class Line:
-    """A command line up to the cursor, taken apart.
-
-    Attributes:
-        command: The command's name, aliases resolved; empty while it is not typed yet.
-        given: The arguments in front of the word to complete.
-        flag: The flag whose value is being typed; empty for none.
-        model: The value of `-m`.
-        controller: The value of `-c`.
-    """
+    """A command line up to the cursor, taken apart."""
 
     def __init__(self, words: Sequence[str], env: Mapping[str, str]) -> None:
         """Parse all words but the last, which the user is typing."""
         self.env = env
         self.current = words[-1] if words else ""
-        self.command = ""
-        self.given: list[str] = []
-        self.flag = ""
+        self.command = ""  # the command's name, aliases resolved; empty while it is not typed yet
+        self.given: list[str] = []  # the arguments in front of the word to complete
+        self.flag = ""  # the flag whose value is being typed; empty for none
         self.flags_over = False
-        self.model = env.get("JUJU_MODEL", "")
-        self.controller = env.get("JUJU_CONTROLLER", "")
+        self.model = env.get("JUJU_MODEL", "")  # the value of `-m`
+        self.controller = env.get("JUJU_CONTROLLER", "")  # the value of `-c`
         for word in words[:-1]:
             self._take(word)
 

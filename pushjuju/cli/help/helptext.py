@@ -120,11 +120,7 @@ def topics() -> str:
 
 
 def all_commands(entries: Iterable[tuple[str, str]]) -> str:
-    """Return the list of all commands.
-
-    Args:
-        entries: Pairs of name and summary; the summary of an alias is `Alias for '...'.`
-    """
+    """Return the list of all commands and of their aliases, from pairs of name and summary."""
     listed = sorted(entries)
     width = max((len(name) for name, _ in listed), default=0)
     return "".join(f"{name:{width}}  {text}\n" for name, text in listed)

@@ -13,17 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What a remote form gets.
-
-    Attributes:
-        values: The values of all flags of the command line.
-        args: The positional arguments, which the command itself has checked.
-        flags: An object with the values of the command's flags.
-    """
+    """What a remote form gets."""
 
     cli: Cli
     command: Command
-    values: Mapping[str, Any]
+    values: Mapping[str, Any]  # the values of all flags of the command line
     target: Target
-    args: tuple[str, ...]
-    flags: Any
+    args: tuple[str, ...]  # the positional arguments, which the command itself has checked
+    flags: Any  # an object with the values of the command's flags

@@ -120,11 +120,7 @@ def form_of(word: str) -> Callable[[Call], None] | None:
 
 
 def run(command: Command, context: click.Context, cli: Cli, remote: IsRemote) -> None:
-    """Run the remote form of a command.
-
-    Raises:
-        IsRemote: The command has no remote form, or `plan` runs it.
-    """
+    """Run the remote form of a command."""
     function = form_of(command.name or "")
     if function is None or cli.rehearsal:
         raise explained(remote, command.name or "")

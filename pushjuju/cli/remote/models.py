@@ -105,11 +105,7 @@ def add_model(call: Call) -> None:
 
 
 def _place(connection: Connection, text: str) -> tuple[str, str]:
-    """Return cloud and region of `cloud`, `region` or `cloud/region`.
-
-    Raises:
-        NotFound: A word alone is neither a cloud of the controller nor a region of its only cloud.
-    """
+    """Return cloud and region of `cloud`, `region` or `cloud/region`."""
     cloud, slash, region = text.partition("/")
     if slash or not text:
         return cloud, region

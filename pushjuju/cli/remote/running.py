@@ -81,14 +81,7 @@ class _RemoteWatch(TaskWatch):
     """Looks at tasks of a model on another computer."""
 
     def __init__(
-        self,
-        cli: Cli,
-        connection: Connection,
-        waited: Sequence[Task],
-        seconds: float,
-        *,
-        say: Say,
-        utc: bool,
+        self, cli: Cli, connection: Connection, waited: Sequence[Task], seconds: float, *, say: Say, utc: bool
     ) -> None:
         super().__init__(cli, waited, seconds, say=say, utc=utc)
         self._connection = connection

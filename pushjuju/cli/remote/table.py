@@ -30,29 +30,19 @@ _FILESYSTEM = 2  # the number of this kind of storage on the wire
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A method of the API.
-
-    Attributes:
-        params: Returns the parameters for a command line.
-        told: Returns what the command prints to stderr after the request; empty for nothing.
-        printed: The key of a result's text that goes to stdout, or empty.
-        of_controller: Whether the request goes to the controller, not to a model.
-    """
+    """A method of the API."""
 
     facade: str
     method: str
-    params: Callable[[Call], Params]
+    params: Callable[[Call], Params]  # returns the parameters for a command line
+    # returns what the command prints to stderr after the request; empty for nothing
     told: Callable[[Call], str] = lambda _call: ""
-    printed: str = ""
-    of_controller: bool = False
+    printed: str = ""  # the key of a result's text that goes to stdout, or empty
+    of_controller: bool = False  # whether the request goes to the controller, not to a model
 
 
 def run(call: Call) -> None:
-    """Send the request of the command, and print what came of it.
-
-    Raises:
-        PushjujuError: The server refuses the request, or a part of it.
-    """
+    """Send the request of the command, and print what came of it."""
     asked = REQUESTS[str(call.command.name)]
     params = asked.params(call)
     with _connected(call, asked) as connection:

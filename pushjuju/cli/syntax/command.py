@@ -60,34 +60,22 @@ class Exited(PushjujuError, message=""):
 
 @dataclass(slots=True)
 class Cli:
-    """What a command gets in addition to its arguments.
+    """What a command gets in addition to its arguments."""
 
-    Attributes:
-        console: Streams, environment, information lines, questions.
-        output: Writes data to stdout or to a file.
-        program: The name under which the user called pushjuju: `juju` or `pushjuju`.
-        debug: `--debug`: errors come with their trace.
-        word: The name of the command, aliases resolved.
-        words: The positional arguments.
-        given: Keys of the flags that the command line has.
-        failure: The code of the error that ended the command, or "".
-        on_interrupt: What Ctrl-C prints: how the work goes on.
-        rehearsal: True while `plan` runs the command on a copy of the store: the command uses no machine,
-            asks no question and writes to no other place.
-        extra: Services of this call by name; at the end the entry point closes those that have `close`.
-    """
-
-    console: Console
-    output: Output
+    console: Console  # streams, environment, information lines, questions
+    output: Output  # writes data to stdout or to a file
     clock: Clock = field(default_factory=SystemClock)
-    program: str = "pushjuju"
-    debug: bool = False
-    word: str = ""
-    words: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
-    failure: str = ""
-    on_interrupt: str = ""
+    program: str = "pushjuju"  # the name under which the user called pushjuju: `juju` or `pushjuju`
+    debug: bool = False  # `--debug`: errors come with their trace
+    word: str = ""  # the name of the command, aliases resolved
+    words: tuple[str, ...] = ()  # the positional arguments
+    given: frozenset[str] = frozenset()  # keys of the flags that the command line has
+    failure: str = ""  # the code of the error that ended the command, or ""
+    on_interrupt: str = ""  # what Ctrl-C prints: how the work goes on
+    # True while `plan` runs the command on a copy of the store: the command uses no machine, asks no
+    # question and writes to no other place
     rehearsal: bool = False
+    # services of this call by name; at the end the entry point closes those that have `close`
     extra: MutableMapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -107,20 +95,7 @@ class Flag(click.Option):
 
 
 class Command(click.Command):
-    """A command: its names, flags, help texts and function.
-
-    Attributes:
-        usage: The positional arguments, as the help shows them.
-        summary: One line.
-        see_also: Names of related commands.
-        formats: The values of `--format`, the default first; empty when the command prints no data.
-        at_least: The smallest number of positional arguments, and the error text if there are fewer.
-        at_most: The greatest number of positional arguments, or None for any number.
-        interspersed: Whether flags may follow the first argument; False for ssh, scp and similar.
-        into: The dataclass that holds the flags for the function, or None when each flag is a keyword. A
-            field may have its flag as its default; `flags` lists shared flags, and flags that the function
-            does not get.
-    """
+    """A command: its names, flags, help texts and function."""
 
     def __init__(
         self,
@@ -140,6 +115,7 @@ class Command(click.Command):
         see_also: Iterable[str] = (),
         into: type[Any] | None = None,
     ) -> None:
+        # the values of `--format`, the default first; empty when the command prints no data
         self.formats = tuple(formats)
         self.specs = (*flags, *_flags_of(into), *_output_flags(self.formats))
         super().__init__(
@@ -151,14 +127,19 @@ class Command(click.Command):
             short_help=summary,
         )
         self.aliases = tuple(aliases)
-        self.usage = usage
-        self.summary = summary
+        self.usage = usage  # the positional arguments, as the help shows them
+        self.summary = summary  # one line
         self.details = details
         self.examples = examples
-        self.see_also = tuple(see_also)
+        self.see_also = tuple(see_also)  # names of related commands
+        # the smallest number of positional arguments, and the error text if there are fewer
         self.at_least = at_least
-        self.at_most = at_most
+        self.at_most = at_most  # the greatest number of positional arguments, or None for any number
+        # whether flags may follow the first argument; False for ssh, scp and similar
         self.interspersed = interspersed
+        # the dataclass that holds the flags for the function, or None when each flag is a keyword. A field
+        # may have its flag as its default; `flags` lists shared flags, and flags that the function does not
+        # get.
         self.into = into
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -265,7 +246,4 @@ def _output_flags(formats: tuple[str, ...]) -> tuple[FlagSpec, ...]:
 def command(name: str, **settings: Any) -> Callable[[Function], Command]:
     """Return a decorator that makes a `Command` of a function; the arguments are those of `Command`."""
 
-    def made(function: Function) -> Command:
-        return Command(name, function, **settings)
-
-    return made
+    return lambda function: Command(name, function, **settings)

@@ -51,11 +51,7 @@ def _storage_ids(value: str) -> None:
 
 
 MODEL = (
-    text(
-        "model",
-        "Model to operate in. Accepts [<controller name>:]<model name>|<model UUID>",
-        short="m",
-    ),
+    text("model", "Model to operate in. Accepts [<controller name>:]<model name>|<model UUID>", short="m"),
 )
 CONTROLLER = (text("controller", "Controller to operate in", short="c"),)
 LOGIN = (switch("no-browser-login", "Never open a browser; no login needs one", short="B", void=True),)
@@ -103,7 +99,6 @@ BUILD_SCRIPTS = switch(
 )
 NO_WAIT = (
     switch(
-        "no-wait",
-        "Record the change and return; a background process does the work (also PUSHJUJU_WAIT=0)",
+        "no-wait", "Record the change and return; a background process does the work (also PUSHJUJU_WAIT=0)"
     ),
 )

@@ -45,34 +45,20 @@ _REPEATED = (Kind.LIST, Kind.KEY_VALUE_OR_FILE, Kind.CONSTRAINTS, Kind.STORAGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagSpec:
-    """A flag of a command.
+    """A flag of a command."""
 
-    Attributes:
-        name: The long name without dashes; a single letter when there is no long name.
-        kind: The type of the value.
-        default: The default as the help shows it; `initial` returns the typed value.
-        short: The one-letter name, or empty.
-        help: One line.
-        dest: The keyword of the command's function; by default the name.
-        choices: The allowed values; empty when any value is allowed.
-        split: True when each value of a repeated flag may be a list with commas.
-        check: A function that raises `NotValid` to refuse a text.
-        hidden: True when the help does not show the flag.
-        void: True when the command's function does not get the value: the flag has no effect, or is used
-            earlier.
-    """
-
-    name: str
-    kind: Kind = Kind.BOOL
-    default: Any = None
-    short: str = ""
+    name: str  # the long name without dashes; a single letter when there is no long name
+    kind: Kind = Kind.BOOL  # the type of the value
+    default: Any = None  # the default as the help shows it; `initial` returns the typed value
+    short: str = ""  # the one-letter name, or empty
     aliases: tuple[str, ...] = ()
-    help: str = ""
-    dest: str = ""
-    choices: tuple[str, ...] = ()
-    split: bool = False
-    check: Callable[[str], object] | None = None
-    hidden: bool = False
+    help: str = ""  # one line
+    dest: str = ""  # the keyword of the command's function; by default the name
+    choices: tuple[str, ...] = ()  # the allowed values; empty when any value is allowed
+    split: bool = False  # True when each value of a repeated flag may be a list with commas
+    check: Callable[[str], object] | None = None  # a function that raises `NotValid` to refuse a text
+    hidden: bool = False  # True when the help does not show the flag
+    # True when the command's function does not get the value: the flag has no effect, or is used earlier
     void: bool = False
 
     @property
@@ -109,16 +95,11 @@ class FlagSpec:
 
 @dataclass(slots=True)
 class Parsed:
-    """A parsed command line.
+    """A parsed command line."""
 
-    Attributes:
-        values: Flag key -> typed value, defaults included.
-        given: Keys of the flags that the command line has.
-    """
-
-    values: dict[str, object]
+    values: dict[str, object]  # flag key -> typed value, defaults included
     args: list[str] = field(default_factory=list)
-    given: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)  # keys of the flags that the command line has
 
 
 class FlagSet:

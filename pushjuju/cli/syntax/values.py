@@ -114,11 +114,7 @@ def public_keys(path: str) -> list[str]:
 
 
 def yaml_map(content: bytes, name: str) -> dict[str, object]:
-    """Return the map that a YAML file holds.
-
-    Raises:
-        NotValid: The content is not a YAML map.
-    """
+    """Return the map that a YAML file holds; raise NotValid when the content is not a YAML map."""
     found = yamlload.load(content)
     if found is None:
         return {}

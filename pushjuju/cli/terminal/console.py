@@ -18,28 +18,19 @@ if TYPE_CHECKING:
 
 
 class Console:
-    """The streams of a command, and everything that a command writes except its data.
-
-    Attributes:
-        stdin: Answers to questions, and the content for `--file -`.
-        stdout: Data only.
-        stderr: Everything else.
-        quiet: `--quiet`: no informational lines.
-        verbose: `--verbose`: also print the lines of `detail`.
-        mark: Returns a text whose lines have the priority of a severity, for the journal of systemd; or None.
-        log: Writes lines as JSON in place of text, or None.
-        painter: Draws live progress at the bottom of the terminal; other text appears above the progress.
-    """
+    """The streams of a command, and everything that a command writes except its data."""
 
     def __init__(self, *, stdin: TextIO, stdout: TextIO, stderr: TextIO, env: Mapping[str, str]) -> None:
-        self.stdin = stdin
-        self.stdout = stdout
-        self.stderr = stderr
+        self.stdin = stdin  # answers to questions, and the content for `--file -`
+        self.stdout = stdout  # data only
+        self.stderr = stderr  # everything else
         self.env = env
-        self.quiet = False
-        self.verbose = False
+        self.quiet = False  # `--quiet`: no informational lines
+        self.verbose = False  # `--verbose`: also print the lines of `detail`
+        # returns a text whose lines have the priority of a severity, for the journal of systemd; or None
         self.mark: Callable[[str, str], str] | None = None
-        self.log: JsonLog | None = None
+        self.log: JsonLog | None = None  # writes lines as JSON in place of text, or None
+        # draws live progress at the bottom of the terminal; other text appears above the progress
         self.painter: Painter | None = None
 
     def info(self, text: str) -> None:

@@ -31,11 +31,7 @@ _PRIORITIES = {"DEBUG": 7, "INFO": 6, "WARN": 4, "ERROR": 3}  # for the journal 
 
 
 def is_wanted(chosen: str, env: Mapping[str, str]) -> bool:
-    """Return True when the flag, or without a flag the environment, asks for JSON.
-
-    Raises:
-        UsageError: The format is neither `text` nor `json`.
-    """
+    """Return True when the flag, or without a flag the environment, asks for JSON."""
     form = chosen or env.get(VARIABLE) or "text"
     if form not in FORMATS:
         raise UsageError(f'log format "{form}" is not one of {", ".join(FORMATS)}')
@@ -43,11 +39,7 @@ def is_wanted(chosen: str, env: Mapping[str, str]) -> bool:
 
 
 def record_line(record: Record, model: str) -> str:
-    """Return a record of a model's log as a line of JSON, with its newline.
-
-    Args:
-        model: The UUID of the model.
-    """
+    """Return a record of the log of a model as a line of JSON, with its newline."""
     kind, name = of_tag(record.entity)
     fields = {kind: name} if kind in ("machine", "unit", "application") else {}
     severity = _SEVERITIES.get(record.level, record.level)
@@ -78,11 +70,7 @@ class JsonLog:
         self._priorities = priorities
 
     def write(self, severity: str, body: str, **fields: str) -> None:
-        """Write a line; fields with empty values are left out.
-
-        Args:
-            severity: `DEBUG`, `INFO`, `WARN` or `ERROR`.
-        """
+        """Write a line of severity DEBUG, INFO, WARN or ERROR; fields with empty values are left out."""
         text = _line(to_iso(self._clock.now()), severity, body, logger=_LOGGER, **fields)
         self._stream.write(with_priority(text, severity) if self._priorities else text)
         self._stream.flush()

@@ -38,11 +38,7 @@ _TOKEN = regex(r'"(?:[^"\\]|\\.)*"(?P<key>:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|t
 
 
 class Output:
-    """Where the data of a command goes, and in which format.
-
-    Attributes:
-        written: Whether the command has written data.
-    """
+    """Where the data of a command goes, and in which format."""
 
     def __init__(
         self,
@@ -70,7 +66,7 @@ class Output:
         self._colour = colour
         self._tints = tints
         self.form = form
-        self.written = False
+        self.written = False  # whether the command has written data
 
     @property
     def colour(self) -> bool:
@@ -130,9 +126,6 @@ def render(form: str, document: Any) -> str:
     """Return a document as json, yaml or smart.
 
     The keys of plain dicts are sorted, as Go sorts its maps; a `Struct` keeps its order.
-
-    Raises:
-        KeyError: The format is none of these three.
     """
     general: dict[str, Callable[[Any], str]] = {
         "json": output.format_json,

@@ -159,22 +159,14 @@ class _Screen:
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """What the tree shows of one entity.
-
-    Attributes:
-        parent: The machine of a unit; empty for other entities.
-        text: The current step.
-        state: `running`, `done`, `failed` or `waiting`.
-        began: When the current step began, in seconds of the caller's clock.
-        line: The last line that the step printed.
-    """
+    """What the tree shows of one entity."""
 
     entity: str
-    parent: str = ""
-    text: str = ""
-    state: str = "running"
-    began: float = 0.0
-    line: str = ""
+    parent: str = ""  # the machine of a unit; empty for other entities
+    text: str = ""  # the current step
+    state: str = "running"  # `running`, `done`, `failed` or `waiting`
+    began: float = 0.0  # when the current step began, in seconds of the caller's clock
+    line: str = ""  # the last line that the step printed
 
 
 def duration(seconds: float) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from pushjuju.cli.terminal import output
 from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.natural import numbered
 from pushjuju.portable.yamlwords import map_key
@@ -109,6 +110,14 @@ def struct(document: Any, shape: str = "leaf") -> Any:
     return Struct(
         (key, struct(value, fields[key]) if key in fields else value) for key, value in document.items()
     )
+
+
+def structured(shape: str) -> dict[str, Callable[[Any], str]]:
+    """Return the functions that format a document of a shape as yaml and json."""
+    return {
+        "yaml": lambda document: output.render("yaml", struct(document, shape)),
+        "json": lambda document: output.render("json", struct(document, shape)),
+    }
 
 
 Order = Callable[[Iterable[str]], list[str]]

@@ -50,17 +50,20 @@ class TabWriter:
     Mirrors: juju/ansiterm tabwriter (3.6), which follows Go's text/tabwriter
 
     Args:
+        titles: The cells of a header row; without titles, the table has no such row.
         right: Numbers of the columns that are aligned right; the padding stays behind them.
         all_right: Whether every column is aligned right with the padding in front, as Go's AlignRight does.
         colour: Whether cells keep their colours.
     """
 
-    def __init__(self, *, right: Collection[int] = (), all_right: bool = False, colour: bool = False) -> None:
+    def __init__(
+        self, *titles: str, right: Collection[int] = (), all_right: bool = False, colour: bool = False
+    ) -> None:
         self._right = frozenset(right)
         self._all_right = all_right
         self._colour = colour
         self._plain = not (right or all_right or colour)
-        self._lines: list[tuple[str, ...]] = []
+        self._lines: list[tuple[str, ...]] = [heads(*titles)] if titles else []
 
     def row(self, *cells: str) -> None:
         """Add a line; each of its cells but the last is closed."""

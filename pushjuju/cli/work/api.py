@@ -18,33 +18,21 @@ if TYPE_CHECKING:
 
 
 def serving() -> type[ApiServing]:
-    """Return the class that serves the API.
-
-    Raises:
-        NotFound: The libraries of the extra `api` are not installed.
-    """
+    """Return the class that serves the API."""
     libraries.require()
     loaded = import_lazily("pushjuju.cli.work.api_server")  # here, because the module imports aiohttp
     return cast("type[ApiServing]", loaded.ApiServing)
 
 
 def dashboard() -> type[DashboardServing]:
-    """Return the class that serves the dashboard.
-
-    Raises:
-        NotFound: The libraries of the extra `api` are not installed.
-    """
+    """Return the class that serves the dashboard."""
     libraries.require()
     loaded = import_lazily("pushjuju.cli.work.dashboard_server")  # imports aiohttp
     return cast("type[DashboardServing]", loaded.DashboardServing)
 
 
 def exporting(cli: Cli, ctx: Context, listen: str, counts: Counts) -> AbstractAsyncContextManager[object]:
-    """Return the context that serves the metrics of this process.
-
-    Raises:
-        NotFound: The libraries of the extra `api` are not installed.
-    """
+    """Return the context that serves the metrics of this process."""
     libraries.require()
     loaded = import_lazily("pushjuju.cli.work.metrics_server")  # imports aiohttp
     return cast("AbstractAsyncContextManager[object]", loaded.serving(cli, ctx, listen, counts))

@@ -45,14 +45,7 @@ class ApiServing:
 
     @asynccontextmanager
     async def beside(self, work: Callable[[], None] = lambda: None) -> AsyncIterator[Server]:
-        """Serve until the block ends.
-
-        Args:
-            work: A function that the server calls after each change, and that starts the work.
-
-        Raises:
-            NotValid: The server cannot listen at an address, or use the operator's certificate.
-        """
+        """Serve until the block ends; `work` is called after each change, and starts the work."""
         server = Server(
             self._ctx, self._listen, work, self._own, self._commands, dashboard=self._dashboard,
             names=self._names,

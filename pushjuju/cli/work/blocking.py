@@ -6,9 +6,11 @@ The commands of `MIXED` change a model only with some flags, and then call `sess
 
 from __future__ import annotations
 
+from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.basis import blocks, context
 from pushjuju.services.entities.model import models, sessions
 
+VALID = ", ".join(blocks.SETS)
 DESTROYS = frozenset(("destroy-model", "destroy-controller"))
 REMOVES = frozenset(
     (
@@ -63,3 +65,10 @@ def listing(name: str) -> str:
         blocks.CHANGE: DESTROYS | REMOVES | CHANGES | MIXED,
     }[name]
     return "\n".join(f"    {word}" for word in sorted(found))
+
+
+def set_block(args: tuple[str, ...]) -> str:
+    """Return the set of commands that the argument names."""
+    if args[0] not in blocks.SETS:
+        raise UsageError(f"bad command set, valid options: {VALID}")
+    return args[0]

@@ -27,14 +27,8 @@ if TYPE_CHECKING:
 _LOOK_S = 5.0
 _OPENERS = ("xdg-open", "sensible-browser", "wslview", "open")  # of desktops, Debian, WSL and macOS
 _OF_DESKTOPS = (
-    "BROWSER",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XAUTHORITY",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "XDG_",
-    "WSL_",
-)
+    "BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_", "WSL_",
+)  # fmt: skip
 _REDIRECT = (
     '<!doctype html><title>pushjuju</title><meta http-equiv="refresh" content="0; url={link}">'
     '<a href="{link}">Dashboard</a>\n'

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def focus(cli: Cli, controller: str, model: str) -> None:
-    """Make a model the current model of its controller.
-
-    Raises:
-        NotFound: There is no such model.
-    """
+    """Make a model the current model of its controller; raise NotFound when there is no such model."""
     folder = session.data_dir(cli)
     if not folder.is_remote(controller):
         ctx = session.open_controller(cli, controller)

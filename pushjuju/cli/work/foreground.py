@@ -39,9 +39,6 @@ def settle(
         touched: Entities that the command is about.
         routine: True to wait for slow update-status hooks too.
         leave: Called when some work is left to the background.
-
-    Raises:
-        HookFailed: Work on one of `touched` failed.
     """
     around = failures.around_of(ctx, model, touched or ())  # the work may end some of these
     begun = time.monotonic()
@@ -77,9 +74,6 @@ def attend(
 
     Args:
         leave: Called when some work is left to the background.
-
-    Raises:
-        Conflict: No process works the model: it is in a pool of another host.
     """
 
     async def go(report: Tell) -> Sequence[Problem]:

@@ -63,11 +63,7 @@ def deadline(ctx: Context, model: str, subject: str = "") -> str:
 
 
 def to_new_charm(cli: Cli, ctx: Context, model: str, name: str, place: tuple[str, ...]) -> str:
-    """Return the command that gives units in error the application's new charm; empty when all have it.
-
-    Args:
-        place: How the user named the charm on the command line.
-    """
+    """Return the command that gives units in error the charm of `place`; empty when all have it."""
     found = models.find(ctx, model)
     if found is None or not next_steps.lacks_new_charm(ctx, model, name):
         return ""

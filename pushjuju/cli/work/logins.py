@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def log_in(cli: Cli, account: Account) -> None:
-    """Log in, keep the account, and make the controller current; with a single model, the model, too.
-
-    Raises:
-        NotPermitted: The controller refuses the login.
-    """
+    """Log in, keep the account, and make the controller current; with a single model, the model, too."""
     folder = session.data_dir(cli)
     made = target.Target(folder=folder, account=account)
     with made.controller() as connection:
@@ -37,11 +33,7 @@ def log_in(cli: Cli, account: Account) -> None:
 
 
 def new_password(asking: Asking) -> str:
-    """Return the new password that a user types twice.
-
-    Raises:
-        NotValid: The passwords differ.
-    """
+    """Return the new password that a user types twice."""
     first, again = asking.password("a new password"), asking.password("the new password again")
     if first != again:
         raise NotValid("Passwords do not match")

@@ -16,11 +16,7 @@ EVERY_S = 15.0
 
 
 def write(ctx: Context, file: str, more: Sequence[Sample] = ()) -> None:
-    """Write the metrics of a controller into a file, as `metrics -o` does.
-
-    Args:
-        more: Metrics of this process.
-    """
+    """Write the metrics of a controller and `more` of this process into a file, as `metrics -o` does."""
     exposition.write(Path(file).expanduser(), exposition.text(ctx, more))
 
 
@@ -33,9 +29,6 @@ async def kept(
     Args:
         own: Returns the metrics of this process; called in the event loop.
         warn: Called once when the file cannot be written any more; the work goes on.
-
-    Raises:
-        PushjujuError: The file cannot be written now.
     """
     await asyncio.to_thread(_write, ctx, file, own())
     stop = asyncio.Event()

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def serving(cli: Cli, ctx: Context, listen: str, counts: Counts) -> AsyncIterator[None]:
-    """Serve until the block ends.
-
-    Args:
-        listen: HOST:PORT, or the port on 127.0.0.1.
-
-    Raises:
-        NotValid: `listen` is no address, or the server cannot listen there.
-    """
+    """Serve at HOST:PORT, or at a port of 127.0.0.1, until the block ends."""
     address = Address.parse(f"127.0.0.1:{listen}" if listen.isdecimal() else listen)
     async with exporting(ctx, address, lambda: counts.of_process(ctx)) as (host, port):
         cli.console.info(f"The metrics are at http://{host}:{port}/metrics")

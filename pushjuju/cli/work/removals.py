@@ -36,24 +36,16 @@ _REFUSALS = (NotFound, NotValid, NotPermitted, Conflict)
 
 @dataclass(slots=True)
 class Plan:
-    """What a removal does to each entity. If one cannot be removed, all stay; the error names all faults.
+    """What a removal does to each entity. If one cannot be removed, all stay; the error names all faults."""
 
-    Attributes:
-        failed: The start of an error, with `{}` for the entity: `removing unit {} failed`.
-        lines: Entity -> the lines that tell what its removal does.
-    """
-
-    failed: str
+    failed: str  # the start of an error, with `{}` for the entity: `removing unit {} failed`
+    # entity -> the lines that tell what its removal does
     lines: dict[str, list[str]] = field(default_factory=dict)
     refused: list[PushjujuError] = field(default_factory=list)
 
     @classmethod
     def of(cls, names: Iterable[str], lines: Callable[[list[str]], list[str]], *, failed: str) -> Plan:
-        """Make the plan for some entities.
-
-        Args:
-            lines: A function that returns the lines to show for some entities.
-        """
+        """Make the plan for some entities, whose lines come from a function."""
         plan = cls(failed)
         for name in names:
             try:

@@ -54,11 +54,7 @@ def _key(controller: str) -> str:
 
 
 def open_controller(cli: Cli, name: str = "") -> context.Context:
-    """Open a controller: the named one, else that of `JUJU_CONTROLLER`, else the current one.
-
-    Raises:
-        NotFound: There is no such controller, or no current one.
-    """
+    """Open a controller: the named one, else that of `JUJU_CONTROLLER`, else the current one."""
     folder = data_dir(cli)
     chosen = controllers.current(folder, name or None, cli.env)
     key = _key(chosen)

@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def status_document(opened: Session, *, utc: bool, patterns: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the status document of a model, with times as `status` shows them.
-
-    Args:
-        patterns: The same as for `status.document`.
-    """
+    """Return the status document of a model for patterns, with times as `status` shows them."""
     found = status.document(opened.ctx, opened.model, stored_text(utc=utc), patterns)
     found["controller"] = {"timestamp": clock_text(found["controller"]["timestamp"], utc=utc)}
     return found

@@ -102,11 +102,7 @@ def is_uri(text: str) -> bool:
 
 
 def new_id(draw: Callable[[int], bytes]) -> str:
-    """Return a fresh id.
-
-    Args:
-        draw: Returns a given number of random bytes.
-    """
+    """Return a fresh id of random bytes, which `draw` returns."""
     alphabet = "0123456789abcdefghijklmnopqrstuv"
     return "".join(alphabet[byte & 31] for byte in draw(20))
 

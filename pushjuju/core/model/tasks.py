@@ -37,15 +37,9 @@ class Receiver(StrEnum):
 
 
 _ACTIVE = (
-    TaskStatus.ERROR,
-    TaskStatus.RUNNING,
-    TaskStatus.ABORTING,
-    TaskStatus.PENDING,
-    TaskStatus.FAILED,
-    TaskStatus.ABORTED,
-    TaskStatus.CANCELLED,
-    TaskStatus.COMPLETED,
-)
+    TaskStatus.ERROR, TaskStatus.RUNNING, TaskStatus.ABORTING, TaskStatus.PENDING, TaskStatus.FAILED,
+    TaskStatus.ABORTED, TaskStatus.CANCELLED, TaskStatus.COMPLETED,
+)  # fmt: skip
 _OVER = (TaskStatus.ERROR, TaskStatus.FAILED, TaskStatus.ABORTED, TaskStatus.CANCELLED, TaskStatus.COMPLETED)
 
 

@@ -41,5 +41,5 @@ TOOLS = {
         ),
         flags=[Flag("a", "all", help="Print all keys, also those without a value", boolean=True)],
         formats=SMART,
-    ),
+    )
 }

@@ -61,5 +61,5 @@ TOOLS = {
         summary="Access cloud credentials.",
         details="Only trusted applications (deploy --trust) have access.",
         formats=SMART,
-    ),
+    )
 }

@@ -33,5 +33,5 @@ TOOLS = {
         _goal_state,
         summary="Print the status of the charm's peers and related units.",
         formats=YAML_FIRST,
-    ),
+    )
 }

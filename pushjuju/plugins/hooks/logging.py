@@ -46,5 +46,5 @@ TOOLS = {
             Flag("l", "log-level", help="Send log message at the given level", default="INFO"),
             deprecated_format_flag(),
         ],
-    ),
+    )
 }

@@ -27,5 +27,5 @@ TOOLS = {
         summary="Add metrics.",
         details="Deprecated: metrics are not collected.",
         flags=[Flag("l", "labels", help="Labels to be associated with metric values")],
-    ),
+    )
 }

@@ -23,5 +23,5 @@ TOOLS = {
         summary="Reboot the host machine.",
         details="Without --now the machine reboots when the hook has succeeded.",
         flags=[Flag("now", help="Reboot immediately, killing the invoking process", boolean=True)],
-    ),
+    )
 }

@@ -38,5 +38,5 @@ TOOLS = {
         summary="Get the path to the locally cached resource file.",
         details="Downloads the file to the machine, unless the machine has the right file already, and\n"
         "prints its path.",
-    ),
+    )
 }

@@ -75,10 +75,6 @@ def _is_uuid(text: str) -> bool:
     return sizes == [8, 4, 4, 4, 12] and not text.replace("-", "").strip("0123456789abcdef")
 
 
-def _new_id() -> str:
-    return "".join(_ALPHABET[byte & 31] for byte in os.urandom(20))
-
-
 def _first(args: Args) -> str:
     text = args.take()
     if not text:
@@ -301,7 +297,7 @@ def _add(ctx: ToolContext, args: Args) -> str:
     label = meta.get("label")
     if label and any(_label_of(ctx, key, item) == label for key, item in _pending(ctx, "create").items()):
         raise ToolError("secret with label %s already exists" % quote(label))
-    secret = _new_id()
+    secret = "".join(_ALPHABET[byte & 31] for byte in os.urandom(20))
     ctx.pending("secrets", "create")[secret] = dict(meta, content=content, owner=owner)
     return "secret://%s/%s\n" % (ctx.context["model_uuid"], secret)
 

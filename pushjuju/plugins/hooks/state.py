@@ -99,9 +99,6 @@ TOOLS = {
         flags=[file_flag()],
     ),
     "state-delete": Tool(
-        "state-delete",
-        _state_delete,
-        usage="<key>",
-        summary="Delete server-side-state key value pairs.",
+        "state-delete", _state_delete, usage="<key>", summary="Delete server-side-state key value pairs."
     ),
 }

@@ -116,11 +116,7 @@ TOOLS = {
         summary="Set status information.",
         details="Takes effect at once, and stays even when the hook fails.",
         flags=[
-            Flag(
-                "application",
-                help="Set the status of the application; only the leader may",
-                boolean=True,
-            )
+            Flag("application", help="Set the status of the application; only the leader may", boolean=True)
         ],
     ),
 }

@@ -23,5 +23,5 @@ TOOLS = {
         usage="<new-version>",
         summary="Specify which version of the application is deployed.",
         details="The version last set by any unit is shown in the Version column of status.",
-    ),
+    )
 }

@@ -131,9 +131,6 @@ def connected(host: str, port: int, end: float, *, here: bool = False) -> socket
     Args:
         end: The time of the monotonic clock until which the connection must stand.
         here: True when only addresses of this computer may be asked.
-
-    Raises:
-        OSError: There is no connection, or no allowed address.
     """
     problem = OSError("no address")
     for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):

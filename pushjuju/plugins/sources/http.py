@@ -75,33 +75,23 @@ class Proxies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How often and how long requests are repeated.
+    """How often and how long requests are repeated."""
 
-    Attributes:
-        attempts: The most attempts of one request.
-        first_s: Seconds before the second attempt; later waits are doubled, up to `longest_s`.
-        all_s: The most seconds for all attempts together.
-        silence_s: Seconds for which a server may send nothing.
-    """
-
-    attempts: int = 4
-    first_s: float = 1.0
+    attempts: int = 4  # the most attempts of one request
+    first_s: float = 1.0  # seconds before the second attempt; later waits are doubled, up to `longest_s`
     longest_s: float = 10.0
-    all_s: float = 600.0
-    silence_s: float = 10.0
+    all_s: float = 600.0  # the most seconds for all attempts together
+    silence_s: float = 10.0  # seconds for which a server may send nothing
 
 
 @dataclass(slots=True, kw_only=True)
 class Http:
-    """Sends requests to servers.
-
-    Attributes:
-        random: Draws random waits, so that many clients do not repeat their requests at the same moment.
-    """
+    """Sends requests to servers."""
 
     proxies: Proxies = field(default_factory=Proxies)
     patience: Patience = field(default_factory=Patience)
     clock: Clock = field(default_factory=SystemClock)
+    # draws random waits, so that many clients do not repeat their requests at the same moment
     random: Random = field(default_factory=Random)
     sleep: Callable[[float], None] = time.sleep
 
@@ -259,21 +249,16 @@ class Http:
 
 
 class Again(Exception):
-    """A failure that may pass; the request is repeated.
-
-    Attributes:
-        after_s: Seconds to wait that the server asked for, or None.
-        status: The HTTP status, 0 for none.
-        most: The most attempts: a server that cannot be reached seldom comes back within seconds.
-    """
+    """A failure that may pass; the request is repeated."""
 
     def __init__(
         self, message: str, *, after_s: float | None = None, status: int = 0, most: int = 100
     ) -> None:
         super().__init__(message)
+        # the most attempts: a server that cannot be reached seldom comes back within seconds
         self.most = most
-        self.after_s = after_s
-        self.status = status
+        self.after_s = after_s  # seconds to wait that the server asked for, or None
+        self.status = status  # the HTTP status, 0 for none
 
 
 class _Attempt:

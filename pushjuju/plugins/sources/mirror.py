@@ -218,11 +218,7 @@ class Mirror:
 
 
 def _platform(item: Mapping[str, Any]) -> Platform:
-    """Return the platform of an item of the index.
-
-    Raises:
-        NotValid: The text is not a platform.
-    """
+    """Return the platform of an item of the index; raise NotValid when the text is not a platform."""
     values = {key: item[key] for key in ("arch", "os", "track")}
     if not all(isinstance(value, str) for value in values.values()):
         raise NotValid("one of its platforms is not valid")

@@ -78,35 +78,24 @@ def command(program: Program, root: str, options: Mapping[str, Any]) -> str:
 
 
 class Link:
-    """The SSH channel to a machine's server, as soon as the program is started.
-
-    Attributes:
-        first: The machine's first message, not checked.
-        hello: The first message, checked.
-        lost: Done when the channel has ended, with the reason as its value.
-        fault: The machine's breach of the protocol, which connecting again would repeat; or None.
-        hello_cost: The bytes of the hello, and the processor seconds that reading it took.
-        on_message: Called with each JSON message and its size; returns how many of its bytes were useful.
-        waste: Counts the useless bytes.
-        frames_in: Frames received after hello.
-        frames_out: Frames sent.
-        bytes_in: Bytes received, the hello frame with them.
-        bytes_out: Bytes sent.
-    """
+    """The SSH channel to a machine's server, as soon as the program is started."""
 
     def __init__(self, waste: Waste | None = None) -> None:
         loop = asyncio.get_running_loop()
-        self.first: dict[str, object] = {}
-        self.hello = cast("Hello", {})
+        self.first: dict[str, object] = {}  # the machine's first message, not checked
+        self.hello = cast("Hello", {})  # the first message, checked
+        # done when the channel has ended, with the reason as its value
         self.lost: asyncio.Future[str] = loop.create_future()
+        # the machine's breach of the protocol, which connecting again would repeat; or None
         self.fault: BadAnswer | None = None
-        self.hello_cost = (0, 0.0)
+        self.hello_cost = (0, 0.0)  # the bytes of the hello, and the processor seconds that reading it took
+        # called with each JSON message and its size; returns how many of its bytes were useful
         self.on_message: Callable[[dict[str, object], int], int] = lambda _, size: size
-        self.waste = waste or Waste()
-        self.frames_in = 0
-        self.frames_out = 0
-        self.bytes_in = 0
-        self.bytes_out = 0
+        self.waste = waste or Waste()  # counts the useless bytes
+        self.frames_in = 0  # frames received after hello
+        self.frames_out = 0  # frames sent
+        self.bytes_in = 0  # bytes received, the hello frame with them
+        self.bytes_out = 0  # bytes sent
         self.stderr = b""
         self.exit_status: int | None = None
         self.channel: asyncssh.SSHClientChannel[bytes] | None = None

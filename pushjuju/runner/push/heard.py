@@ -148,16 +148,12 @@ class Pending(_Heard):
 
 
 class Ahead(_Heard):
-    """The messages of an operation that was sent behind another one, kept until a caller runs the operation.
-
-    Attributes:
-        link: The connection on which the operation was sent.
-        messages: The messages that arrived, reduced to the known fields, each with its size.
-    """
+    """The messages of an operation that was sent behind another one, kept until a caller runs it."""
 
     def __init__(self, room: Room, link: Link) -> None:
         super().__init__(room)
-        self.link = link
+        self.link = link  # the connection on which the operation was sent
+        # the messages that arrived, reduced to the known fields, each with its size
         self.messages: list[tuple[Document, int]] = []
         self._ended = False
 

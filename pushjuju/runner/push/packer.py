@@ -50,23 +50,14 @@ TOOLS = {name: make(name, text) for name, text in %r.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """The program for machines.
+    """The program for machines."""
 
-    Attributes:
-        digest: Hash of the content, which names the program's directory on machines.
-        tools: Names of the program's hook tools.
-        start: The Python code that unpacks and runs `boot`.
-        boot: The packed text of ``remote/boot.py``, without its comments.
-        parts: What the program is packed from.
-        cache: The file that keeps the hash, if any.
-    """
-
-    digest: str
-    tools: tuple[str, ...]
-    start: str
-    boot: str
-    parts: Parts
-    cache: Path | None = None
+    digest: str  # hash of the content, which names the program's directory on machines
+    tools: tuple[str, ...]  # names of the program's hook tools
+    start: str  # the Python code that unpacks and runs `boot`
+    boot: str  # the packed text of ``remote/boot.py``, without its comments
+    parts: Parts  # what the program is packed from
+    cache: Path | None = None  # the file that keeps the hash, if any
 
     @property
     def files(self) -> bytes:
@@ -90,17 +81,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a program is packed from.
+    """What a program is packed from."""
 
-    Attributes:
-        families: Hook tool modules as (dotted name, source file).
-        answered: Tools that the controller answers, with their help texts.
-        state: The size and the time of the last change of each source file.
-    """
-
-    families: tuple[tuple[str, Path], ...]
-    answered: tuple[tuple[str, str], ...]
-    state: str
+    families: tuple[tuple[str, Path], ...]  # hook tool modules as (dotted name, source file)
+    answered: tuple[tuple[str, str], ...]  # tools that the controller answers, with their help texts
+    state: str  # the size and the time of the last change of each source file
 
 
 @dataclass(frozen=True, slots=True)

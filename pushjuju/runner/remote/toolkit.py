@@ -13,21 +13,10 @@ Mirrors: juju worker/uniter/runner/jujuc, juju/cmd cmd.go (3.6)
 from __future__ import annotations
 
 from pushjuju.portable import output
-from pushjuju.portable.flags import (
-    Flag,
-    HelpWanted,
-    UsageError,
-    help_text,
-    parse,
-)
+from pushjuju.portable.flags import Flag, HelpWanted, UsageError, help_text, parse
 from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.portable.names import is_application, is_unit
-from pushjuju.portable.quote import (
-    atoi,
-    quote,
-    quote_list,
-    trim,
-)
+from pushjuju.portable.quote import atoi, quote, quote_list, trim
 from pushjuju.runner.remote.tools.toolcontext import Args, ToolContext, ToolError, file_error, usage_error
 
 TYPE_CHECKING = False
@@ -40,43 +29,16 @@ if TYPE_CHECKING:
     Run = Callable[["ToolContext", "Args"], Any]
 
 __all__ = [
-    "SMART",
-    "YAML_FIRST",
-    "Args",
-    "Flag",
-    "Moment",
-    "Struct",
-    "Tool",
-    "ToolContext",
-    "ToolError",
-    "atoi",
-    "check_empty",
-    "deprecated_format_flag",
-    "file_error",
-    "file_flag",
-    "is_application",
-    "is_unit",
-    "key_values",
-    "quote",
-    "quote_list",
-    "read_settings",
-    "relation_flag",
-    "relation_id",
-    "run_tool",
-    "trim",
-    "usage_error",
-    "valid_text",
-    "warn_format",
-]
+    "SMART", "YAML_FIRST", "Args", "Flag", "Moment", "Struct", "Tool", "ToolContext", "ToolError", "atoi",
+    "check_empty", "deprecated_format_flag", "file_error", "file_flag", "is_application", "is_unit",
+    "key_values", "quote", "quote_list", "read_settings", "relation_flag", "relation_id", "run_tool", "trim",
+    "usage_error", "valid_text", "warn_format",
+]  # fmt: skip
 
 SMART = ("smart", "json", "yaml")  # formats of most tools; the first is the default
 YAML_FIRST = ("yaml", "json")
 
-_FORMATTERS = {
-    "smart": output.format_smart,
-    "json": output.format_json,
-    "yaml": output.format_yaml,
-}
+_FORMATTERS = {"smart": output.format_smart, "json": output.format_json, "yaml": output.format_yaml}
 
 
 class Tool:

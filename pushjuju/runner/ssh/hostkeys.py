@@ -41,13 +41,9 @@ def normal(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HostKeyFile:
-    """A known_hosts file.
+    """A known_hosts file."""
 
-    Attributes:
-        path: The file; it need not exist.
-    """
-
-    path: Path
+    path: Path  # the file; it need not exist
 
     def find(self, name: str, *, word: str = "") -> list[str]:
         """Return the keys known under a name; with `word`, only those with this comment."""

@@ -74,15 +74,10 @@ class HostKeyCheck:
 
 
 class Connection:
-    """An open SSH connection.
+    """An open SSH connection."""
 
-    Attributes:
-        failures: The exceptions that a broken connection raises.
-        Session: The base class of asyncssh for receivers of a session.
-    """
-
-    failures = (OSError, asyncssh.Error)
-    Session = asyncssh.SSHClientSession[bytes]
+    failures = (OSError, asyncssh.Error)  # the exceptions that a broken connection raises
+    Session = asyncssh.SSHClientSession[bytes]  # the base class of asyncssh for receivers of a session
 
     def __init__(self, ssh: asyncssh.SSHClientConnection, settled: Act) -> None:
         self.ssh = ssh

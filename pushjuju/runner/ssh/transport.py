@@ -71,15 +71,11 @@ class QuickAcks:
 
 @dataclass(slots=True)
 class _Shared:
-    """A connection to a jump host, shared by all targets that are reached through the host.
+    """A connection to a jump host, shared by all targets that are reached through the host."""
 
-    Attributes:
-        lock: Held during the login to the jump host, so that other targets wait for the connection.
-        users: The number of sessions that use the connection, or are about to.
-    """
-
+    # held during the login to the jump host, so that other targets wait for the connection
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
+    users: int = 0  # the number of sessions that use the connection, or are about to
     open: tuple[Connection, contextlib.AsyncExitStack] | None = None
 
 

@@ -17,16 +17,11 @@ _MOST_CALLS = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call of a hook tool.
-
-    Attributes:
-        begun: Microseconds from the begin of the operation.
-        took: Microseconds.
-    """
+    """A call of a hook tool."""
 
     name: str
-    begun: int
-    took: int
+    begun: int  # microseconds from the begin of the operation
+    took: int  # microseconds
     exit: int
 
 

@@ -36,9 +36,6 @@ def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
     Args:
         text: The documents of the bundle, as YAML.
         place: The client's name for the bundle, for errors.
-
-    Raises:
-        NotValid: The text is not a bundle.
     """
     if len(text) > MAX_TEXT:
         raise NotValid(f"the bundle is larger than {MAX_TEXT} characters")

@@ -27,16 +27,11 @@ __all__ = ["Request", "as_text", "export", "write"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The options of an export.
+    """The options of an export."""
 
-    Attributes:
-        defaults: True to also write options that have their default value.
-        series: True to write the series in addition to the base.
-        beside: The folder that gets the uploaded charms and resources, or None to leave them out.
-    """
-
-    defaults: bool = False
-    series: bool = False
+    defaults: bool = False  # True to also write options that have their default value
+    series: bool = False  # True to write the series in addition to the base
+    # the folder that gets the uploaded charms and resources, or None to leave them out
     beside: Path | None = None
 
 

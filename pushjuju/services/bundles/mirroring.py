@@ -37,15 +37,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirrored:
-    """What was written for one charm.
-
-    Attributes:
-        new: The number of files that the mirror did not have before.
-    """
+    """What was written for one charm."""
 
     charm: StoreCharm
     resources: tuple[StoreResource, ...]
-    new: int
+    new: int  # the number of files that the mirror did not have before
 
 
 def mirror(

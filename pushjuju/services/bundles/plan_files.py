@@ -20,17 +20,12 @@ _LARGEST = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedPlan:
-    """A plan that was read from a file.
-
-    Attributes:
-        fingerprint: The digest of the model when the plan was made.
-        changes: The steps of the plan, as `Change.to_wire` returns them.
-    """
+    """A plan that was read from a file."""
 
     path: Path
     model: str
-    fingerprint: str
-    changes: list[Any]
+    fingerprint: str  # the digest of the model when the plan was made
+    changes: list[Any]  # the steps of the plan, as `Change.to_wire` returns them
 
 
 def write(path: Path, model: str, prepared: Prepared) -> None:

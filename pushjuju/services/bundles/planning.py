@@ -45,52 +45,37 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What the flags of the command ask for in addition to the bundle.
+    """What the flags of the command ask for in addition to the bundle."""
 
-    Attributes:
-        map_machines: The value of `--map-machines`.
-        trust: True to let applications that ask for trust read the cloud's credential.
-        force: True to skip the checks of bases, features and channels.
-        storage: Application -> storage name -> directive.
-        store_bundle: URL of the bundle when the bundle comes from a store, else empty.
-        equal: True to change resources, storage and bindings of existing applications too.
-    """
-
-    map_machines: str = ""
-    trust: bool = False
-    force: bool = False
+    map_machines: str = ""  # the value of `--map-machines`
+    trust: bool = False  # True to let applications that ask for trust read the cloud's credential
+    force: bool = False  # True to skip the checks of bases, features and channels
+    # application -> storage name -> directive
     storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
-    store_bundle: str = ""
-    equal: bool = False
+    store_bundle: str = ""  # URL of the bundle when the bundle comes from a store, else empty
+    equal: bool = False  # True to change resources, storage and bindings of existing applications too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A plan, and the values that are needed to carry it out.
-
-    Attributes:
-        facts: The model that the plan was made for.
-        paths: Application -> path of its charm on this computer.
-        origins: Application -> the store that its charm comes from.
-        composed: The merged text of the bundle, which gives errors their file and line.
-        known: Application -> charm, for the charms that could be read.
-        located: Progress lines that name the charms found in a store.
-        fixed: Lines about keys of the bundle that cannot be changed in the model.
-        resources: Existing application -> resources of the store that the application changes to.
-    """
+    """A plan, and the values that are needed to carry it out."""
 
     bundle: Bundle
-    facts: ModelFacts
+    facts: ModelFacts  # the model that the plan was made for
     changes: tuple[Change, ...]
+    # application -> path of its charm on this computer
     paths: Mapping[str, Path] = field(default_factory=dict)
     folder: Path | None = None
     wishes: Wishes = field(default_factory=Wishes)
     warnings: tuple[str, ...] = ()
-    located: tuple[str, ...] = ()
+    located: tuple[str, ...] = ()  # progress lines that name the charms found in a store
+    # application -> the store that its charm comes from
     origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
-    composed: Composed
+    composed: Composed  # the merged text of the bundle, which gives errors their file and line
+    # application -> charm, for the charms that could be read
     known: Mapping[str, Charm] = field(default_factory=dict)
-    fixed: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()  # lines about keys of the bundle that cannot be changed in the model
+    # existing application -> resources of the store that the application changes to
     resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
 
     @property

@@ -38,7 +38,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers
 from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.requests.application import expose, new_application, new_charm
-from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.requests.relation import cross_model, integrate
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.supply.origins import StoreOrigin
 from pushjuju.store.rows.records import Application, Machine, Offer
@@ -47,22 +47,18 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """The steps to record.
+    """The steps to record."""
 
-    Attributes:
-        changes: The plan, sorted.
-        packed: Step that deploys, upgrades or sets resources -> charm of the application.
-        origins: Application -> the store's answer for its charm.
-        store_resources: Application -> resources that come from the store.
-        files: Application -> resource -> path of the file to upload.
-        storage: Application -> storage name -> directive of `--storage`.
-    """
-
-    changes: Sequence[Change]
+    changes: Sequence[Change]  # the plan, sorted
+    # step that deploys, upgrades or sets resources -> charm of the application
     packed: Mapping[str, PackedCharm] = field(default_factory=dict)
+    # application -> resource -> path of the file to upload
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # application -> storage name -> directive of `--storage`
     storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
+    # application -> the store's answer for its charm
     origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
+    # application -> resources that come from the store
     store_resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
 
 
@@ -403,7 +399,7 @@ def _consume(work: _Work, change: Change) -> None:
     url = offerurl.parse(str(change.args["url"]))
     if url.endpoint:
         raise NotValid(f'saas offer "{change.args["url"]}" shouldn\'t include endpoint')
-    consume.consume_in(work.ctx, work.tx, url, str(change.args["application-name"]))
+    cross_model.consume_in(work.ctx, work.tx, url, str(change.args["application-name"]))
 
 
 def _offer(work: _Work, change: Change) -> None:
@@ -425,10 +421,7 @@ def _grant(work: _Work, change: Change) -> None:
 def _removal(act: Callable[[ModelTx, Mapping[str, Any]], None]) -> Callable[[_Work, Change], None]:
     """Return the step that calls a function of `pruning`."""
 
-    def step(work: _Work, change: Change) -> None:
-        act(work.tx, change.args)
-
-    return step
+    return lambda work, change: act(work.tx, change.args)
 
 
 _STEPS: Mapping[Method, Callable[[_Work, Change], None]] = {

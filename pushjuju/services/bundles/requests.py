@@ -31,62 +31,40 @@ from pushjuju.services.entities.basis.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleOptions:
-    """What a user asks for when deploying a bundle.
+    """What a user asks for when deploying a bundle."""
 
-    Attributes:
-        bundle: The path of a bundle, or its name in the model's store.
-        overlays: Paths of overlay bundles, merged in this order.
-        channel: The channel of the store; empty for the bundle's default channel.
-        revision: A revision of the store; -1 for the newest of the channel.
-        map_machines: The value of `--map-machines`: which machines of the model serve as those of the bundle.
-        trust: True to let applications that ask for trust read the cloud's credential.
-        force: True to skip checks of bases, features and channels.
-        storage: Application -> name of its storage -> directive.
-        dry_run: True to record nothing.
-    """
-
-    bundle: str
-    overlays: Sequence[str] = ()
-    channel: str = ""
-    revision: int = -1
+    bundle: str  # the path of a bundle, or its name in the model's store
+    overlays: Sequence[str] = ()  # paths of overlay bundles, merged in this order
+    channel: str = ""  # the channel of the store; empty for the bundle's default channel
+    revision: int = -1  # a revision of the store; -1 for the newest of the channel
+    # the value of `--map-machines`: which machines of the model serve as those of the bundle
     map_machines: str = ""
-    trust: bool = False
-    force: bool = False
+    trust: bool = False  # True to let applications that ask for trust read the cloud's credential
+    force: bool = False  # True to skip checks of bases, features and channels
+    # application -> name of its storage -> directive
     storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
-    dry_run: bool = False
+    dry_run: bool = False  # True to record nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyOptions(BundleOptions):
-    """What a user asks `apply` for.
+    """What a user asks `apply` for."""
 
-    Attributes:
-        prune: True to remove entities that the bundle does not have.
-        destroy_storage: True to destroy the storage of removed entities.
-        plan: The saved plan that must equal the new one, or None when the user gave no saved plan.
-        save_plan: The file to write the plan to, or None.
-    """
-
-    prune: bool = False
-    destroy_storage: bool = False
+    prune: bool = False  # True to remove entities that the bundle does not have
+    destroy_storage: bool = False  # True to destroy the storage of removed entities
+    # the saved plan that must equal the new one, or None when the user gave no saved plan
     plan: SavedPlan | None = None
-    save_plan: Path | None = None
+    save_plan: Path | None = None  # the file to write the plan to, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """The changes of a model that a bundle asks for.
-
-    Attributes:
-        applications: The applications of the bundle, and those that the changes are about.
-        fixed: One line for each key of the bundle that cannot be changed in the model.
-        left: A line for each entity that stays although the bundle does not have it.
-    """
+    """The changes of a model that a bundle asks for."""
 
     changes: Sequence[Change]
-    applications: Sequence[str]
-    fixed: Sequence[str] = ()
-    left: Sequence[str] = ()
+    applications: Sequence[str]  # the applications of the bundle, and those that the changes are about
+    fixed: Sequence[str] = ()  # one line for each key of the bundle that cannot be changed in the model
+    left: Sequence[str] = ()  # a line for each entity that stays although the bundle does not have it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,22 +253,16 @@ def _proposal(prepared: Prepared, left: Sequence[str]) -> Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffOptions:
-    """What a user asks `diff-bundle` for.
+    """What a user asks `diff-bundle` for."""
 
-    Attributes:
-        bundle: The path of a bundle, or its name in the model's store.
-        map_machines: The value of `--map-machines`: which machines of the model serve as those of the bundle.
-        annotations: True to compare annotations too.
-        base: The base for which the store's bundle is chosen, or None.
-    """
-
-    bundle: str
+    bundle: str  # the path of a bundle, or its name in the model's store
     overlays: Sequence[str] = ()
+    # the value of `--map-machines`: which machines of the model serve as those of the bundle
     map_machines: str = ""
-    annotations: bool = False
+    annotations: bool = False  # True to compare annotations too
     channel: str = ""
     revision: int = -1
-    base: Base | None = None
+    base: Base | None = None  # the base for which the store's bundle is chosen, or None
     arch: str = ""
 
 

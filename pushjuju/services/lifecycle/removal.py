@@ -43,13 +43,9 @@ UNIT_KINDS = (StatusKind.WORKLOAD, StatusKind.AGENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Force:
-    """The force of a removal.
+    """The force of a removal."""
 
-    Attributes:
-        wait_s: Seconds that the entity has to end normally.
-    """
-
-    wait_s: float = MAX_WAIT_S
+    wait_s: float = MAX_WAIT_S  # seconds that the entity has to end normally
 
 
 # --- units ------------------------------------------------------------------------------------------------

@@ -29,27 +29,16 @@ class Chip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """An application, a consumed application or a group of applications.
+    """An application, a consumed application or a group of applications."""
 
-    Attributes:
-        name: The name, unique among the cards.
-        kind: `application`, `consumed` or `group`.
-        status: The worst status of the application and its units.
-        reason: Why the status is not active; the unit's name comes first when the status is a unit's.
-        units: The number of units; of a group, the number of applications.
-        counts: (status, number of units) for the bar, the worst first.
-        chips: What the card shows by name, the worst first.
-        about: The charm, or the address of the offer that is consumed.
-    """
-
-    name: str
-    kind: str = "application"
-    status: str = "unknown"
-    reason: str = ""
-    units: int = 0
-    counts: tuple[tuple[str, int], ...] = ()
-    chips: tuple[Chip, ...] = ()
-    about: str = ""
+    name: str  # the name, unique among the cards
+    kind: str = "application"  # `application`, `consumed` or `group`
+    status: str = "unknown"  # the worst status of the application and its units
+    reason: str = ""  # why the status is not active; the unit's name comes first when the status is a unit's
+    units: int = 0  # the number of units; of a group, the number of applications
+    counts: tuple[tuple[str, int], ...] = ()  # (status, number of units) for the bar, the worst first
+    chips: tuple[Chip, ...] = ()  # what the card shows by name, the worst first
+    about: str = ""  # the charm, or the address of the offer that is consumed
     offered: bool = False
     exposed: bool = False
     peers: bool = False
@@ -57,28 +46,17 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """The relations between two cards.
+    """The relations between two cards."""
 
-    Attributes:
-        requirer: The card whose applications require.
-        provider: The card whose applications provide.
-        relations: The relations as text: `web:db - pg:server`.
-        broken: Whether a relation is suspended or in error.
-    """
-
-    requirer: str
-    provider: str
-    relations: tuple[str, ...] = ()
-    broken: bool = False
+    requirer: str  # the card whose applications require
+    provider: str  # the card whose applications provide
+    relations: tuple[str, ...] = ()  # the relations as text: `web:db - pg:server`
+    broken: bool = False  # whether a relation is suspended or in error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """The cards of a model in the order of the document, and their links.
-
-    Attributes:
-        places: card -> the place that people chose for the card.
-    """
+    """The cards of a model in the order of the document, and their links."""
 
     name: str
     cards: Mapping[str, Card]
@@ -86,6 +64,7 @@ class Graph:
     applications: int = 0
     units: int = 0
     machines: int = 0
+    # card -> the place that people chose for the card
     places: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def neighbours(self) -> dict[str, set[str]]:

@@ -17,11 +17,7 @@ _ROWS, _COLUMNS = 1.3, 1.3
 
 
 def places(names: Iterable[str], links: Sequence[tuple[str, str]]) -> dict[str, Cell]:
-    """Return card -> (column, row) for a connected component.
-
-    Args:
-        links: (requirer, provider) pairs between them.
-    """
+    """Return card -> (column, row) for a connected component with (requirer, provider) links."""
     known = sorted(names)
     rows = max(_LEAST_ROWS, ceil(sqrt(_ROWS * len(known))))
     layers = _narrowed(_layers(known, links), max(_LEAST_COLUMNS, ceil(_COLUMNS * sqrt(len(known)))))

@@ -24,18 +24,12 @@ class UnitOnMachine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A machine or container.
-
-    Attributes:
-        status: The machine's status: `started`, `down`, `error` ...
-        about: Its address, base and hardware in short.
-        zone: The availability zone, or empty.
-    """
+    """A machine or container."""
 
     name: str
-    status: str
-    about: str = ""
-    zone: str = ""
+    status: str  # the machine's status: `started`, `down`, `error` ..
+    about: str = ""  # its address, base and hardware in short
+    zone: str = ""  # the availability zone, or empty
     units: tuple[UnitOnMachine, ...] = ()
     containers: tuple[Machine, ...] = ()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
 from math import ceil, sqrt
 
+from pushjuju.services.pictures import svg
 from pushjuju.services.pictures.layout import (
     CHIP_SIZE,
     HEADING,
@@ -19,18 +20,6 @@ from pushjuju.services.pictures.layout import (
 )
 from pushjuju.services.pictures.looks import Look, cut_end, cut_middle, look_of, rank, width
 from pushjuju.services.pictures.machine_tree import Machine, everything, worst
-from pushjuju.services.pictures.svg import (
-    Address,
-    by_look,
-    escaped,
-    heading,
-    legend,
-    many,
-    open_group,
-    rectangle,
-    shape,
-    with_texts,
-)
 
 MOST_CARDS = 100
 _HEAD, _INNER_HEAD, _UNIT, _SPACE, _BETWEEN = 48.0, 25.0, 17.0, 14.0, 6.0
@@ -40,7 +29,7 @@ _SQUARE, _ZONE = 46.0, 30.0
 _ASPECT = 1.7
 
 
-def draw(name: str, machines: Sequence[Machine], address: Address | None = None) -> str:
+def draw(name: str, machines: Sequence[Machine], address: svg.Address | None = None) -> str:
     """Return the SVG of machines, which are ordered by zone; with addresses, machines are links."""
     compact = len(machines) > MOST_CARDS
     sizes = {machine.name: (_SQUARE, _SQUARE) if compact else _size(machine) for machine in machines}
@@ -49,7 +38,7 @@ def draw(name: str, machines: Sequence[Machine], address: Address | None = None)
     parts, y, right = [], HEADING, 300.0
     for zone, found in groupby(machines, key=lambda machine: machine.zone):
         y += _ZONE
-        parts.append(f'<text class="q" x="{MARGIN:g}" y="{y - 10:.1f}">{escaped(zone)}</text>')
+        parts.append(f'<text class="q" x="{MARGIN:g}" y="{y - 10:.1f}">{svg.escaped(zone)}</text>')
         for row in _rows(list(found), sizes, room):
             tall = max(sizes[machine.name][1] for machine in row)
             x = MARGIN
@@ -59,10 +48,10 @@ def draw(name: str, machines: Sequence[Machine], address: Address | None = None)
                 parts.append(_group(machine, drawn, address))
                 x += wide + _SPACE
             y, right = y + tall + _SPACE, max(right, x)
-    looks = by_look({word for machine in machines for word in _words(machine)})
+    looks = svg.by_look({word for machine in machines for word in _words(machine)})
     told = _summary(machines)
-    start = heading(with_texts(right - _SPACE + MARGIN, name, told, looks), y + LEGEND, name, told)
-    return "\n".join([*start, *parts, *legend(looks, MARGIN, y + LEGEND / 2), "</svg>"]) + "\n"
+    start = svg.heading(svg.with_texts(right - _SPACE + MARGIN, name, told, looks), y + LEGEND, name, told)
+    return "\n".join([*start, *parts, *svg.legend(looks, MARGIN, y + LEGEND / 2), "</svg>"]) + "\n"
 
 
 def _rows(
@@ -95,7 +84,7 @@ def _summary(machines: Sequence[Machine]) -> str:
         for word in sorted(counts, key=lambda word: (rank(word), word))
         if look_of(word) in (Look.ERROR, Look.BLOCKED)
     ]
-    return ", ".join([many(len(machines), "machine"), *bad])
+    return ", ".join([svg.many(len(machines), "machine"), *bad])
 
 
 def _names(machine: Machine) -> Iterator[float]:
@@ -124,19 +113,22 @@ def _grid(machine: Machine) -> tuple[list[float], list[float]]:
     return widths, [max(tall for _, tall in sizes[at : at + columns]) for at in starts]
 
 
-def _group(machine: Machine, drawn: str, address: Address | None) -> str:
+def _group(machine: Machine, drawn: str, address: svg.Address | None) -> str:
     """Return a machine as a group or a link, with everything in it as its label."""
-    told, to = escaped("; ".join(everything(machine))), address("machine", machine.name) if address else ""
-    start, end = open_group(to, f'class="{look_of(worst(machine))}"', told)
+    told, to = (
+        svg.escaped("; ".join(everything(machine))),
+        address("machine", machine.name) if address else "",
+    )
+    start, end = svg.open_group(to, f'class="{look_of(worst(machine))}"', told)
     return f"{start}{drawn}{end}"
 
 
 def _square(machine: Machine, x: float, y: float) -> str:
     return (
-        f'<rect class="c" {rectangle(Box(x, y, _SQUARE, _SQUARE))} rx="5"/>'
-        f"{shape(worst(machine), x + 15, y + 6)}"
+        f'<rect class="c" {svg.rectangle(Box(x, y, _SQUARE, _SQUARE))} rx="5"/>'
+        f"{svg.shape(worst(machine), x + 15, y + 6)}"
         f'<text class="s" text-anchor="middle" x="{x + _SQUARE / 2:.1f}" y="{y + 38:.1f}">'
-        f"{escaped(cut_middle(machine.name, _SQUARE - 4, CHIP_SIZE))}</text>"
+        f"{svg.escaped(cut_middle(machine.name, _SQUARE - 4, CHIP_SIZE))}</text>"
     )
 
 
@@ -145,10 +137,10 @@ def _card(machine: Machine, box: Box) -> str:
     title = cut_middle(f"{machine.name} {machine.status}", room - 24, NAME_SIZE, bold=True)
     about = cut_end(machine.about, room, TEXT_SIZE)
     parts = [
-        f'<rect class="c" {rectangle(box)} rx="7"/>',
-        shape(machine.status, x + PAD, y + 9),
-        f'<text class="n" x="{x + PAD + 24:.1f}" y="{y + 22:.1f}">{escaped(title)}</text>',
-        f'<text class="q" x="{x + PAD:.1f}" y="{y + 39:.1f}">{escaped(about)}</text>',
+        f'<rect class="c" {svg.rectangle(box)} rx="7"/>',
+        svg.shape(machine.status, x + PAD, y + 9),
+        f'<text class="n" x="{x + PAD + 24:.1f}" y="{y + 22:.1f}">{svg.escaped(title)}</text>',
+        f'<text class="q" x="{x + PAD:.1f}" y="{y + 39:.1f}">{svg.escaped(about)}</text>',
         *_inside(machine, x + PAD, y + _HEAD, room),
     ]
     return "".join(parts)
@@ -158,10 +150,10 @@ def _inside(machine: Machine, x: float, y: float, room: float) -> Iterator[str]:
     """Yield the units of a machine, and its containers below them."""
     for unit in machine.units:
         left = x + (14 if unit.subordinate else 0)
-        yield shape(unit.status, left, y + 3, 10)
+        yield svg.shape(unit.status, left, y + 3, 10)
         yield (
             f'<text class="s{" q" if unit.subordinate else ""}" x="{left + 16:.1f}" y="{y + 12:.1f}">'
-            f"{escaped(cut_middle(unit.name, room - (30 if unit.subordinate else 16), CHIP_SIZE))}</text>"
+            f"{svg.escaped(cut_middle(unit.name, room - (30 if unit.subordinate else 16), CHIP_SIZE))}</text>"
         )
         y += _UNIT
     widths, heights = _grid(machine)
@@ -174,9 +166,9 @@ def _inside(machine: Machine, x: float, y: float, room: float) -> Iterator[str]:
 
 def _container(container: Machine, box: Box) -> Iterator[str]:
     x, y = box.x, box.y
-    yield f'<g class="{look_of(worst(container))}"><rect class="c" {rectangle(box)} rx="5"/>'
-    yield shape(container.status, x + PAD, y + 6, 11)
+    yield f'<g class="{look_of(worst(container))}"><rect class="c" {svg.rectangle(box)} rx="5"/>'
+    yield svg.shape(container.status, x + PAD, y + 6, 11)
     title = cut_middle(f"{container.name} {container.status}", box.width - 2 * PAD - 18, TEXT_SIZE)
-    yield f'<text class="q" x="{x + PAD + 18:.1f}" y="{y + 16:.1f}">{escaped(title)}</text>'
+    yield f'<text class="q" x="{x + PAD + 18:.1f}" y="{y + 16:.1f}">{svg.escaped(title)}</text>'
     yield from _inside(container, x + PAD, y + _INNER_HEAD, box.width - 2 * PAD)
     yield "</g>"

@@ -35,23 +35,15 @@ class Tracks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The way of a line in the grid.
-
-    Attributes:
-        left: The card at the left end; of a bow, the upper card.
-        right: The card at the right end; of a bow, the lower card.
-        hub: The hub at one end, or empty.
-        at: The number of the row or gap of the ways that have one.
-        track: The place among the lines of the gap, from the top; the tracks of hubs are the last.
-    """
+    """The way of a line in the grid."""
 
     link: Link
-    left: str
-    right: str
+    left: str  # the card at the left end; of a bow, the upper card
+    right: str  # the card at the right end; of a bow, the lower card
     way: Way
-    hub: str = ""
-    at: int = 0
-    track: int = 0
+    hub: str = ""  # the hub at one end, or empty
+    at: int = 0  # the number of the row or gap of the ways that have one
+    track: int = 0  # the place among the lines of the gap, from the top; the tracks of hubs are the last
 
 
 def courses(

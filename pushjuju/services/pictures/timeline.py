@@ -49,12 +49,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """The time of a picture without its long rests.
+    """The time of a picture without its long rests."""
 
-    Attributes:
-        pieces: (start, end) in seconds of the times in which something ran, oldest first.
-    """
-
+    # (start, end) in seconds of the times in which something ran, oldest first
     pieces: tuple[tuple[float, float], ...]
 
     @property

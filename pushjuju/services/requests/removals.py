@@ -35,11 +35,7 @@ def remove_applications(
 def remove_machines(
     ctx: Context, model: str, ids: list[str], *, force: Force | None = None, keep_instance: bool = False
 ) -> None:
-    """Remove machines; when one of them is refused, none is removed.
-
-    Raises:
-        Conflict: A machine is being upgraded to another base, or has storage that the user has to remove.
-    """
+    """Remove machines; when one of them is refused, none is removed."""
     with ctx.change(model) as tx:
         for machine_id in ids:
             machine = machines.get(tx, machine_id)

@@ -52,16 +52,11 @@ _TOOLS = ("python3-pip", "python3-dev", "python3-venv", "gcc", "git", "make")
 
 @dataclass(slots=True)
 class BuildMachine:
-    """A machine for the builds of one command; it starts when the first build needs it.
+    """A machine for the builds of one command; it starts when the first build needs it."""
 
-    Attributes:
-        base: The base of the machine, which determines its Python.
-        folder: The folder for the files of the machine's provider.
-    """
-
-    base: Base
+    base: Base  # the base of the machine, which determines its Python
     arch: str
-    folder: Path
+    folder: Path  # the folder for the files of the machine's provider
     environ: Mapping[str, str]
     say: Say
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)

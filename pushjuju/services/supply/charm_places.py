@@ -39,24 +39,15 @@ _JUJUS = ("ch", "cs", "local")  # schemes of Juju's charm URLs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acquired:
-    """A charm that was brought to this computer.
-
-    Attributes:
-        origin: The store's answer for the charm, or None for a charm without a store.
-        resources: Name -> the store's resource.
-        files: Name -> path of the file that the user names.
-        revisions: Name -> revision that the user names.
-        url: The charm's URL when the model already has the charm, else empty.
-        source: True when the charm came as a source tree.
-    """
+    """A charm that was brought to this computer."""
 
     packed: PackedCharm
-    origin: StoreOrigin | None = None
-    resources: Mapping[str, StoreResource] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
-    revisions: Mapping[str, int] = field(default_factory=dict)
-    url: str = ""
-    source: bool = False
+    origin: StoreOrigin | None = None  # the store's answer for the charm, or None for a charm without a store
+    resources: Mapping[str, StoreResource] = field(default_factory=dict)  # name -> the store's resource
+    files: Mapping[str, str] = field(default_factory=dict)  # name -> path of the file that the user names
+    revisions: Mapping[str, int] = field(default_factory=dict)  # name -> revision that the user names
+    url: str = ""  # the charm's URL when the model already has the charm, else empty
+    source: bool = False  # True when the charm came as a source tree
 
     @property
     def name(self) -> str:
@@ -103,17 +94,12 @@ Choose = Callable[["Charm"], tuple[Base, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """How to build the source tree of a charm.
+    """How to build the source tree of a charm."""
 
-    Attributes:
-        choose: Returns base and architecture to build for, or None to take those that the charm names.
-        alone: True to let the charm support only this base and architecture.
-        scripts: True to run the scripts of the tree, in a machine that is deleted afterwards.
-    """
-
+    # returns base and architecture to build for, or None to take those that the charm names
     choose: Choose | None = None
-    alone: bool = False
-    scripts: bool = False
+    alone: bool = False  # True to let the charm support only this base and architecture
+    scripts: bool = False  # True to run the scripts of the tree, in a machine that is deleted afterwards
 
 
 def from_place(

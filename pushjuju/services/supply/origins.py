@@ -73,18 +73,12 @@ def latest(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOrigin:
-    """A revision of a charm, with where it comes from and how a model uses it.
-
-    Attributes:
-        channel: The channel that the application follows from now on.
-        base: The base for the application; without meaning for a bundle.
-        arch: The architecture for which the revision was chosen.
-    """
+    """A revision of a charm, with where it comes from and how a model uses it."""
 
     charm: StoreCharm
-    channel: Channel
-    base: Base
-    arch: str
+    channel: Channel  # the channel that the application follows from now on
+    base: Base  # the base for the application; without meaning for a bundle
+    arch: str  # the architecture for which the revision was chosen
 
     @property
     def url(self) -> str:

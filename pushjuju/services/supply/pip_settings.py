@@ -36,17 +36,13 @@ _SHORTEST = 6  # characters; shorter passwords are not looked for, because they 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipSettings:
-    """The settings of pip and uv on this computer.
+    """The settings of pip and uv on this computer."""
 
-    Attributes:
-        options: The options of pip, as `pip config list` shows them.
-        environ: The environment variables that uv and other programs read.
-        bundles: The contents of certificate files.
-    """
-
+    # the options of pip, as `pip config list` shows them
     options: Mapping[str, str] = field(default_factory=dict)
+    # the environment variables that uv and other programs read
     environ: Mapping[str, str] = field(default_factory=dict)
-    bundles: tuple[bytes, ...] = ()
+    bundles: tuple[bytes, ...] = ()  # the contents of certificate files
 
     @property
     def folders(self) -> tuple[Path, ...]:

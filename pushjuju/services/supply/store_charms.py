@@ -65,31 +65,19 @@ _NOT_THERE = ("name-not-found", "not-found", "id-not-found")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmRequest:
-    """A charm or bundle of a store, as a user or a bundle names it.
+    """A charm or bundle of a store, as a user or a bundle names it."""
 
-    Attributes:
-        url: The charm's name, or `ch:` and the name.
-        channel: The channel as the user wrote it; empty for the charm's default channel.
-        revision: A revision, or -1 for the newest of the channel.
-        base: The wanted base, or None to choose a base of the charm.
-        arch: The architecture of the machines.
-        kind: `charm` or `bundle`, or empty for either.
-        held: The charm that the application has at present, for a refresh, or None.
-        force: True to accept a base that the charm does not name.
-        keep_base: True to skip the check of the base, because existing units have decided about it.
-        resources: Resource name -> revision.
-    """
-
-    url: str
-    channel: str = ""
-    revision: int = -1
-    base: Base | None = None
-    arch: str = DEFAULT_ARCH
-    kind: str = CHARM
-    held: Held | None = None
-    force: bool = False
+    url: str  # the charm's name, or `ch:` and the name
+    channel: str = ""  # the channel as the user wrote it; empty for the charm's default channel
+    revision: int = -1  # a revision, or -1 for the newest of the channel
+    base: Base | None = None  # the wanted base, or None to choose a base of the charm
+    arch: str = DEFAULT_ARCH  # the architecture of the machines
+    kind: str = CHARM  # `charm` or `bundle`, or empty for either
+    held: Held | None = None  # the charm that the application has at present, for a refresh, or None
+    force: bool = False  # True to accept a base that the charm does not name
+    # True to skip the check of the base, because existing units have decided about it
     keep_base: bool = False
-    resources: Mapping[str, int] = field(default_factory=dict)
+    resources: Mapping[str, int] = field(default_factory=dict)  # resource name -> revision
 
 
 class OtherKind(HubError):

@@ -119,25 +119,18 @@ def _words(plan: BuildPlan, target: Target, out: Path, found: Path, files: Seque
 
 @dataclass(slots=True)
 class Sources:
-    """The packages that come as sources, which are never built on this computer.
-
-    Attributes:
-        found: The folder of wheels for pip.
-        pending: The folder of sources that the machine builds.
-        work: A folder for downloads.
-        build: Builds a wheel from an archive in a sandbox, or None to leave building to the machines.
-        named: All lines of requirements and constraints, which limit the versions.
-        left: `NAME==VERSION` -> metadata of the packages that machines build.
-    """
+    """The packages that come as sources, which are never built on this computer."""
 
     plan: BuildPlan
     target: Target
-    found: Path
-    pending: Path
-    work: Path
+    found: Path  # the folder of wheels for pip
+    pending: Path  # the folder of sources that the machine builds
+    work: Path  # a folder for downloads
     say: Say
+    # builds a wheel from an archive in a sandbox, or None to leave building to the machines
     build: Build | None = None
-    named: Sequence[str] = ()
+    named: Sequence[str] = ()  # all lines of requirements and constraints, which limit the versions
+    # `NAME==VERSION` -> metadata of the packages that machines build
     left: dict[str, Described] = field(default_factory=dict)
     _brought: int = 0
     _tools: dict[tuple[str, ...], list[Path]] = field(default_factory=dict)

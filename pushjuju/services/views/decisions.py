@@ -23,20 +23,13 @@ _SHORTEST = 4  # characters that are enough to name an operation by the beginnin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """A decision with its whole input.
+    """A decision with its whole input."""
 
-    Attributes:
-        subject: The unit, or the id of the operation that the decision led to.
-        record: The document that `uniter.decide.record` writes.
-        operation: The id of the operation that followed, or empty when it is unknown.
-        title: The name of the hook, as users know it.
-    """
-
-    subject: str
+    subject: str  # the unit, or the id of the operation that the decision led to
     unit: str
-    record: Mapping[str, Any]
-    operation: str = ""
-    title: str = ""
+    record: Mapping[str, Any]  # the document that `uniter.decide.record` writes
+    operation: str = ""  # the id of the operation that followed, or empty when it is unknown
+    title: str = ""  # the name of the hook, as users know it
 
 
 def find(ctx: Context, model: str, name: str) -> Decided:

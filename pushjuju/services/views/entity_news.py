@@ -15,15 +15,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.views import entity_picture
 from pushjuju.services.views.entity_picture import Part, Picture
 from pushjuju.services.views.status import status_rows
-from pushjuju.store.rows.records import (
-    Application,
-    CharmRecord,
-    Offer,
-    Relation,
-    RelationEndpoint,
-    RemoteApplication,
-    Task,
-)
+from pushjuju.store.rows import records
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -38,26 +30,19 @@ _JOURNAL = {"remote": "remoteApplication", "offer": "applicationOffer"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """The entries of the journal after an entry, which is known by its number.
-
-    Attributes:
-        changed: Model -> its changed entities; None when old entries were already deleted.
-    """
+    """The entries of the journal after an entry, which is known by its number."""
 
     number: int
+    # model -> its changed entities; None when old entries were already deleted
     changed: Mapping[str, Collection[Key]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """The changes of a model.
-
-    Attributes:
-        gone: The changed entities that do not exist now, and may never have existed.
-    """
+    """The changes of a model."""
 
     entities: Picture = field(default_factory=dict)
-    gone: Collection[Key] = ()
+    gone: Collection[Key] = ()  # the changed entities that do not exist now, and may never have existed
 
 
 def newest(ctx: Context) -> int:
@@ -112,8 +97,8 @@ def _of_others(tx: ModelTx, named: Mapping[str, Collection[str]]) -> set[str]:
     """Return the consumed and offered applications, when the changes may concern them."""
     if not _tells_others(named) or not tx.scalar("crossmodel_any"):
         return set()
-    consumed = {item.name for item in tx.list(RemoteApplication, "remote_application_list")}
-    return consumed | {offer.application for offer in tx.list(Offer, "offer_list")}
+    consumed = {item.name for item in tx.list(records.RemoteApplication, "remote_application_list")}
+    return consumed | {offer.application for offer in tx.list(records.Offer, "offer_list")}
 
 
 def _tells_others(named: Mapping[str, Collection[str]]) -> bool:
@@ -123,10 +108,10 @@ def _tells_others(named: Mapping[str, Collection[str]]) -> bool:
 def _part(tx: ModelTx, named: Mapping[str, Collection[str]], applications: Iterable[str]) -> Part:
     """Read the data for watchers that the rows of status do not have."""
     numbers = [int(name) for name in named.get("relation", ())]
-    found = [tx.find(Relation, "relation_get", id=number) for number in numbers]
-    apps = [tx.find(Application, "application_get", name=name) for name in applications]
-    charms = [tx.find(CharmRecord, "charm_by_url", url=url) for url in named.get("charm", ())]
-    tasks = [tx.find(Task, "task_get", id=int(name)) for name in named.get("action", ())]
+    found = [tx.find(records.Relation, "relation_get", id=number) for number in numbers]
+    apps = [tx.find(records.Application, "application_get", name=name) for name in applications]
+    charms = [tx.find(records.CharmRecord, "charm_by_url", url=url) for url in named.get("charm", ())]
+    tasks = [tx.find(records.Task, "task_get", id=int(name)) for name in named.get("action", ())]
     return Part(
         charms=[charm for charm in charms if charm],
         applications={app.name: app for app in apps if app},
@@ -134,7 +119,7 @@ def _part(tx: ModelTx, named: Mapping[str, Collection[str]], applications: Itera
         sides=[
             side
             for number in numbers
-            for side in tx.list(RelationEndpoint, "relation_endpoints", relation=number)
+            for side in tx.list(records.RelationEndpoint, "relation_endpoints", relation=number)
         ],
         tasks=[task for task in tasks if task],
         model="model" in named,

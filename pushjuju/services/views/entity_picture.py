@@ -24,15 +24,7 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import constraints, model_config, models
 from pushjuju.services.views.status import document, status_rows
 from pushjuju.services.views.status.status_rows import ApplicationRow, MachineRow, Rows, Seen, UnitRow
-from pushjuju.store.rows.records import (
-    Application,
-    CharmRecord,
-    Offer,
-    Relation,
-    RelationEndpoint,
-    RemoteApplication,
-    Task,
-)
+from pushjuju.store.rows import records
 
 if TYPE_CHECKING:
     from pushjuju.store.tx import ModelTx
@@ -45,24 +37,17 @@ _NEVER = "0001-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The data for watchers that the rows of status do not have, of all or of the changed entities.
+    """The data for watchers that the rows of status do not have, of all or of the changed entities."""
 
-    Attributes:
-        model: True to include the model itself.
-        others: True to include consumed applications and offers.
-        notes: True to include annotations.
-        blocks: True to include disabled commands.
-    """
-
-    charms: Sequence[CharmRecord] = ()
-    applications: Mapping[str, Application] = field(default_factory=dict)
-    relations: Sequence[Relation] = ()
-    sides: Sequence[RelationEndpoint] = ()
-    tasks: Sequence[Task] = ()
-    model: bool = True
-    others: bool = True
-    notes: bool = True
-    blocks: bool = True
+    charms: Sequence[records.CharmRecord] = ()
+    applications: Mapping[str, records.Application] = field(default_factory=dict)
+    relations: Sequence[records.Relation] = ()
+    sides: Sequence[records.RelationEndpoint] = ()
+    tasks: Sequence[records.Task] = ()
+    model: bool = True  # True to include the model itself
+    others: bool = True  # True to include consumed applications and offers
+    notes: bool = True  # True to include annotations
+    blocks: bool = True  # True to include disabled commands
 
 
 def picture(ctx: Context, model: str) -> Picture:
@@ -78,11 +63,11 @@ def picture(ctx: Context, model: str) -> Picture:
 def whole(tx: ModelTx) -> Part:
     """Read the data for a whole picture that the rows of status do not have."""
     return Part(
-        charms=tx.list(CharmRecord, "charm_list"),
-        applications={item.name: item for item in tx.list(Application, "application_list")},
-        relations=tx.list(Relation, "relation_list"),
-        sides=tx.list(RelationEndpoint, "relation_endpoint_list"),
-        tasks=tx.list(Task, "task_list"),
+        charms=tx.list(records.CharmRecord, "charm_list"),
+        applications={item.name: item for item in tx.list(records.Application, "application_list")},
+        relations=tx.list(records.Relation, "relation_list"),
+        sides=tx.list(records.RelationEndpoint, "relation_endpoint_list"),
+        tasks=tx.list(records.Task, "task_list"),
     )
 
 
@@ -167,7 +152,7 @@ def _model(tx: ModelTx, rows: Rows, controller: str) -> dict[str, object]:
     }
 
 
-def _charm(charm: CharmRecord) -> dict[str, object]:
+def _charm(charm: records.CharmRecord) -> dict[str, object]:
     return {
         "charm-url": charm.url,
         "charm-version": str(charm.document.get("version") or ""),
@@ -217,7 +202,9 @@ def _base(text: str) -> str:
     return f"{base.os}@{base.channel.partition('/')[0]}"
 
 
-def _application(tx: ModelTx, rows: Rows, app: ApplicationRow, known: Application) -> dict[str, object]:
+def _application(
+    tx: ModelTx, rows: Rows, app: ApplicationRow, known: records.Application
+) -> dict[str, object]:
     seen = document.seen_status(rows, StatusKind.APPLICATION, app.name, Seen("unset"))
     return {
         "name": app.name,
@@ -277,7 +264,7 @@ def _relations(part: Part) -> Iterator[tuple[str, str, dict[str, object]]]:
         yield "relation", str(relation.id), {"key": relation.key, "id": relation.id, "endpoints": ends}
 
 
-def _endpoint(side: RelationEndpoint) -> dict[str, object]:
+def _endpoint(side: records.RelationEndpoint) -> dict[str, object]:
     return {
         "name": side.endpoint,
         "role": side.role,
@@ -291,7 +278,7 @@ def _other_models(tx: ModelTx, rows: Rows) -> Iterator[tuple[str, str, dict[str,
     """Yield the consumed applications and the offers of a model."""
     if not tx.scalar("crossmodel_any"):
         return
-    for item in tx.list(RemoteApplication, "remote_application_list"):
+    for item in tx.list(records.RemoteApplication, "remote_application_list"):
         if item.url:
             entity = {
                 "name": item.name,
@@ -303,7 +290,7 @@ def _other_models(tx: ModelTx, rows: Rows) -> Iterator[tuple[str, str, dict[str,
             }
             yield "remoteApplication", item.name, entity
     statuses = status_rows.of_relations(tx)
-    for offer in tx.list(Offer, "offer_list"):
+    for offer in tx.list(records.Offer, "offer_list"):
         app = rows.applications.get(offer.application)
         links = [row["id"] for row in tx.rows("relation_by_offer", offer=offer.uuid)]
         yield "applicationOffer", offer.name, {
@@ -320,7 +307,7 @@ def _is_joined(seen: Seen | None) -> bool:
     return seen is not None and seen.status == "joined"
 
 
-def _action(task: Task) -> dict[str, object]:
+def _action(task: records.Task) -> dict[str, object]:
     return {
         "id": str(task.id),
         "receiver": task.receiver,

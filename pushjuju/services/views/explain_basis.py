@@ -28,35 +28,22 @@ UPDATE_STATUS = "the next update-status"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why an entity is in its state.
+    """Why an entity is in its state."""
 
-    Attributes:
-        subject: `web/0`, `web`, `machine 0`, `storage data/0`, `model`.
-        doing: What the entity does: `run config-changed hook`, `idle`, `waiting`.
-        reason: Why, with the resolver that decided so in parentheses; may be empty.
-        due: When a worker reads the entity again, or None when only a change makes a worker read it.
-        attempts: Failures in a row.
-        running: The operation that runs now under the machine's lock, with its unit; or empty.
-        since: The time since when that operation runs, or the machine cannot be used; or None.
-        held_by: The process that works on the entity now: host, pid and start; or empty.
-        attended_by: The process that will work on the entity when it is due; or empty.
-        unattended: True when there is work to do, but no process that does it.
-        leader: The leader unit of an application; or empty.
-        next: Commands that continue the work, each with what it does.
-    """
-
-    subject: str
-    doing: str
-    reason: str
+    subject: str  # `web/0`, `web`, `machine 0`, `storage data/0`, `model`
+    doing: str  # what the entity does: `run config-changed hook`, `idle`, `waiting`
+    reason: str  # why, with the resolver that decided so in parentheses; may be empty
+    # when a worker reads the entity again, or None when only a change makes a worker read it
     due: datetime | None = None
-    attempts: int = 0
-    running: str = ""
+    attempts: int = 0  # failures in a row
+    running: str = ""  # the operation that runs now under the machine's lock, with its unit; or empty
+    # the time since when that operation runs, or the machine cannot be used; or None
     since: datetime | None = None
-    held_by: str = ""
-    attended_by: str = ""
-    unattended: bool = False
-    leader: str = ""
-    next: tuple[str, ...] = ()
+    held_by: str = ""  # the process that works on the entity now: host, pid and start; or empty
+    attended_by: str = ""  # the process that will work on the entity when it is due; or empty
+    unattended: bool = False  # True when there is work to do, but no process that does it
+    leader: str = ""  # the leader unit of an application; or empty
+    next: tuple[str, ...] = ()  # commands that continue the work, each with what it does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,15 +67,10 @@ Decide = Callable[[ModelTx, Unit, bool], Wanted | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowd:
-    """What is read of a whole model at once, so that the number of entities changes no number of statements.
+    """What is read of a whole model at once, with as many statements for many entities as for few."""
 
-    Attributes:
-        rows: Rows of statuses: kind -> entity -> row.
-        running: Machine -> its operations that run.
-    """
-
-    rows: Mapping[StatusKind, Mapping[str, Row]]
-    running: Mapping[str, Sequence[Operation]]
+    rows: Mapping[StatusKind, Mapping[str, Row]]  # rows of statuses: kind -> entity -> row
+    running: Mapping[str, Sequence[Operation]]  # machine -> its operations that run
 
     def status(self, kind: StatusKind, entity: str) -> StatusInfo | None:
         """Return the present status of an entity, or None."""
@@ -103,29 +85,22 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """The facts of a model at one moment.
-
-    Attributes:
-        stopped: Machines of this host that are stopped, although their status is still `running`.
-        items: Machine -> its row of the work queue.
-        loops: The rows of the model's loops in the work queue.
-        hands: Returns the process that works on a row of the queue.
-        is_elsewhere: True when only processes of another host work the model.
-        crowd: Statuses and running operations of the whole model, or None when few entities are explained.
-    """
+    """The facts of a model at one moment."""
 
     now: datetime
     units: Mapping[str, Unit]
     machines: Mapping[str, Machine]
+    # machines of this host that are stopped, although their status is still `running`
     stopped: Collection[str]
     applications: Mapping[str, Application]
     storage: Mapping[str, StorageInstance]
     ends: Sequence[Cleanup]
-    items: Mapping[str, WorkItem]
-    loops: Sequence[WorkItem]
-    hands: Callable[[WorkItem], Hands]
-    is_elsewhere: bool
+    items: Mapping[str, WorkItem]  # machine -> its row of the work queue
+    loops: Sequence[WorkItem]  # the rows of the model's loops in the work queue
+    hands: Callable[[WorkItem], Hands]  # returns the process that works on a row of the queue
+    is_elsewhere: bool  # True when only processes of another host work the model
     decide: Decide
+    # statuses and running operations of the whole model, or None when few entities are explained
     crowd: Crowd | None = None
 
     def status(self, tx: ModelTx, kind: StatusKind, entity: str) -> StatusInfo | None:

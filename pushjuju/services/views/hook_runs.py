@@ -29,33 +29,26 @@ _RESULTS = {"terminated": "killed", "gone": "forgotten"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookRun:
-    """One run of a hook, or another operation of a unit.
-
-    Attributes:
-        operation: The id of the operation, which `replay` takes.
-        kind: `hook`, `charm` for bringing a charm to the machine, `action` or `commands`.
-        result: `ok`, `missing` (the charm does not have the hook), `failed`, `killed`, `running`, or
-            `planned` when it was sent ahead and the operation before it is not committed yet.
-        exit_status: The exit status of the program; None when no program ran, or a signal ended it.
-        started: The time by the machine's clock, limited to the time between preparation and commit.
-        took_s: Seconds on the machine; None while it runs, or when the machine did not report the times.
-        changes: What the hook changed: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.
-        cause: The request that the run followed, as lines of the audit log name the request; or empty.
-    """
+    """One run of a hook, or another operation of a unit."""
 
     unit: str
     hook: str
-    kind: str
-    operation: str
+    kind: str  # `hook`, `charm` for bringing a charm to the machine, `action` or `commands`
+    operation: str  # the id of the operation, which `replay` takes
+    # `ok`, `missing` (the charm does not have the hook), `failed`, `killed`, `running`, or `planned` when it
+    # was sent ahead and the operation before it is not committed yet
     result: str
+    # the exit status of the program; None when no program ran, or a signal ended it
     exit_status: int | None = None
     signal: int | None = None
     message: str = ""
-    started: datetime
+    started: datetime  # the time by the machine's clock, limited to the time between preparation and commit
     committed: datetime | None = None
+    # seconds on the machine; None while it runs, or when the machine did not report the times
     took_s: float | None = None
+    # what the hook changed: `relations`, `ports`, `state`, `storage`, `secrets`, `status`
     changes: Mapping[str, Any] = field(default_factory=dict)
-    cause: str = ""
+    cause: str = ""  # the request that the run followed, as lines of the audit log name the request; or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,30 +73,18 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The conditions for runs.
+    """The conditions for runs."""
 
-    Attributes:
-        units: Names of units; empty for all units of the model.
-        hooks: Names of hooks; empty for all hooks.
-        since: The earliest time of preparation, or None.
-        until: The latest time of preparation, or None.
-        most: The number of newest runs; 0 for all.
-    """
-
-    units: Sequence[str] = ()
-    hooks: Sequence[str] = ()
+    units: Sequence[str] = ()  # names of units; empty for all units of the model
+    hooks: Sequence[str] = ()  # names of hooks; empty for all hooks
     failed: bool = False
-    since: datetime | None = None
-    until: datetime | None = None
-    most: int = 0
+    since: datetime | None = None  # the earliest time of preparation, or None
+    until: datetime | None = None  # the latest time of preparation, or None
+    most: int = 0  # the number of newest runs; 0 for all
 
 
 def newest(ctx: Context, model: str, most: int, but: str = "") -> list[HookRun]:
-    """Return the newest runs of all units, oldest first; read by index, however many runs are kept.
-
-    Args:
-        but: The name of a hook that is left out.
-    """
+    """Return the newest runs, oldest first, except those of a hook; read by index, however many are kept."""
     with ctx.read(model) as tx:
         rows = tx.rows("operations_under_way") + tx.rows("operations_newest", most=most, but=but)
     found = [_run(row) for row in rows if row["unit"] and row["name"] != but]

@@ -58,18 +58,13 @@ Inventory = Mapping[Key, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A difference between two inventories in one entity.
+    """A difference between two inventories in one entity."""
 
-    Attributes:
-        action: `add`, `change` or `remove`.
-        model: The name of its model, or empty for an entity of the controller.
-        fields: The fields of an added or removed entity, or field -> (before, after).
-    """
-
-    action: str
+    action: str  # `add`, `change` or `remove`
     kind: str
     name: str
-    model: str
+    model: str  # the name of its model, or empty for an entity of the controller
+    # the fields of an added or removed entity, or field -> (before, after)
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 

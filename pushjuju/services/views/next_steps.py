@@ -22,18 +22,10 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedUnit:
-    """A unit with a failure.
-
-    Attributes:
-        waits: True when a failed hook waits for `resolved`.
-        machine: The id of its machine, or empty.
-        is_dying: True when the unit is being removed.
-        dying_application: The name of the unit's application when the application is being removed, or empty.
-    """
-
-    waits: bool
-    machine: str
-    is_dying: bool
+    waits: bool  # True when a failed hook waits for `resolved`
+    machine: str  # the id of its machine, or empty
+    is_dying: bool  # True when the unit is being removed
+    # the name of the unit's application when the application is being removed, or empty
     dying_application: str
 
 

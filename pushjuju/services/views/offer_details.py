@@ -32,36 +32,27 @@ class WantedEnd(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """A relation to an offer.
-
-    Attributes:
-        subnets: The networks that the consumer connects from; empty when the firewall refuses them.
-    """
+    """A relation to an offer."""
 
     source: Model
     relation: int
     endpoint: str
     status: Seen
+    # the networks that the consumer connects from; empty when the firewall refuses them
     subnets: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferDetails:
-    """An offer.
-
-    Attributes:
-        endpoints: (name in the offer, endpoint).
-        users: User -> access level; a user who does not administer the offer sees only itself.
-        connections: The relations to the offer; empty for a user who does not administer the offer.
-    """
-
     model: Model
     offer: Offer
     url: str
     charm_url: str
     description: str
-    endpoints: Sequence[tuple[str, Endpoint]]
+    endpoints: Sequence[tuple[str, Endpoint]]  # (name in the offer, endpoint)
+    # user -> access level; a user who does not administer the offer sees only itself
     users: Mapping[str, str]
+    # the relations to the offer; empty for a user who does not administer the offer
     connections: Sequence[Connection]
 
 

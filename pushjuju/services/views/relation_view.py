@@ -21,34 +21,22 @@ _MOST = 10  # relations that the error about an unknown relation lists
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A unit on one side of a relation.
-
-    Attributes:
-        in_scope: True while the unit takes part; later, its settings stay until the relation is removed.
-        departing: True while the unit leaves the relation.
-        leader: True for the leader of its application.
-    """
+    """A unit on one side of a relation."""
 
     name: str
     data: Mapping[str, str]
-    in_scope: bool
-    departing: bool = False
-    leader: bool = False
+    in_scope: bool  # True while the unit takes part; later, its settings stay until the relation is removed
+    departing: bool = False  # True while the unit leaves the relation
+    leader: bool = False  # True for the leader of its application
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSide:
-    """An application on one side of a relation.
-
-    Attributes:
-        remote: True when the application belongs to another model.
-    """
-
     application: str
     endpoint: str
     role: str
     interface: str
-    remote: bool = False
+    remote: bool = False  # True when the application belongs to another model
     data: Mapping[str, str] = field(default_factory=dict)
     units: Sequence[Member] = ()
 

@@ -171,11 +171,7 @@ def newest(ctx: Context, model: str, limit: int, before: int) -> tuple[list[With
 
 
 def record(ctx: Context, model: str, number: int) -> WithTasks:
-    """Return an operation and its tasks as records.
-
-    Raises:
-        NotFound: The operation does not exist.
-    """
+    """Return an operation and its tasks as records; raise NotFound when the operation does not exist."""
     with ctx.read(model) as tx:
         found = tx.find(ActionOperation, "action_operation_get", id=number)
         if found is None:

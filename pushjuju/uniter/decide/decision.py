@@ -77,26 +77,18 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation with everything that running and committing it needs, without reading the model again.
-
-    Attributes:
-        endpoint: The unit's endpoint of a relation hook, or "" when the relation is no longer known.
-        variant: How an upgrade unpacks the charm; unused by other operations.
-        lock: The lock that is held from before the operation is prepared until it is committed, or "".
-        command: The id of the command of run-commands, else "".
-        secrets: The URIs of the secrets of secrets-removed, else empty.
-    """
+    """One operation with everything that running and committing it needs, without reading the model again."""
 
     name: OperationName
     hook: HookInfo | None = None
-    endpoint: str = ""
+    endpoint: str = ""  # the unit's endpoint of a relation hook, or "" when the relation is no longer known
     charm_url: str = ""
-    variant: Variant = Variant.PLAIN
+    variant: Variant = Variant.PLAIN  # how an upgrade unpacks the charm; unused by other operations
     action_id: str = ""
     action_name: str = ""
-    command: str = ""
-    secrets: tuple[str, ...] = ()
-    lock: str = ""
+    command: str = ""  # the id of the command of run-commands, else ""
+    secrets: tuple[str, ...] = ()  # the URIs of the secrets of secrets-removed, else empty
+    lock: str = ""  # the lock that is held from before the operation is prepared until it is committed, or ""
     seen: Seen = field(default_factory=Seen)
 
     @property
@@ -165,23 +157,17 @@ class EffectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One change of the model that is part of a decision, a reconcile or a commit.
-
-    Attributes:
-        message: The message of a status; for series-status, the new status.
-        data: The data of a status; for series-status, its `message`.
-        attempt: For arm-retry-timer, the number of the retry, from 1.
-        revision: Revision of a secret.
-    """
+    """One change of the model that is part of a decision, a reconcile or a commit."""
 
     kind: EffectKind
-    message: str = ""
+    message: str = ""  # the message of a status; for series-status, the new status
+    # the data of a status; for series-status, its `message`
     data: Mapping[str, str | int] = field(default_factory=dict)
-    attempt: int = 0
+    attempt: int = 0  # for arm-retry-timer, the number of the retry, from 1
     relation_id: int | None = None
     storage_id: str = ""
     secret_uri: str = ""
-    revision: int = 0
+    revision: int = 0  # revision of a secret
 
 
 class Answer(StrEnum):
@@ -196,20 +182,13 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The next step of a unit, with its reason.
-
-    Attributes:
-        operation: The operation of the answer `run`, else None.
-        effects: The effects to perform, in order, before the operation.
-        reason: For users.
-        badge: The sub-resolver that decided.
-    """
+    """The next step of a unit, with its reason."""
 
     answer: Answer
-    operation: Operation | None = None
-    effects: tuple[Effect, ...] = ()
-    reason: str = ""
-    badge: str = ""
+    operation: Operation | None = None  # the operation of the answer `run`, else None
+    effects: tuple[Effect, ...] = ()  # the effects to perform, in order, before the operation
+    reason: str = ""  # for users
+    badge: str = ""  # the sub-resolver that decided
 
 
 # A sub-resolver returns a decision, or the effects (often none) to perform when a later sub-resolver decides.

@@ -13,11 +13,7 @@ from pushjuju.uniter.decide.state import HookInfo
 
 
 def hook_name(hook: HookInfo, endpoint: str = "") -> str:
-    """Return the full name of a hook, as in `JUJU_HOOK_NAME` and `hooks/`.
-
-    Args:
-        endpoint: The own endpoint, for relation hooks.
-    """
+    """Return the full name of a hook, as in `JUJU_HOOK_NAME` and `hooks/`, with its relation's endpoint."""
     if hook.kind.is_relation:
         return f"{endpoint}-{hook.kind}"
     if hook.kind.is_storage:

@@ -16,28 +16,19 @@ from pushjuju.uniter.decide.state import ResolvedMode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteRelation:
-    """One relation of the unit's application, as the model has it.
-
-    Attributes:
-        remote_application: The other application; in a peer relation the unit's own.
-        peer: True for a peer relation.
-        implicit: True when the unit's endpoint is the implicit juju-info.
-        container: True when the scope is container, not global.
-        implemented: True when the charm on the machine has the endpoint, which an upgrade may add.
-        suspended: True while the relation is suspended.
-        members: Each remote unit in scope, without departing units and this unit -> its settings version.
-        app_members: The remote application (in a peer relation, the unit's own) -> its settings version.
-    """
+    """One relation of the unit's application, as the model has it."""
 
     endpoint: str
-    remote_application: str = ""
+    remote_application: str = ""  # the other application; in a peer relation the unit's own
     life: Life = Life.ALIVE
-    peer: bool = False
-    implicit: bool = False
-    container: bool = False
-    implemented: bool = True
-    suspended: bool = False
+    peer: bool = False  # True for a peer relation
+    implicit: bool = False  # True when the unit's endpoint is the implicit juju-info
+    container: bool = False  # True when the scope is container, not global
+    implemented: bool = True  # True when the charm on the machine has the endpoint, which an upgrade may add
+    suspended: bool = False  # True while the relation is suspended
+    # each remote unit in scope, without departing units and this unit -> its settings version
     members: Mapping[str, int] = field(default_factory=dict)
+    # the remote application (in a peer relation, the unit's own) -> its settings version
     app_members: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -48,39 +39,28 @@ class RemoteRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteStorage:
-    """One storage attachment of the unit.
-
-    Attributes:
-        attached: True when the storage is provisioned and attached to the machine with a location.
-        implemented: True when the charm on the machine declares the storage, which an upgrade may add.
-    """
+    """One storage attachment of the unit."""
 
     kind: str = "filesystem"
     life: Life = Life.ALIVE
-    attached: bool = False
+    attached: bool = False  # True when the storage is provisioned and attached to the machine with a location
+    # True when the charm on the machine declares the storage, which an upgrade may add
     implemented: bool = True
     location: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingAction:
-    """One action that waits for its run.
-
-    Attributes:
-        parallel: True when the action needs no machine lock.
-        execution_group: The group whose actions share a lock with the action, or "".
-    """
+    """One action that waits for its run."""
 
     id: str
     name: str = ""
-    parallel: bool = False
-    execution_group: str = ""
+    parallel: bool = False  # True when the action needs no machine lock
+    execution_group: str = ""  # the group whose actions share a lock with the action, or ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRevision:
-    """One revision of a secret."""
-
     uri: str
     revision: int
 
@@ -95,80 +75,51 @@ class ConsumedSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedSecret:
-    """A secret that this unit may have to manage.
-
-    Attributes:
-        application: True when the application owns the secret, so that only the leader manages it.
-    """
+    """A secret that this unit may have to manage."""
 
     revision: int
     label: str = ""
-    application: bool = False
+    application: bool = False  # True when the application owns the secret, so that only the leader manages it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteState:
-    """All that the model wants of a unit.
+    """All that the model wants of a unit."""
 
-    Attributes:
-        unit: The unit's name.
-        principal: The principal unit of a subordinate, or "".
-        subordinates: Names of its subordinate units -> their life.
-        resolved: How a user wants a failed hook to be resolved.
-        charm_url: The application's charm, not the unit's.
-        force_charm: True to upgrade the charm even in an error state.
-        charm_modified_version: Grows with each change of the charm or of a resource.
-        charm_present: False when the charm's directory is known to be missing on the machine.
-        profile_ready: True when the machine has the profile that the charm needs.
-        leader: True when the unit is the leader.
-        leader_settings_version: 1 from the start, grows with each change.
-        update_status_version: How often update-status has become due.
-        retry_hook_version: How often the retry timer of a failed hook has run out.
-        retry_hooks: Model config automatically-retry-hooks.
-        boot_id: The machine's running boot; "" while unknown.
-        relations: Relation id -> relation.
-        storage: Storage id -> attachment.
-        actions: Pending actions, oldest first.
-        commands: Ids of commands from juju-exec on the machine, oldest first.
-        secrets_expired: Revisions past their expiry, in order.
-        secrets_rotate: URIs whose rotation is due, in order.
-        secrets_consumed: URI -> the secret that this unit reads.
-        secrets_owned: URI -> the secret that this unit may manage.
-        secrets_obsolete: URI -> revisions that no consumer tracks.
-        secrets_deleted: URIs of secrets that were deleted.
-        series: The step that the machine's upgrade to another base has reached.
-        series_target: The target base of that upgrade.
-    """
-
-    unit: str
+    unit: str  # the unit's name
     application_life: Life = Life.ALIVE
     life: Life = Life.ALIVE
-    principal: str = ""
+    principal: str = ""  # the principal unit of a subordinate, or ""
+    # names of its subordinate units -> their life
     subordinates: Mapping[str, Life] = field(default_factory=dict)
-    resolved: ResolvedMode = ResolvedMode.NONE
-    charm_url: str = ""
-    force_charm: bool = False
-    charm_modified_version: int = 0
-    charm_present: bool = True
-    profile_ready: bool = True
+    resolved: ResolvedMode = ResolvedMode.NONE  # how a user wants a failed hook to be resolved
+    charm_url: str = ""  # the application's charm, not the unit's
+    force_charm: bool = False  # True to upgrade the charm even in an error state
+    charm_modified_version: int = 0  # grows with each change of the charm or of a resource
+    charm_present: bool = True  # False when the charm's directory is known to be missing on the machine
+    profile_ready: bool = True  # True when the machine has the profile that the charm needs
     config_hash: str = ""
     trust_hash: str = ""
     addresses_hash: str = ""
-    leader: bool = False
-    leader_settings_version: int = 1
-    update_status_version: int = 0
-    retry_hook_version: int = 0
-    retry_hooks: bool = True
-    boot_id: str = ""
-    relations: Mapping[int, RemoteRelation] = field(default_factory=dict)
-    storage: Mapping[str, RemoteStorage] = field(default_factory=dict)
-    actions: tuple[PendingAction, ...] = ()
-    commands: tuple[str, ...] = ()
-    secrets_expired: tuple[SecretRevision, ...] = ()
-    secrets_rotate: tuple[str, ...] = ()
+    leader: bool = False  # True when the unit is the leader
+    leader_settings_version: int = 1  # 1 from the start, grows with each change
+    update_status_version: int = 0  # how often update-status has become due
+    retry_hook_version: int = 0  # how often the retry timer of a failed hook has run out
+    retry_hooks: bool = True  # model config automatically-retry-hooks
+    boot_id: str = ""  # the machine's running boot; "" while unknown
+    relations: Mapping[int, RemoteRelation] = field(default_factory=dict)  # relation id -> relation
+    storage: Mapping[str, RemoteStorage] = field(default_factory=dict)  # storage id -> attachment
+    actions: tuple[PendingAction, ...] = ()  # pending actions, oldest first
+    commands: tuple[str, ...] = ()  # ids of commands from juju-exec on the machine, oldest first
+    secrets_expired: tuple[SecretRevision, ...] = ()  # revisions past their expiry, in order
+    secrets_rotate: tuple[str, ...] = ()  # URIs whose rotation is due, in order
+    # URI -> the secret that this unit reads
     secrets_consumed: Mapping[str, ConsumedSecret] = field(default_factory=dict)
+    # URI -> the secret that this unit may manage
     secrets_owned: Mapping[str, OwnedSecret] = field(default_factory=dict)
+    # URI -> revisions that no consumer tracks
     secrets_obsolete: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    secrets_deleted: tuple[str, ...] = ()
+    secrets_deleted: tuple[str, ...] = ()  # URIs of secrets that were deleted
+    # the step that the machine's upgrade to another base has reached
     series: SeriesStatus = SeriesStatus.NOT_STARTED
-    series_target: str = ""
+    series_target: str = ""  # the target base of that upgrade

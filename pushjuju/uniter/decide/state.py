@@ -86,42 +86,33 @@ class HookKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookInfo:
-    """The identity of one run of a hook.
-
-    Attributes:
-        relation_id: Id of the relation, or None (0 is a valid id).
-        change_version: The version of the settings that the hook reports.
-        departee: The unit that leaves, in relation-departed only.
-        secret_revision: For secret-rotate, the latest revision, which the hook's environment does not show.
-    """
+    """The identity of one run of a hook."""
 
     kind: HookKind
-    relation_id: int | None = None
+    relation_id: int | None = None  # id of the relation, or None (0 is a valid id)
     remote_unit: str = ""
     remote_application: str = ""
-    change_version: int = 0
+    change_version: int = 0  # the version of the settings that the hook reports
     storage_id: str = ""
-    departee: str = ""
+    departee: str = ""  # the unit that leaves, in relation-departed only
     series_upgrade_target: str = ""
     secret_uri: str = ""
+    # for secret-rotate, the latest revision, which the hook's environment does not show
     secret_revision: int = 0
     secret_label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationRecord:
-    """What a unit remembers of one relation, from just before it enters the scope until it has left.
+    """What a unit remembers of one relation, from just before it enters the scope until it has left."""
 
-    Attributes:
-        created: True after the commit of relation-created, so that an interruption before it loses nothing.
-        members: Remote unit -> version of its settings last reported.
-        application_members: Remote application -> version of its settings last reported.
-        changed_pending: The unit whose relation-joined ran, so that its relation-changed must be next; or "".
-    """
-
+    # True after the commit of relation-created, so that an interruption before it loses nothing
     created: bool = False
+    # remote unit -> version of its settings last reported
     members: Mapping[str, int] = field(default_factory=dict)
+    # remote application -> version of its settings last reported
     application_members: Mapping[str, int] = field(default_factory=dict)
+    # the unit whose relation-joined ran, so that its relation-changed must be next; or ""
     changed_pending: str = ""
 
 
@@ -130,64 +121,48 @@ class LocalState:
     """All that a unit remembers of its own past, kept in the store.
 
     Juju's agent forgets some of this at a restart; a restart of the controller changes nothing for a unit.
-
-    Attributes:
-        kind: The current or next operation.
-        step: The step that the operation has reached.
-        hook: The hook of run-hook, or the hook to which install, upgrade and run-action return.
-        hook_step: The progress of `hook`; when set, it replaces `step` for the hook.
-        charm_url: The target of install and upgrade.
-        installed, started, stopped, removed: Set by the commit of the hook of that name.
-        leader: Leadership was accepted and not resigned since.
-        status_set: True when a hook of the charm has used status-set.
-        config_hash, trust_hash, addresses_hash: As of the last committed config-changed.
-        relations: Relation id -> record.
-        storage: Ids of the storage whose storage-attached was committed.
-        secret_revisions: URI -> revision last reported to this consumer.
-        secret_obsolete_revisions: URI -> revisions whose secret-remove was committed.
-        charm_modified_version: Version of charm and resources that install or upgrade has stored.
-        retry_hook_version: `RemoteState.retry_hook_version` when the last hook or retry began.
-        retry_timer_running: True when a retry of the failed hook has a due time.
-        retry_attempt: Number of retries since the hook first failed.
-        update_status_version: `RemoteState.update_status_version` at the last update-status.
-        leader_settings_version: Version last reported to a non-leader; 0 makes leader-settings-changed run.
-        boot_id: Boot of the machine in which `start` last ran (before that: in which any hook ran).
-        conflicted: The new charm could not be unpacked over the old one.
-        restart: True when both states must be read again before the next decision.
-        completed_actions: Actions that have ended, but may still be pending in the remote state.
-        series: The step of the machine's upgrade that this unit has reached.
     """
 
-    kind: OperationKind = OperationKind.CONTINUE
-    step: Step = Step.PENDING
+    kind: OperationKind = OperationKind.CONTINUE  # the current or next operation
+    step: Step = Step.PENDING  # the step that the operation has reached
+    # the hook of run-hook, or the hook to which install, upgrade and run-action return
     hook: HookInfo | None = None
-    hook_step: Step | None = None
+    hook_step: Step | None = None  # the progress of `hook`; when set, it replaces `step` for the hook
     action_id: str = ""
+    # the target of install and upgrade. installed, started, stopped, removed: Set by the commit of the hook
+    # of that name.
     charm_url: str = ""
     installed: bool = False
     started: bool = False
     stopped: bool = False
     removed: bool = False
-    leader: bool = False
+    leader: bool = False  # leadership was accepted and not resigned since
+    # True when a hook of the charm has used status-set. config_hash, trust_hash, addresses_hash: As of the
+    # last committed config-changed.
     status_set: bool = False
     config_hash: str = ""
     trust_hash: str = ""
     addresses_hash: str = ""
-    relations: Mapping[int, RelationRecord] = field(default_factory=dict)
-    storage: frozenset[str] = frozenset()
+    relations: Mapping[int, RelationRecord] = field(default_factory=dict)  # relation id -> record
+    storage: frozenset[str] = frozenset()  # ids of the storage whose storage-attached was committed
+    # URI -> revision last reported to this consumer
     secret_revisions: Mapping[str, int] = field(default_factory=dict)
+    # URI -> revisions whose secret-remove was committed
     secret_obsolete_revisions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     current_charm_url: str = ""
-    charm_modified_version: int = 0
-    retry_hook_version: int = 0
-    retry_timer_running: bool = False
-    retry_attempt: int = 0
-    update_status_version: int = 0
+    charm_modified_version: int = 0  # version of charm and resources that install or upgrade has stored
+    retry_hook_version: int = 0  # `RemoteState.retry_hook_version` when the last hook or retry began
+    retry_timer_running: bool = False  # True when a retry of the failed hook has a due time
+    retry_attempt: int = 0  # number of retries since the hook first failed
+    update_status_version: int = 0  # `RemoteState.update_status_version` at the last update-status
+    # version last reported to a non-leader; 0 makes leader-settings-changed run
     leader_settings_version: int = 0
-    boot_id: str = ""
-    conflicted: bool = False
-    restart: bool = False
+    boot_id: str = ""  # boot of the machine in which `start` last ran (before that: in which any hook ran)
+    conflicted: bool = False  # the new charm could not be unpacked over the old one
+    restart: bool = False  # True when both states must be read again before the next decision
+    # actions that have ended, but may still be pending in the remote state
     completed_actions: frozenset[str] = frozenset()
+    # the step of the machine's upgrade that this unit has reached
     series: SeriesStatus = SeriesStatus.NOT_STARTED
 
     @property

@@ -221,10 +221,7 @@ def _enum_reader(cls: type[Enum]) -> Reader:
 
 
 def _scalar_reader(cls: type[Any]) -> Reader:
-    def read(value: object, where: str) -> Any:
-        return _expect(cls, value, where)
-
-    return read
+    return lambda value, where: _expect(cls, value, where)
 
 
 def _expect(cls: type[Any], value: object, where: str) -> Any:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.controller import backups
 from pushjuju.web import errors
 from pushjuju.web.call import require_superuser
-from pushjuju.web.endpoints.transfers import Transfers, read_small, refusal
+from pushjuju.web.endpoints.transfers import Transfers, read_small, refusing
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -28,18 +27,15 @@ class BackupFiles:
         self._transfers = transfers
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get("/model/{model}/backups", self._get)]
+        return [web.get("/model/{model}/backups", refusing(self._get, dict))]
 
     async def _get(self, request: web.Request) -> web.StreamResponse:
-        try:
-            entered = await self._transfers.enter(request)
-            assert entered.model is not None, "the path names a model"
-            if not models.is_controller(entered.model):
-                raise errors.ApiError("backups are only supported from the controller model")
-            name = _name(await read_small(request, _LONGEST))
-            path, checksum = await self._transfers.run(entered, lambda ctx: _find(ctx, name))
-        except PushjujuError as error:
-            return refusal(error, dict)
+        entered = await self._transfers.enter(request)
+        assert entered.model is not None, "the path names a model"
+        if not models.is_controller(entered.model):
+            raise errors.ApiError("backups are only supported from the controller model")
+        name = _name(await read_small(request, _LONGEST))
+        path, checksum = await self._transfers.run(entered, lambda ctx: _find(ctx, name))
         headers = {"Content-Type": "application/octet-stream", "Digest": f"SHA={checksum}"}
         return web.FileResponse(path, headers=headers)
 

@@ -131,11 +131,7 @@ class _Terminal(Stream):
         await self.send(messages.dumped(done))
 
     async def _carry_out(self, text: str, model: str) -> None:
-        """Run the command lines of a request, up to the first that fails.
-
-        Raises:
-            PushjujuError: The user is refused, or a command line failed or is refused.
-        """
+        """Run the command lines of a request, up to the first that fails."""
         asked = decoding.decode(CliCommands, messages.parse(text), "request")
         if len(asked.commands) > _MOST_LINES:
             raise NotValid(f"more than {_MOST_LINES} commands in one request")

@@ -13,7 +13,7 @@ an item of `macaroons`, and needs no discharge then; so a client that has a pass
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
@@ -108,11 +108,7 @@ def set_cookie(answer: web.Response, made: Macaroon, *, brief: bool) -> None:
 
 
 async def _form(request: web.Request) -> dict[str, str]:
-    """Return the fields of a form.
-
-    Raises:
-        ApiError: The body is too large or slow, or not a form.
-    """
+    """Return the fields of a form; raise ApiError when the body is too large or slow, or not a form."""
     body = await read_small(request, _LONGEST)
     if request.content_type != _FORM:
         raise errors.ApiError("the body must be a form", errors.BAD_REQUEST)
@@ -132,7 +128,4 @@ def _caveat(form: dict[str, str]) -> str:
 
 
 def _refused(error: PushjujuError) -> web.Response:
-    def body(found: errors.Error) -> dict[str, Any]:
-        return {"Code": found["code"], "Message": found["message"]}
-
-    return refusal(error, body)
+    return refusal(error, lambda found: {"Code": found["code"], "Message": found["message"]})

@@ -37,27 +37,17 @@ _LARGEST = 1024  # the most bytes of a client's message, which is ignored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """The part of a log that a client asks for.
-
-    Attributes:
-        backlog: Newest lines to send first; None stands for the whole log.
-        limit: The stream ends after this many lines; 0 stands for no limit.
-        since: Older lines are left out: a time in the form of the store, or empty.
-    """
+    """The part of a log that a client asks for."""
 
     selection: Selection
-    backlog: int | None = 0
-    limit: int = 0
-    since: str = ""
+    backlog: int | None = 0  # newest lines to send first; None stands for the whole log
+    limit: int = 0  # the stream ends after this many lines; 0 stands for no limit
+    since: str = ""  # older lines are left out: a time in the form of the store, or empty
     follow: bool = True
 
     @classmethod
     def read(cls, query: MultiMapping[str]) -> LogOptions:
-        """Read the query of a request.
-
-        Raises:
-            ApiError: A value is not valid.
-        """
+        """Read the query of a request; raise ApiError when a value is not valid."""
         limit = _number(query, "limit") or _number(query, "maxLines")
         since = _time(query.get("startTime", ""))
         whole = bool(since) or _flag(query, "replay")

@@ -18,13 +18,13 @@ from aiohttp import web
 from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.requests.user import passwords
 from pushjuju.web import decoding, errors, messages, tags
 from pushjuju.web.audit import Speaker
 from pushjuju.web.endpoints.discharges import set_cookie
-from pushjuju.web.endpoints.transfers import read_small, refusal
+from pushjuju.web.endpoints.transfers import read_small, refusing
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -57,18 +57,15 @@ class Registration:
         self._api = api
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.post("/register", self._post)]
+        return [web.post("/register", refusing(self._post, _body))]
 
     async def _post(self, request: web.Request) -> web.Response:
-        try:
-            body = await read_small(request, _LONGEST)
-            asked = decoding.decode(SecretKeyLogin, messages.parse(body.decode("utf-8", "replace")))
-            answer = web.json_response(await self._register(asked, request.remote or ""))
-            logins = self._api.logins
-            set_cookie(answer, await logins.macaroon(_name(asked.user), logins.macaroons.proof), brief=True)
-            return answer
-        except PushjujuError as error:
-            return refusal(error, _body)
+        body = await read_small(request, _LONGEST)
+        asked = decoding.decode(SecretKeyLogin, messages.parse(body.decode("utf-8", "replace")))
+        answer = web.json_response(await self._register(asked, request.remote or ""))
+        logins = self._api.logins
+        set_cookie(answer, await logins.macaroon(_name(asked.user), logins.macaroons.proof), brief=True)
+        return answer
 
     async def _register(self, asked: SecretKeyLogin, peer: str) -> dict[str, str]:
         """Set the password of a request, and return the sealed answer.

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.requests.application import pending_resources
 from pushjuju.services.requests.application.pending_resources import attach_resource
 from pushjuju.services.views import resource_documents
 from pushjuju.services.views.resource_documents import Shown
 from pushjuju.web import errors
-from pushjuju.web.endpoints.transfers import Received, Transfers, refusal
+from pushjuju.web.endpoints.transfers import Received, Transfers, refusing
 from pushjuju.web.shapes.resource_shapes import resource
 
 if TYPE_CHECKING:
@@ -35,17 +34,13 @@ class ResourceFiles:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the paths of resources."""
-        return [web.put(_PATH, self._put), web.get(_PATH, self._get)]
+        return [
+            web.put(_PATH, refusing(self._put, _body, invalid=500)),
+            web.get(_PATH, refusing(self._get, _body, invalid=500)),
+        ]
 
     async def _put(self, request: web.Request) -> web.StreamResponse:
-        try:
-            return await self._take(request)
-        except PushjujuError as error:
-            return refusal(error, _body, invalid=500)
-
-    async def _take(self, request: web.Request) -> web.StreamResponse:
-        entered = await self._transfers.enter(request)
-        model = await self._transfers.permit(entered, "write")
+        entered, model = await self._transfers.admit(request, "write")
         if request.content_type != _BYTES:
             text = f"expected Content-Type: {_BYTES}, got: {request.content_type}"
             raise errors.ApiError(text, errors.BAD_REQUEST)
@@ -59,15 +54,11 @@ class ResourceFiles:
         return web.json_response({"resource": found})
 
     async def _get(self, request: web.Request) -> web.StreamResponse:
-        try:
-            entered = await self._transfers.enter(request)
-            model = await self._transfers.permit(entered, "read")
-            application, name = request.match_info["application"], request.match_info["resource"]
-            path, shown = await self._transfers.run(
-                entered, lambda ctx: resource_documents.content(ctx, model, application, name)
-            )
-        except PushjujuError as error:
-            return refusal(error, _body, invalid=500)
+        entered, model = await self._transfers.admit(request, "read")
+        application, name = request.match_info["application"], request.match_info["resource"]
+        path, shown = await self._transfers.run(
+            entered, lambda ctx: resource_documents.content(ctx, model, application, name)
+        )
         return web.FileResponse(path, headers={"Content-Type": _BYTES, "Content-Sha384": shown.fingerprint})
 
 

@@ -18,20 +18,14 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """One websocket.
-
-    Attributes:
-        host: The host and port of this server, as the client calls them; of no use for a stream.
-        entered: The user, after the check of name and password.
-        what: The command that the client runs, which is unknown for a stream.
-    """
+    """One websocket."""
 
     def __init__(self, api: Api, socket: Socket, peer: str) -> None:
         self.api = api
         self.peer = peer
-        self.host = ""
-        self.entered: LoggedIn | None = None
-        self.what = ""
+        self.host = ""  # the host and port of this server, as the client calls them; of no use for a stream
+        self.entered: LoggedIn | None = None  # the user, after the check of name and password
+        self.what = ""  # the command that the client runs, which is unknown for a stream
         self.socket = socket
 
     async def serve(self, request: web.Request) -> None:
@@ -66,9 +60,6 @@ async def opened(api: Api, request: web.Request, largest: int) -> Socket:
 
     Args:
         largest: The most bytes of a client's message.
-
-    Raises:
-        HTTPException: There are too many connections, or a web page of another origin opens the websocket.
     """
     await require_room(api, request)
     socket = Socket(largest, limits.PING_S)

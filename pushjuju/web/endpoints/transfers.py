@@ -11,7 +11,7 @@ import base64
 import binascii
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import web
 
-from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.errors import NotValid, PushjujuError, UsageError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.services.entities.model import controller_config, models
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pushjuju.web.macaroons import Macaroon
 
 T = TypeVar("T")
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _COOKIES = "macaroon-"  # how the names of cookies with macaroons begin
 COOKIE = f"{_COOKIES}login"
 MOST_AT_ONCE = 4  # uploads of one user
@@ -92,13 +93,14 @@ class Transfers:
 
         return await self.run(entered, noted)
 
-    async def permit(self, entered: LoggedIn, level: str) -> str:
-        """Return the UUID of the path's model, to which the user must have a level of access.
+    async def admit(self, request: web.Request, level: str) -> tuple[LoggedIn, str]:
+        """Return the user, and the UUID of the path's model, to which the user must have a level of access.
 
         Raises:
-            ApiError: The user has no such access.
+            ApiError: The user is refused, or has no such access.
             Blocked: The commands that change the model are disabled, and the level is not `read`.
         """
+        entered = await self.enter(request)
         assert entered.model is not None, "the path names a model"
         model = entered.model.uuid
 
@@ -108,16 +110,11 @@ class Transfers:
                 require_unblocked(ctx, model, blocks.CHANGE)
 
         await self.run(entered, check)
-        return model
+        return entered, model
 
     @asynccontextmanager
     async def received(self, request: web.Request, user: str, largest: int) -> AsyncIterator[Received]:
-        """Receive the body of a request in a file, which is deleted after the block.
-
-        Raises:
-            ApiError: The user has too many uploads under way, or the disk has no room.
-            HTTPException: The body is too large, or the client sends too slowly.
-        """
+        """Receive the body of a request in a file, which is deleted after the block."""
         if self._under_way[user] >= MOST_AT_ONCE:
             raise errors.ApiError("too many uploads at once", errors.TRY_AGAIN)
         self._under_way[user] += 1
@@ -170,12 +167,20 @@ def _allowed(ctx: Context) -> frozenset[str]:
     return controller_config.parse_origins(str(ctx.controller.config().get(controller_config.ORIGINS, "")))
 
 
-def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: int = 400) -> web.Response:
-    """Return the answer to a request that is refused.
+def refusing(handler: Handler, body: Callable[[errors.Error], Any], invalid: int = 400) -> Handler:
+    """Return a handler that answers a refused request as `refusal` does."""
 
-    Args:
-        invalid: The HTTP status for an error `NotValid`.
-    """
+    async def answer(request: web.Request) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except PushjujuError as error:
+            return refusal(error, body, invalid)
+
+    return answer
+
+
+def refusal(error: BaseException, body: Callable[[errors.Error], Any], invalid: int = 400) -> web.Response:
+    """Return the answer to a request that is refused; `invalid` is the HTTP status of NotValid."""
     found = errors.told(error)
     is_invalid = isinstance(error, (NotValid, UsageError))
     status = invalid if is_invalid else _STATUS.get(found["code"], 500)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.core.values import regex
 from pushjuju.services.requests.application import new_charm
 from pushjuju.services.views.listings import charms
 from pushjuju.web import errors
-from pushjuju.web.endpoints.transfers import CONTROLLER_CHARMS, Transfers, refusal
+from pushjuju.web.endpoints.transfers import CONTROLLER_CHARMS, Transfers, refusing
 
 if TYPE_CHECKING:
     from pushjuju.web.errors import Error
@@ -30,7 +28,6 @@ _ONLY_LOOKED_AT = {
     "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
     "X-Content-Type-Options": "nosniff",
 }
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Uploads:
@@ -42,11 +39,11 @@ class Uploads:
     def routes(self) -> list[web.RouteDef]:
         """Return the paths of charms."""
         return [
-            *(web.post(path, _answering(self._post)) for path in _CHARMS),
-            *(web.get(path, _answering(self._get)) for path in _CHARMS),
-            web.put("/model-{model}/charms/{object}", _answering(self._put)),
-            web.get("/model-{model}/charms/{object}", _answering(self._get_object)),
-            web.get(_REMOTE_ICON, _answering(self._get_remote_icon)),
+            *(web.post(path, refusing(self._post, _body)) for path in _CHARMS),
+            *(web.get(path, refusing(self._get, _body)) for path in _CHARMS),
+            web.put("/model-{model}/charms/{object}", refusing(self._put, _body)),
+            web.get("/model-{model}/charms/{object}", refusing(self._get_object, _body)),
+            web.get(_REMOTE_ICON, refusing(self._get_remote_icon, _body)),
         ]
 
     async def _post(self, request: web.Request) -> web.StreamResponse:
@@ -58,8 +55,7 @@ class Uploads:
         return await self._take(request, found[2] if found else "-")
 
     async def _take(self, request: web.Request, digest: str) -> web.StreamResponse:
-        entered = await self._transfers.enter(request)
-        model = await self._transfers.permit(entered, "write")
+        entered, model = await self._transfers.admit(request, "write")
         if request.content_type != _ZIP:
             text = f"expected Content-Type: application/zip, got: {request.content_type}"
             raise errors.ApiError(text, errors.BAD_REQUEST)
@@ -80,8 +76,7 @@ class Uploads:
 
     async def _get(self, request: web.Request) -> web.StreamResponse:
         """Return the names of the files of a charm, one file, its icon or the archive."""
-        entered = await self._transfers.enter(request)
-        model = await self._transfers.permit(entered, "read")
+        entered, model = await self._transfers.admit(request, "read")
         url, file = request.query.get("url", ""), request.query.get("file", "")
         if not url:
             raise errors.ApiError("expected url=CharmURL query argument", errors.BAD_REQUEST)
@@ -100,8 +95,7 @@ class Uploads:
 
     async def _get_object(self, request: web.Request) -> web.StreamResponse:
         """Return the archive of a charm, found by the charm's name and the beginning of the SHA-256."""
-        entered = await self._transfers.enter(request)
-        model = await self._transfers.permit(entered, "read")
+        entered, model = await self._transfers.admit(request, "read")
         found = _OBJECT.fullmatch(request.match_info["object"])
         if found is None:
             raise errors.ApiError("charm not found", errors.NOT_FOUND)
@@ -112,8 +106,7 @@ class Uploads:
 
     async def _get_remote_icon(self, request: web.Request) -> web.StreamResponse:
         """Return the icon of an application that the model consumes."""
-        entered = await self._transfers.enter(request)
-        model = await self._transfers.permit(entered, "read")
+        entered, model = await self._transfers.admit(request, "read")
         name = request.match_info["name"]
         return _picture(await self._transfers.run(entered, lambda ctx: charms.remote_icon(ctx, model, name)))
 
@@ -121,16 +114,6 @@ class Uploads:
 def _picture(icon: bytes) -> web.Response:
     """Return an icon; a browser that opens it runs no script of the charm as one of this server's pages."""
     return web.Response(body=icon or _ICON, content_type="image/svg+xml", headers=_ONLY_LOOKED_AT)
-
-
-def _answering(handler: Handler) -> Handler:
-    async def answer(request: web.Request) -> web.StreamResponse:
-        try:
-            return await handler(request)
-        except PushjujuError as error:
-            return refusal(error, _body)
-
-    return answer
 
 
 def _body(found: Error) -> dict[str, str]:

@@ -15,9 +15,8 @@ from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
 from pushjuju.store.rows.records import ActionOperation, Task
 from pushjuju.web import errors, tags
-from pushjuju.web.call import result_of
 from pushjuju.web.decoding import Count
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.web.subscriptions import Wanted
 from pushjuju.web.watch import readings
@@ -80,12 +79,9 @@ def _request(item: ActionParams) -> operations.ActionRequest:
 class Action(Facade):
     """The actions of the model."""
 
-    @method(Needs.READ)
-    def actions(self, params: Entities) -> Results:
+    @bulk("entities", Needs.READ)
+    def actions(self, tag: str) -> dict[str, object]:
         """Return tasks with their status and results."""
-        return {"results": [result_of(self._task, item.tag) for item in params.entities]}
-
-    def _task(self, tag: str) -> dict[str, object]:
         return _result(*tasks.with_log(self.ctx, self.model, _number(tags.action(tag))))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
@@ -125,11 +121,8 @@ class Action(Facade):
         found += [{"error": {"message": text, "code": ""}} for text in made.errors]
         return {"operation": f"operation-{made.operation}", "actions": found}
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def cancel(self, params: Entities) -> Results:
-        return {"results": [result_of(self._cancel, item.tag) for item in params.entities]}
-
-    def _cancel(self, tag: str) -> dict[str, object]:
+    @bulk("entities", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def cancel(self, tag: str) -> dict[str, object]:
         return _result(operations.cancel(self.ctx, self.model, [_number(tags.action(tag))])[0])
 
     @method(Needs.READ)
@@ -157,10 +150,18 @@ class Action(Facade):
         except PushjujuError as error:
             return {"operation": tag, "summary": "", "error": errors.told(error)}
 
-    @method(Needs.WRITE)
-    def applications_charms_actions(self, params: Entities) -> Results:
+    @bulk("entities", Needs.WRITE)
+    def applications_charms_actions(self, tag: str) -> dict[str, object]:
         """Return the actions of the charms of applications, with their schemas."""
-        return {"results": [self._specs(item.tag) for item in params.entities]}
+        try:
+            found = tasks.specs_of(self.ctx, self.model, tags.application(tag))
+        except PushjujuError as error:
+            return {"application-tag": tag, "error": errors.told(error)}
+        actions = {
+            name: {"description": spec.description, "params": dict(spec.schema)}
+            for name, spec in found.items()
+        }
+        return {"application-tag": tag, "actions": actions}
 
     @method(Needs.READ)
     async def watch_actions_progress(self, params: Entities) -> Results:
@@ -179,17 +180,6 @@ class Action(Facade):
         except PushjujuError as error:
             return {"watcher-id": "", "error": errors.told(error)}
         return {**first, "watcher-id": name}
-
-    def _specs(self, tag: str) -> dict[str, object]:
-        try:
-            found = tasks.specs_of(self.ctx, self.model, tags.application(tag))
-        except PushjujuError as error:
-            return {"application-tag": tag, "error": errors.told(error)}
-        actions = {
-            name: {"description": spec.description, "params": dict(spec.schema)}
-            for name, spec in found.items()
-        }
-        return {"application-tag": tag, "actions": actions}
 
 
 def _number(text: str, kind: str = "action") -> int:

@@ -9,10 +9,7 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.annotations import Kind
 from pushjuju.services.requests.model import annotate
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each
-from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, facade, method
-from pushjuju.web.shapes.common import Entities, Results
+from pushjuju.web.registry import Facade, Needs, bulk, facade
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,20 +31,14 @@ def _named(tag: str) -> tuple[Kind, str]:
 class Annotations(Facade):
     """The annotations of the model and its entities."""
 
-    @method(Needs.READ)
-    def get(self, params: Entities) -> Results:
-        return {"results": [self._get(item.tag) for item in params.entities]}
-
-    def _get(self, tag: str) -> dict[str, object]:
+    @bulk("entities", Needs.READ)
+    def get(self, tag: str) -> dict[str, object]:
         try:
             found = annotate.annotations_of(self.ctx, self.model, *_named(tag))
         except PushjujuError as error:
             return {"entity": tag, "annotations": {}, "error": {"error": errors.told(error)}}
         return {"entity": tag, "annotations": found}
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def set(self, annotations: list[EntityAnnotations]) -> ErrorResults:
-        return {"results": [each(self._set, item) for item in annotations]}
-
-    def _set(self, item: EntityAnnotations) -> None:
+    @bulk("annotations", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set(self, item: EntityAnnotations) -> None:
         annotate.annotate(self.ctx, self.model, *_named(item.entity), item.annotations)

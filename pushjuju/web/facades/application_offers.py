@@ -13,14 +13,14 @@ from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation.offers import Wanted
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.relation import offers
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.services.views import offer_details
 from pushjuju.services.views.offer_details import OfferDetails, WantedEnd
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, reach, reach_offer, require_self, result_of
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.model_manager import change
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import offers as shapes
 
 _UNSIGNED = "0" * 64  # clients expect a signature of this length
@@ -31,14 +31,11 @@ _ICON = "rest/1.0/remote-application/{}/icon"
 class ApplicationOffers(Facade):
     """The offers of the controller."""
 
-    @method(Needs.LOGIN, changes=True)
-    def offer(self, offers: list[shapes.AddApplicationOffer]) -> ErrorResults:
+    @bulk("offers", Needs.LOGIN, changes=True)
+    def offer(self, item: shapes.AddApplicationOffer) -> None:
         """Offer endpoints of applications of models that the caller administers."""
-        return {"results": [each(self._offer, item) for item in offers]}
-
-    def _offer(self, item: shapes.AddApplicationOffer) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
-        offers.offer(self.ctx, found.uuid, item.application_name, item.endpoints, item.offer_name)
+        cross_model.offer(self.ctx, found.uuid, item.application_name, item.endpoints, item.offer_name)
 
     @method(Needs.LOGIN)
     def list_application_offers(self, params: shapes.OfferFilters) -> shapes.OffersFound:
@@ -154,14 +151,11 @@ class ApplicationOffers(Facade):
         url = parse(text)
         model = reach_offer(self.ctx, url, "read")
         reach(self.ctx, model.uuid, "admin")
-        offers.remove_offers(self.ctx, [url], force)
+        cross_model.remove_offers(self.ctx, [url], force)
 
-    @method(Needs.LOGIN, changes=True)
-    def modify_offer_access(self, changes: list[shapes.ModifyOfferAccess]) -> ErrorResults:
+    @bulk("changes", Needs.LOGIN, changes=True)
+    def modify_offer_access(self, item: shapes.ModifyOfferAccess) -> None:
         """Grant or revoke access to offers that the caller administers."""
-        return {"results": [each(self._modify, item) for item in changes]}
-
-    def _modify(self, item: shapes.ModifyOfferAccess) -> None:
         reach_offer(self.ctx, parse(item.offer_url), "admin")
         change(self, Kind.OFFER, item.action, item.access, item.user_tag, (item.offer_url,))
 

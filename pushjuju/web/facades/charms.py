@@ -17,7 +17,7 @@ from pushjuju.services.supply.store_charms import CharmRequest
 from pushjuju.services.views.listings import charms as listing
 from pushjuju.web import errors
 from pushjuju.web.facades.store_names import store_name
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes.applications import CharmOriginParams
 from pushjuju.web.shapes.common import Results
 from pushjuju.web.shapes.resource_shapes import in_store
@@ -121,16 +121,10 @@ class Charms(Facade):
         )
         return store_charms.resolve_one(self.ctx, self.model, request)
 
-    @method(Needs.READ)
-    def get_download_infos(self, entities: list[CharmURLAndOrigin]) -> dict[str, object]:
+    @bulk("entities", Needs.READ, empty={"url": "", "charm-origin": {}})
+    def get_download_infos(self, item: CharmURLAndOrigin) -> dict[str, object]:
         """Return the URLs of the archives of charms and bundles in the model's store."""
-        return {"results": [self._download(item) for item in entities]}
-
-    def _download(self, item: CharmURLAndOrigin) -> dict[str, object]:
-        try:
-            found = self._find(item.charm_url, item.charm_origin)
-        except PushjujuError as error:
-            return {"url": "", "charm-origin": {}, "error": errors.told(error)}
+        found = self._find(item.charm_url, item.charm_origin)
         return {"url": found.charm.download.url, "charm-origin": _origin(found, item.charm_origin)}
 
     @method(Needs.READ)

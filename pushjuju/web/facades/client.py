@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.statuses import HistoryEntry
 from pushjuju.services.entities.model import models
 from pushjuju.services.views import application_documents
 from pushjuju.services.views.listings import statuses
 from pushjuju.services.views.status import document, status_filter, status_rows
-from pushjuju.web import errors, tags, times
+from pushjuju.web import tags, times
 from pushjuju.web.decoding import Count
 from pushjuju.web.messages import Encoded
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import storage_details
 from pushjuju.web.shapes.full_status import Kept, full_status
 from pushjuju.web.shapes.models import AllWatcherId
@@ -62,8 +62,7 @@ class Client(Facade):
         with_storage = include_storage and self.call.version >= _STORAGE_SINCE
         model, wanted = self.model, tuple(patterns)
         return await self.call.server.statuses.answer(
-            (model, wanted, with_storage),
-            lambda ctx: _status(ctx, model, wanted, with_storage=with_storage),
+            (model, wanted, with_storage), lambda ctx: _status(ctx, model, wanted, with_storage=with_storage)
         )
 
     @method(Needs.READ)
@@ -71,23 +70,17 @@ class Client(Facade):
         """Begin to watch the model."""
         return {"watcher-id": await self.call.watchers.watch(self.model)}
 
-    @method(Needs.READ)
-    def status_history(self, requests: list[HistoryRequest]) -> dict[str, object]:
+    @bulk("requests", Needs.READ, empty={"history": {"statuses": []}})
+    def status_history(self, item: HistoryRequest) -> dict[str, object]:
         """Return the status histories of entities."""
-        return {"results": [self._history(item) for item in requests]}
-
-    def _history(self, item: HistoryRequest) -> dict[str, object]:
-        try:
-            if item.history_kind not in statuses.KINDS:
-                raise NotValid(f'unknown status history kind "{item.history_kind}"')
-            kinds, since = statuses.KINDS[item.history_kind], self._since(item.filter)
-            limit = item.filter.size or item.size or (sys.maxsize if since else _USUAL)
-            with self.ctx.read(self.model) as tx:
-                own = models.get(tx).name
-            name = own if item.history_kind == "model" else tags.name_of(item.tag)
-            found = statuses.history_of(self.ctx, self.model, kinds, name, limit=limit, since=since)
-        except PushjujuError as error:
-            return {"history": {"statuses": []}, "error": errors.told(error)}
+        if item.history_kind not in statuses.KINDS:
+            raise NotValid(f'unknown status history kind "{item.history_kind}"')
+        kinds, since = statuses.KINDS[item.history_kind], self._since(item.filter)
+        limit = item.filter.size or item.size or (sys.maxsize if since else _USUAL)
+        with self.ctx.read(self.model) as tx:
+            own = models.get(tx).name
+        name = own if item.history_kind == "model" else tags.name_of(item.tag)
+        found = statuses.history_of(self.ctx, self.model, kinds, name, limit=limit, since=since)
         kept = [_entry(entry) for entry in found if entry.message not in item.filter.exclude]
         return {"history": {"statuses": kept}}
 

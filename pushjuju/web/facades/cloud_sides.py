@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pushjuju.core.clouds import StoredCredential
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import PluginHost
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud.credentials import Trial
-from pushjuju.store.rows.model import Model
 from pushjuju.web import tags
 from pushjuju.web.call import require_self
 from pushjuju.workers.machine import credentials
@@ -22,12 +18,7 @@ def sides_of(ctx: Context) -> Sides:
 
 
 def credential_key(ctx: Context, tag: str) -> tuple[str, str]:
-    """Return the cloud and the key of a credential that the calling user may name.
-
-    Raises:
-        ApiError: The credential is another user's, and the caller is no superuser.
-        NotValid: The text is no tag of a credential.
-    """
+    """Return the cloud and the key of a credential that the calling user may name."""
     cloud, owner, name = tags.credential(tag)
     require_self(ctx, owner)
     return cloud, clouds.key_of(owner, name)
@@ -36,8 +27,6 @@ def credential_key(ctx: Context, tag: str) -> tuple[str, str]:
 def trial_of(ctx: Context) -> Trial:
     """Return the function that asks a model's cloud whether a credential works."""
     host = PluginHost(environ=ctx.environ)
-
-    def problems(ctx: Context, model: Model, name: str, item: StoredCredential) -> Sequence[str]:
-        return credentials.problems(ctx, host, model, name, item, warn=lambda _: None)
-
-    return problems
+    return lambda ctx, model, name, item: credentials.problems(
+        ctx, host, model, name, item, warn=lambda _: None
+    )

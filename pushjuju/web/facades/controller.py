@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 from pushjuju import JUJU_VERSION
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.model import models
@@ -17,21 +16,20 @@ from pushjuju.services.requests.model import blocks as model_blocks
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views.listings import blocks, settings
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, reach, require_self, result_of
+from pushjuju.web.call import each, reach, require_self
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.block import block_name
 from pushjuju.web.facades.model_manager import change
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import models as shapes
-from pushjuju.web.shapes.common import Entities, ResultOf, ResultsOf, StringResult, checked_settings
+from pushjuju.web.shapes.common import Entities, ResultOf, StringResult, checked_settings
 from pushjuju.web.shapes.models import AllWatcherId
 from pushjuju.web.subscriptions import Wanted
 from pushjuju.web.watch import readings
 
 UserAccess = TypedDict("UserAccess", {"user-tag": str, "access": str})
 UserAccessResult = ResultOf[UserAccess]
-UserAccessResults = ResultsOf[UserAccessResult]
 ControllerConfigResult = TypedDict("ControllerConfigResult", {"config": dict[str, object]})
 ControllerVersion = TypedDict("ControllerVersion", {"version": str, "git-commit": str})
 _NOT_HERE = "pushjuju destroy-controller on the host of the controller destroys it"
@@ -65,24 +63,15 @@ class Controller(Facade):
         """Return the version of Juju that the controller speaks."""
         return {"version": JUJU_VERSION, "git-commit": ""}
 
-    @method(Needs.LOGIN, name="ControllerAPIInfoForModels")
-    def api_info(self, params: Entities) -> shapes.ControllerAPIInfoResults:
+    @bulk("entities", Needs.LOGIN, name="ControllerAPIInfoForModels", empty={"addresses": [], "cacert": ""})
+    def api_info(self, tag: str) -> shapes.ControllerAPIInfo:
         """Return the addresses of the controllers of models, which are this controller's addresses."""
-        return {"results": [self._api_info(item.tag) for item in params.entities]}
-
-    def _api_info(self, tag: str) -> shapes.ControllerAPIInfo:
-        try:
-            reach(self.ctx, tags.model_to_reach(tag))
-        except PushjujuError as error:
-            return {"addresses": [], "cacert": "", "error": errors.told(error)}
+        reach(self.ctx, tags.model_to_reach(tag))
         api = self.call.server
         return {"addresses": [f"{host}:{port}" for host, port in api.addresses], "cacert": api.ca}
 
-    @method(Needs.LOGIN)
-    def get_controller_access(self, params: Entities) -> UserAccessResults:
-        return {"results": [result_of(self._access, item.tag) for item in params.entities]}
-
-    def _access(self, tag: str) -> UserAccessResult:
+    @bulk("entities", Needs.LOGIN)
+    def get_controller_access(self, tag: str) -> UserAccessResult:
         user = tags.user(tag)
         require_self(self.ctx, user)
         with self.ctx.store.read() as tx:

@@ -82,8 +82,6 @@ class UpdateChannel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeMessagesOf:
-    """A machine whose upgrade messages to return."""
-
     entity: Entity = field(default_factory=Entity)
     watcher_id: str = ""
 

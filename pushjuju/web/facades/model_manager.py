@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind, NoAccess
 from pushjuju.services.entities.model import model_defaults as entity
@@ -18,31 +17,18 @@ from pushjuju.services.requests.model.add_model import AddModelOptions, add_mode
 from pushjuju.services.requests.model.model_defaults import ModelDefaultsOptions
 from pushjuju.services.requests.user import users
 from pushjuju.services.requests.user.users import AccessOptions
-from pushjuju.web import errors, tags
-from pushjuju.web.call import (
-    each,
-    is_superuser,
-    reach,
-    require_add_model,
-    require_self,
-    require_superuser,
-    require_way,
-    result_of,
-)
-from pushjuju.web.errors import ErrorResults
+from pushjuju.web import call, errors, tags
 from pushjuju.web.facades import model_shapes
 from pushjuju.web.facades.cloud_sides import credential_key, trial_of
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import models as shapes
-from pushjuju.web.shapes.common import Entities, Entity, Results, checked_settings, force_of
+from pushjuju.web.shapes.common import Entities, Entity, checked_settings, force_of
 
 _ACTS = {"grant": users.grant, "revoke": users.revoke}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCredential:
-    """A model and its new credential."""
-
     model_tag: str = ""
     credential_tag: str = ""
 
@@ -68,44 +54,29 @@ class UnsetKeys:
 class Defaults(Facade):
     """Changes credentials and defaults of models."""
 
-    @method(Needs.LOGIN, changes=True)
-    def change_model_credential(self, model_credentials: list[ModelCredential]) -> ErrorResults:
+    @bulk("model_credentials", Needs.LOGIN, changes=True)
+    def change_model_credential(self, item: ModelCredential) -> None:
         """Change the credentials of models that the caller administers, to credentials of the caller.
 
         Superusers may name credentials of all users.
         """
-        return {"results": [each(self._change_credential, item) for item in model_credentials]}
-
-    def _change_credential(self, item: ModelCredential) -> None:
-        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        found = call.reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         cloud, key = credential_key(self.ctx, item.credential_tag)
         credentials.set_credential(self.ctx, found, cloud, key, trial_of(self.ctx))
 
-    @method(Needs.LOGIN)
-    def model_defaults_for_clouds(self, params: Entities) -> Results:
-        return {"results": [self._defaults(item.tag) for item in params.entities]}
-
-    def _defaults(self, tag: str) -> dict[str, object]:
-        try:
-            cloud, _ = model_defaults.place(self.ctx, tags.cloud(tag), "")
-            found = entity.document(self.ctx.controller.settings(), cloud)
-        except PushjujuError as error:
-            return {"config": {}, "error": errors.told(error)}
+    @bulk("entities", Needs.LOGIN, empty={"config": {}})
+    def model_defaults_for_clouds(self, tag: str) -> dict[str, object]:
+        cloud, _ = model_defaults.place(self.ctx, tags.cloud(tag), "")
+        found = entity.document(self.ctx.controller.settings(), cloud)
         return {"config": {key: _default(known) for key, known in found.items()}}
 
-    @method(Needs.SUPERUSER, changes=True)
-    def set_model_defaults(self, config: list[DefaultValues]) -> ErrorResults:
-        return {"results": [each(self._set_defaults, item) for item in config]}
-
-    def _set_defaults(self, item: DefaultValues) -> None:
+    @bulk("config", Needs.SUPERUSER, changes=True)
+    def set_model_defaults(self, item: DefaultValues) -> None:
         self._change_defaults(item.cloud_tag, item.cloud_region, values=checked_settings(item.config))
 
-    @method(Needs.SUPERUSER, changes=True)
-    def unset_model_defaults(self, keys: list[UnsetKeys]) -> ErrorResults:
+    @bulk("keys", Needs.SUPERUSER, changes=True)
+    def unset_model_defaults(self, item: UnsetKeys) -> None:
         """Remove defaults for new models."""
-        return {"results": [each(self._unset_defaults, item) for item in keys]}
-
-    def _unset_defaults(self, item: UnsetKeys) -> None:
         self._change_defaults(item.cloud_tag, item.cloud_region, reset=item.keys)
 
     def _change_defaults(
@@ -134,10 +105,10 @@ class ModelManager(Defaults):
         A credential in the params is the caller's own, unless the caller is a superuser.
         """
         owner = tags.user(params.owner_tag) if params.owner_tag else self.user
-        require_self(self.ctx, owner)
+        call.require_self(self.ctx, owner)
         cloud = tags.cloud(params.cloud_tag) if params.cloud_tag else ""
-        require_add_model(self.ctx, cloud)
-        require_way(self.ctx, params.config)
+        call.require_add_model(self.ctx, cloud)
+        call.require_way(self.ctx, params.config)
         credential = credential_key(self.ctx, params.credential)[1] if params.credential else ""
         options = AddModelOptions(
             name=params.name,
@@ -152,13 +123,10 @@ class ModelManager(Defaults):
         ssh_keys.put_first(self.ctx, made.uuid, str(params.config.get(KEYS) or ""))
         return model_shapes.info(self.ctx, made, self.call.version)
 
-    @method(Needs.LOGIN, changes=True)
-    def destroy_models(self, models: list[shapes.DestroyModel]) -> ErrorResults:
+    @bulk("models", Needs.LOGIN, changes=True)
+    def destroy_models(self, item: shapes.DestroyModel) -> None:
         """Destroy models that the caller administers."""
-        return {"results": [each(self._destroy, item) for item in models]}
-
-    def _destroy(self, item: shapes.DestroyModel) -> None:
-        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        found = call.reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         sessions.require(self.ctx, found.uuid, blocks.DESTROY)
         force = force_of(item.max_wait, force=item.force)
         destroy_model.destroy_models(self.ctx, [found], force, destroy_storage=item.destroy_storage)
@@ -166,7 +134,7 @@ class ModelManager(Defaults):
     @method(Needs.LOGIN)
     def list_models(self, params: Entity) -> shapes.UserModelList:
         user = tags.user(params.tag)
-        require_self(self.ctx, user)
+        call.require_self(self.ctx, user)
         return {"user-models": model_shapes.of_user(self.ctx, user)}
 
     @method(Needs.LOGIN)
@@ -178,18 +146,15 @@ class ModelManager(Defaults):
     ) -> shapes.ModelSummaryResults:
         """Return the models that a user has access to, or all of them for a superuser."""
         user = tags.user(user_tag)
-        require_self(self.ctx, user)
+        call.require_self(self.ctx, user)
         if all:
-            require_superuser(self.ctx)
-        every = all or (user == self.user and is_superuser(self.ctx))
+            call.require_superuser(self.ctx)
+        every = all or (user == self.user and call.is_superuser(self.ctx))
         return {"results": model_shapes.summaries(self.ctx, user, self.call.version, every=every)}
 
-    @method(Needs.LOGIN)
-    def model_info(self, params: Entities) -> shapes.ModelInfoResults:
-        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
-
-    def _info(self, tag: str) -> shapes.ModelInfoResult:
-        found = reach(self.ctx, tags.model_to_reach(tag))
+    @bulk("entities", Needs.LOGIN)
+    def model_info(self, tag: str) -> shapes.ModelInfoResult:
+        found = call.reach(self.ctx, tags.model_to_reach(tag))
         return {"result": model_shapes.info(self.ctx, found, self.call.version)}
 
     @method(Needs.LOGIN)
@@ -197,13 +162,10 @@ class ModelManager(Defaults):
         """Return the contents of models that the caller administers; `not found` for a removed model."""
         return {"models": [model_shapes.status_of(self.ctx, item.tag) for item in params.entities]}
 
-    @method(Needs.LOGIN, changes=True)
-    def modify_model_access(self, changes: list[shapes.ModifyModelAccess]) -> ErrorResults:
+    @bulk("changes", Needs.LOGIN, changes=True)
+    def modify_model_access(self, item: shapes.ModifyModelAccess) -> None:
         """Grant or revoke access to models that the caller administers."""
-        return {"results": [each(self._modify, item) for item in changes]}
-
-    def _modify(self, item: shapes.ModifyModelAccess) -> None:
-        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        found = call.reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         change(self, Kind.MODEL, item.action, item.access, item.user_tag, (found.uuid,))
 
     @method(Needs.SUPERUSER)
@@ -221,11 +183,7 @@ _NOT_OURS = ("type", "uuid", "name", KEYS)  # keys that clients repeat among the
 
 
 def change(made: Facade, kind: Kind, action: str, level: str, user: str, names: tuple[str, ...] = ()) -> None:
-    """Grant or revoke access.
-
-    Raises:
-        PushjujuError: The action, level or user does not exist, or nothing would change.
-    """
+    """Grant or revoke access."""
     if action not in _ACTS:
         raise errors.ApiError(f'unknown action "{action}"', errors.BAD_REQUEST)
     if level not in LEVELS[kind]:

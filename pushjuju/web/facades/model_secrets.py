@@ -15,9 +15,9 @@ from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views.listings import user_secrets as listing
 from pushjuju.web import times
-from pushjuju.web.call import each, reach, result_of
+from pushjuju.web.call import each, reach
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes.common import Results
 
 
@@ -30,8 +30,6 @@ class ContentParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateSecret:
-    """A secret to add."""
-
     content: ContentParams = field(default_factory=ContentParams)
     description: str = ""
     label: str = ""
@@ -122,21 +120,15 @@ class Secrets(Facade):
         )
         return _document(self.model, name, shown[name])
 
-    @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
-    def create_secrets(self, args: list[CreateSecret]) -> Results:
-        return {"results": [result_of(self._create, item) for item in args]}
-
-    def _create(self, item: CreateSecret) -> dict[str, object]:
+    @bulk("args", Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
+    def create_secrets(self, item: CreateSecret) -> dict[str, object]:
         content = _content(item.content)
         if content is None:
             raise NotValid("empty secret value")
         return {"result": user_secrets.add(self.ctx, self.model, item.label, content, item.description)}
 
-    @method(Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
-    def update_secrets(self, args: list[UpdateSecret]) -> ErrorResults:
-        return {"results": [each(self._update, item) for item in args]}
-
-    def _update(self, item: UpdateSecret) -> None:
+    @bulk("args", Needs.WRITE, since=2, blocked_by=blocks.CHANGE)
+    def update_secrets(self, item: UpdateSecret) -> None:
         change = Change(
             content=_content(item.content),
             label=item.label,
@@ -145,12 +137,9 @@ class Secrets(Facade):
         )
         user_secrets.update(self.ctx, self.model, item.uri or item.existing_label, change)
 
-    @method(Needs.WRITE, since=2, blocked_by=blocks.REMOVE)
-    def remove_secrets(self, args: list[DeleteSecret]) -> ErrorResults:
+    @bulk("args", Needs.WRITE, since=2, blocked_by=blocks.REMOVE)
+    def remove_secrets(self, item: DeleteSecret) -> None:
         """Remove secrets, or revisions of them."""
-        return {"results": [each(self._remove, item) for item in args]}
-
-    def _remove(self, item: DeleteSecret) -> None:
         for number in item.revisions or (None,):
             user_secrets.remove(self.ctx, self.model, item.uri or item.label, number)
 

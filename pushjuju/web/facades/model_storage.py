@@ -15,11 +15,11 @@ from pushjuju.services.requests.storage.storage_requests import Answer
 from pushjuju.services.views.listings import storage_pools
 from pushjuju.services.views.status import storage_document
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, result_of
+from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import storage_details as shapes
-from pushjuju.web.shapes.common import Entities, Results
+from pushjuju.web.shapes.common import Results
 from pushjuju.web.shapes.placement import directive
 from pushjuju.workers.provision import storage_import
 
@@ -33,11 +33,8 @@ class Storage(Facade):
         found = shapes.instances(self._document())
         return {"results": [{"result": found} for _ in filters]}
 
-    @method(Needs.READ)
-    def storage_details(self, params: Entities) -> Results:
-        return {"results": [result_of(self._details, item.tag) for item in params.entities]}
-
-    def _details(self, tag: str) -> dict[str, object]:
+    @bulk("entities", Needs.READ)
+    def storage_details(self, tag: str) -> dict[str, object]:
         name = tags.storage(tag)
         found = storage_document.show(self.ctx, self.model, [name], str)
         return {"result": shapes.instance(name, found[name])}
@@ -57,28 +54,19 @@ class Storage(Facade):
     def _document(self) -> dict[str, Any]:
         return storage_document.document(self.ctx, self.model, str)
 
-    @method(Needs.READ)
-    def list_pools(self, filters: list[shapes.StoragePoolFilter]) -> Results:
+    @bulk("filters", Needs.READ)
+    def list_pools(self, item: shapes.StoragePoolFilter) -> dict[str, object]:
         """Return the pools of the model, with the built-in pools."""
-        return {"results": [result_of(self._pools, item) for item in filters]}
-
-    def _pools(self, item: shapes.StoragePoolFilter) -> dict[str, object]:
         found = storage_pools.document(self.ctx, self.model, item.names, item.providers)
         return {"storage-pools": [{"name": name, "attrs": {}, **known} for name, known in found.items()]}
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def create_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
-        return {"results": [each(self._create, item) for item in pools]}
-
-    def _create(self, item: shapes.StoragePool) -> None:
+    @bulk("pools", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def create_pool(self, item: shapes.StoragePool) -> None:
         storage_requests.create_pool(self.ctx, self.model, item.name, item.provider, _texts(item.attrs))
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def update_pool(self, pools: list[shapes.StoragePool]) -> ErrorResults:
+    @bulk("pools", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def update_pool(self, item: shapes.StoragePool) -> None:
         """Replace the attributes of pools."""
-        return {"results": [each(self._update, item) for item in pools]}
-
-    def _update(self, item: shapes.StoragePool) -> None:
         storage_requests.update_pool(self.ctx, self.model, item.name, _texts(item.attrs), item.provider)
 
     @method(Needs.WRITE, blocked_by=blocks.REMOVE)
@@ -90,11 +78,8 @@ class Storage(Facade):
             ]
         }
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_to_unit(self, storages: list[shapes.StorageAddParams]) -> Results:
-        return {"results": [result_of(self._add, item) for item in storages]}
-
-    def _add(self, item: shapes.StorageAddParams) -> dict[str, object]:
+    @bulk("storages", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def add_to_unit(self, item: shapes.StorageAddParams) -> dict[str, object]:
         wanted = {item.name: directive(item.storage)}
         (found,) = storage_requests.add(self.ctx, self.model, tags.unit(item.unit), wanted)
         _require_done([found])
@@ -116,23 +101,17 @@ class Storage(Facade):
         name, unit = tags.storage(item.storage_tag), tags.unit(item.unit_tag) if item.unit_tag else ""
         _require_done(storage_requests.detach(self.ctx, self.model, [name], owner=unit, force=params.force))
 
-    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def remove(self, storage: list[shapes.RemoveStorageInstance]) -> ErrorResults:
+    @bulk("storage", Needs.WRITE, blocked_by=blocks.REMOVE)
+    def remove(self, item: shapes.RemoveStorageInstance) -> None:
         """Remove storage from the model, with its data or without."""
-        return {"results": [each(self._remove, item) for item in storage]}
-
-    def _remove(self, item: shapes.RemoveStorageInstance) -> None:
         names, force = [tags.storage(item.tag)], item.force or item.destroy_attachments
         _require_done(
             storage_requests.remove(self.ctx, self.model, names, force=force, destroy=item.destroy_storage)
         )
 
-    @method(Needs.WRITE, name="Import", blocked_by=blocks.CHANGE)
-    def take_in(self, storage: list[shapes.ImportStorageParams]) -> Results:
+    @bulk("storage", Needs.WRITE, name="Import", blocked_by=blocks.CHANGE)
+    def take_in(self, item: shapes.ImportStorageParams) -> dict[str, object]:
         """Import filesystems that exist in the cloud."""
-        return {"results": [result_of(self._import, item) for item in storage]}
-
-    def _import(self, item: shapes.ImportStorageParams) -> dict[str, object]:
         if item.kind != shapes.FILESYSTEM_NUMBER:
             raise errors.not_supported(f"storage kind {quote(str(item.kind))} not supported")
         name = storage_import.import_found(

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.application import pending_resources
 from pushjuju.services.requests.application.pending_resources import Expected
 from pushjuju.services.views import resource_documents
 from pushjuju.services.views.resource_documents import Listing, Shown
-from pushjuju.web import errors, tags
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web import tags
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes.common import Entity, Results
 from pushjuju.web.shapes.resource_shapes import declared, resource
 
@@ -44,10 +43,20 @@ class AddPendingResources:
 class Resources(Facade):
     """The resources of the applications of the model."""
 
-    @method(Needs.READ)
-    def list_resources(self, entities: list[Entity]) -> Results:
+    @bulk(
+        "entities",
+        Needs.READ,
+        empty={"resources": [], "charm-store-resources": [], "unit-resources": []},
+    )
+    def list_resources(self, item: Entity) -> dict[str, object]:
         """Return the resources of applications and of their units."""
-        return {"results": [self._listed(item.tag) for item in entities]}
+        found = resource_documents.listing(self.ctx, self.model, tags.application(item.tag))
+        newer = {known.name: known.revision for known in found.updates}
+        return {
+            "resources": [resource(known) for known in found.resources],
+            "charm-store-resources": [_in_store(known, newer) for known in found.resources],
+            "unit-resources": [_of_unit(found, unit) for unit in found.units],
+        }
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_pending_resources(self, params: AddPendingResources) -> dict[str, object]:
@@ -64,19 +73,6 @@ class Resources(Facade):
         ]
         name = tags.application(params.tag)
         return {"pending-ids": pending_resources.expect(self.ctx, self.model, name, wanted)}
-
-    def _listed(self, tag: str) -> dict[str, object]:
-        try:
-            found = resource_documents.listing(self.ctx, self.model, tags.application(tag))
-        except PushjujuError as error:
-            empty: dict[str, object] = {"resources": [], "charm-store-resources": [], "unit-resources": []}
-            return {**empty, "error": errors.told(error)}
-        newer = {item.name: item.revision for item in found.updates}
-        return {
-            "resources": [resource(item) for item in found.resources],
-            "charm-store-resources": [_in_store(item, newer) for item in found.resources],
-            "unit-resources": [_of_unit(found, unit) for unit in found.units],
-        }
 
 
 def _of_unit(found: Listing, unit: str) -> dict[str, object]:

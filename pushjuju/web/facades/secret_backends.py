@@ -15,9 +15,8 @@ from pushjuju.services.entities.basis.plugin_host import PluginHost
 from pushjuju.services.requests.secret import backends
 from pushjuju.services.views.listings import secret_backends as listing
 from pushjuju.web import errors
-from pushjuju.web.call import each, require_superuser
-from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.call import require_superuser
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes.common import Results
 
 
@@ -75,31 +74,22 @@ class SecretBackends(Facade):
     def _host(self) -> PluginHost:
         return PluginHost(environ=self.ctx.environ)
 
-    @method(Needs.SUPERUSER, changes=True)
-    def add_secret_backends(self, args: list[AddSecretBackend]) -> ErrorResults:
+    @bulk("args", Needs.SUPERUSER, changes=True)
+    def add_secret_backends(self, item: AddSecretBackend) -> None:
         """Add backends; a backend that does not answer is refused."""
-        return {"results": [each(self._add, item) for item in args]}
-
-    def _add(self, item: AddSecretBackend) -> None:
         _refuse_rotation(item.token_rotate_interval)
         backends.add(self.ctx, self._host(), item.name, item.backend_type, item.config, number=item.id)
 
-    @method(Needs.SUPERUSER, changes=True)
-    def update_secret_backends(self, args: list[UpdateSecretBackend]) -> ErrorResults:
+    @bulk("args", Needs.SUPERUSER, changes=True)
+    def update_secret_backends(self, item: UpdateSecretBackend) -> None:
         """Change the configuration of backends."""
-        return {"results": [each(self._update, item) for item in args]}
-
-    def _update(self, item: UpdateSecretBackend) -> None:
         _refuse_rotation(item.token_rotate_interval)
         if item.name_change not in (None, "", item.name):
             raise errors.not_supported("another name for a secret backend is not supported")
         backends.update(self.ctx, self._host(), item.name, item.config, item.reset, force=item.force)
 
-    @method(Needs.SUPERUSER, changes=True)
-    def remove_secret_backends(self, args: list[RemoveSecretBackend]) -> ErrorResults:
-        return {"results": [each(self._remove, item) for item in args]}
-
-    def _remove(self, item: RemoveSecretBackend) -> None:
+    @bulk("args", Needs.SUPERUSER, changes=True)
+    def remove_secret_backends(self, item: RemoveSecretBackend) -> None:
         backends.remove(self.ctx, item.name, force=item.force)
 
 

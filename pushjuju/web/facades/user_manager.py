@@ -14,7 +14,7 @@ from pushjuju.web import errors, tags, times
 from pushjuju.web.call import each, is_superuser, reach, require_self, result_of
 from pushjuju.web.errors import Error, ErrorResults
 from pushjuju.web.facades import model_shapes
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes.common import Entities, Entity, ResultOf, ResultsOf
 
 UserInfo = TypedDict(
@@ -34,13 +34,10 @@ UserInfoResults = ResultsOf[UserInfoResult]
 AddUserResult = TypedDict(
     "AddUserResult", {"tag": NotRequired[str], "secret-key": NotRequired[str], "error": NotRequired[Error]}
 )
-AddUserResults = ResultsOf[AddUserResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddUserParams:
-    """A user to add."""
-
     username: str = ""
     display_name: str = ""
     password: str = ""
@@ -48,8 +45,6 @@ class AddUserParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityPassword:
-    """A new password."""
-
     tag: str = ""
     password: str = ""
 
@@ -79,35 +74,26 @@ class UserManager(Facade):
         except NotFound:  # libjuju takes this error for "no such user"
             raise errors.denied() from None
 
-    @method(Needs.SUPERUSER, changes=True)
-    def add_user(self, users: list[AddUserParams]) -> AddUserResults:
+    @bulk("users", Needs.SUPERUSER, changes=True)
+    def add_user(self, item: AddUserParams) -> AddUserResult:
         """Add users; those without a password register with the secret key."""
-        return {"results": [result_of(self._add, item) for item in users]}
-
-    def _add(self, item: AddUserParams) -> AddUserResult:
         key = users.add(self.ctx, item.username, item.display_name, item.password)
         found: AddUserResult = {"tag": f"user-{item.username}"}
         return {**found, "secret-key": _text(key)} if key else found
 
-    @method(Needs.SUPERUSER, changes=True)
-    def remove_user(self, params: Entities) -> ErrorResults:
-        return {"results": [each(self._remove, item.tag) for item in params.entities]}
-
-    def _remove(self, tag: str) -> None:
+    @bulk("entities", Needs.SUPERUSER, changes=True)
+    def remove_user(self, tag: str) -> None:
         users.remove(self.ctx, tags.user(tag))
 
-    @method(Needs.SUPERUSER, changes=True)
-    def enable_user(self, params: Entities) -> ErrorResults:
+    @bulk("entities", Needs.SUPERUSER, changes=True)
+    def enable_user(self, tag: str) -> None:
         """Enable users, who may log in again."""
-        return {"results": [each(self._set_enabled, item.tag, enabled=True) for item in params.entities]}
+        users.set_enabled(self.ctx, tags.user(tag), enabled=True)
 
-    @method(Needs.SUPERUSER, changes=True)
-    def disable_user(self, params: Entities) -> ErrorResults:
+    @bulk("entities", Needs.SUPERUSER, changes=True)
+    def disable_user(self, tag: str) -> None:
         """Disable users, who can no longer log in."""
-        return {"results": [each(self._set_enabled, item.tag, enabled=False) for item in params.entities]}
-
-    def _set_enabled(self, tag: str, *, enabled: bool) -> None:
-        users.set_enabled(self.ctx, tags.user(tag), enabled=enabled)
+        users.set_enabled(self.ctx, tags.user(tag), enabled=False)
 
     @method(Needs.LOGIN, changes=True)
     def set_password(self, changes: list[EntityPassword]) -> ErrorResults:
@@ -124,12 +110,9 @@ class UserManager(Facade):
         done.add(name)
         passwords.set_password(self.ctx, name, item.password)
 
-    @method(Needs.SUPERUSER, changes=True)
-    def reset_password(self, params: Entities) -> AddUserResults:
+    @bulk("entities", Needs.SUPERUSER, changes=True)
+    def reset_password(self, tag: str) -> AddUserResult:
         """Remove passwords; users choose new passwords with the returned secret keys."""
-        return {"results": [result_of(self._reset, item.tag) for item in params.entities]}
-
-    def _reset(self, tag: str) -> AddUserResult:
         return {"tag": tag, "secret-key": _text(passwords.new_key(self.ctx, tags.user(tag)))}
 
     @method(Needs.LOGIN)

@@ -1,6 +1,6 @@
-"""The facades of watchers, which return the changes since the last call.
+"""The facades of watchers, which return the changes since the last call; Pinger answers pings.
 
-Mirrors: juju apiserver/watcher.go, apiserver/facades/client/allwatcher (3.6)
+Mirrors: juju apiserver/{watcher,pinger}.go, apiserver/facades/client/allwatcher (3.6)
 """
 
 from __future__ import annotations
@@ -61,3 +61,16 @@ class StringsWatcher(Facade):
     """A watcher of texts."""
 
     next, stop = _methods(Needs.READ)
+
+
+@facade("Pinger")
+class Pinger(Facade):
+    """Answers pings."""
+
+    @method(Needs.LOGIN)
+    def ping(self) -> None:
+        """Return an empty answer."""
+
+    @method(Needs.LOGIN)
+    def stop(self) -> None:
+        """Return an empty answer; the server runs no pinger that could be stopped."""

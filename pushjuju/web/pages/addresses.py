@@ -11,13 +11,9 @@ ROOT = "/ui/"
 
 @dataclass(frozen=True, slots=True)
 class ModelPages:
-    """The addresses of the pages of a model.
+    """The addresses of the pages of a model."""
 
-    Attributes:
-        base: `/ui/m/OWNER/MODEL/`.
-    """
-
-    base: str
+    base: str  # `/ui/m/OWNER/MODEL/`
 
     @classmethod
     def of(cls, qualified: str) -> ModelPages:

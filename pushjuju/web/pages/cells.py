@@ -12,18 +12,12 @@ from pushjuju.web.pages.visit import Visit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One cell of a table.
-
-    Attributes:
-        address: Where a link leads; empty for plain text.
-        status: True for a word that is shown as a status.
-        time: A moment that is shown in place of the text.
-    """
+    """One cell of a table."""
 
     text: str = ""
-    address: str = ""
-    status: bool = False
-    time: datetime | None = None
+    address: str = ""  # where a link leads; empty for plain text
+    status: bool = False  # True for a word that is shown as a status
+    time: datetime | None = None  # a moment that is shown in place of the text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,10 +98,7 @@ def _about(visit: Visit, name: str) -> dict[str, Any]:
     """Return why an entity is in its state, and the commands that help."""
     reasons = deciding.explained(visit.ctx, visit.model.uuid, (name,), _REASONS)
     steps = [line.partition("    ") for reason in reasons for line in reason.next]
-    return {
-        "reasons": reasons,
-        "steps": [(visit.command(line), told.strip()) for line, _, told in steps],
-    }
+    return {"reasons": reasons, "steps": [(visit.command(line), told.strip()) for line, _, told in steps]}
 
 
 def _runs(visit: Visit, units: Sequence[str]) -> list[hook_runs.HookRun]:

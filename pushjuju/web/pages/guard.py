@@ -13,18 +13,11 @@ from pushjuju.web import limits
 
 _POLICY = "; ".join(
     (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-        "trusted-types pieces",
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
+        "connect-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'", "trusted-types pieces",
     )
-)
+)  # fmt: skip
 HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -76,11 +69,7 @@ def require_same_origin(request: web.Request) -> None:
 
 
 async def read_form(request: web.Request, largest: int = 8192, most: int = 20) -> dict[str, str]:
-    """Return name -> value of a form.
-
-    Args:
-        largest: The most bytes of the form.
-    """
+    """Return name -> value of a form of at most `largest` bytes."""
     body = b""
     async with asyncio.timeout(limits.LOGIN_WITHIN_S):
         async for chunk in request.content.iter_any():

@@ -62,11 +62,7 @@ class Loopback:
         self._listener: Listener | None = None
 
     async def start(self) -> None:
-        """Listen, and serve pages.
-
-        Raises:
-            OSError: The server cannot listen at the address.
-        """
+        """Listen, and serve pages; raise OSError when the server cannot listen at the address."""
         made = web.Application(client_max_size=0, middlewares=[note_peer, self._site.guarded, small_headers])
         made.add_subapp(ROOT.rstrip("/"), self._site.application())
         self._listener = Listener(made, self._site.headers, end_within_s=_END_S)

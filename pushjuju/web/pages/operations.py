@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.views import tasks
@@ -59,9 +56,6 @@ def operations(visit: Visit) -> Content:
     found, older = tasks.newest(visit.ctx, visit.model.uuid, limit, last)
     page = {"limit": limit, "offset": older}
 
-    def document() -> Mapping[int, Any]:
-        return tasks.operations(visit.ctx, visit.model.uuid, tasks.Filter(), **page).operations
-
     return Content(
         title="Operations",
         command=visit.command("operations" + "".join(f" --{key} {page[key]}" for key in page)),
@@ -70,7 +64,7 @@ def operations(visit: Visit) -> Content:
             "older": visit.pages.page("operations", before=str(older)) if older else "",
             "newest": visit.pages.page("operations") if before else "",
         },
-        document=document,
+        document=lambda: tasks.operations(visit.ctx, visit.model.uuid, tasks.Filter(), **page).operations,
     )
 
 
@@ -106,11 +100,7 @@ def task(visit: Visit) -> Content:
 
 
 def _number(visit: Visit, noun: str) -> int:
-    """Return the number in the address.
-
-    Raises:
-        NotFound: It is no number.
-    """
+    """Return the number in the address."""
     text = visit.path["id"]
     if not (text.isdecimal() and len(text) < _DIGITS):
         raise NotFound(f'{noun} "{text}" not found')

@@ -34,22 +34,14 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Generic[Row]):
-    """The rows that a page shows.
+    """The rows that a page shows."""
 
-    Attributes:
-        rows: At most `MOST_ROWS`.
-        found: How many rows there are with the name.
-        page: The number of the page, from 1.
-        pages: How many pages there are.
-        sort: The column of the order, or `worst`.
-    """
-
-    rows: tuple[Row, ...]
-    found: int
+    rows: tuple[Row, ...]  # at most `MOST_ROWS`
+    found: int  # how many rows there are with the name
     find: str
-    sort: str
-    page: int
-    pages: int
+    sort: str  # the column of the order, or `worst`
+    page: int  # the number of the page, from 1
+    pages: int  # how many pages there are
 
     def to(self, **changed: object) -> str:
         """Return the address of the same table with another order or page."""

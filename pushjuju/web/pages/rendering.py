@@ -142,9 +142,5 @@ def _plain(value: Any) -> Any:
 
 
 def render(template: str, now: datetime, values: Mapping[str, Any]) -> str:
-    """Return a page.
-
-    Args:
-        now: The time that relative times count from.
-    """
+    """Return a page, whose relative times count from `now`."""
     return _environment().get_template(template).render(values, when=lambda moment: _when(moment, now))

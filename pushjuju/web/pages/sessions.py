@@ -87,11 +87,7 @@ class Links:
     """The links of a process that log its user in, as digests."""
 
     def __init__(self, now: Callable[[], float]) -> None:
-        """Make an empty set.
-
-        Args:
-            now: Returns seconds of a clock that only goes forward.
-        """
+        """Make an empty set; `now` returns seconds of a clock that only goes forward."""
         self._now = now
         self._links: dict[bytes, tuple[LoggedIn, float]] = {}
 

@@ -37,9 +37,6 @@ class Streams:
         Args:
             model: The UUID; empty for all models.
             may_follow: Returns False when the user's session or access has ended.
-
-        Raises:
-            HTTPServiceUnavailable: The user, or all users together, have too many streams.
         """
         open_now = Counter(user for stream, user in self._open.values() if _is_connected(stream))
         if open_now.total() >= _MOST_STREAMS or open_now[user] >= _MOST_OF_USER:

@@ -8,16 +8,7 @@ from typing import Any
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model import offerurl
 from pushjuju.services.entities.model import models
-from pushjuju.services.pictures import (
-    folding,
-    formats,
-    graph,
-    layout,
-    machine_tree,
-    machines_svg,
-    parts,
-    svg,
-)
+from pushjuju.services.pictures import folding, formats, graph, layout, machine_tree, machines_svg, parts, svg
 from pushjuju.services.views import relation_rows
 from pushjuju.services.views.status import document as status
 from pushjuju.web.pages.addresses import ModelPages

@@ -25,21 +25,13 @@ _MOST_NOTES = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """A request for a page, whose user has passed the check of access.
+    """A request for a page, whose user has passed the check of access."""
 
-    Attributes:
-        ctx: The controller, as the user.
-        found: The model of the page; None for pages of the controller.
-        path: Name -> value of the parts of the address.
-        query: Name -> value of the address's query.
-        pairs: The names and values of the query, with repeated names.
-    """
-
-    ctx: Context
-    found: Model | None
-    path: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    pairs: Sequence[tuple[str, str]] = ()
+    ctx: Context  # the controller, as the user
+    found: Model | None  # the model of the page; None for pages of the controller
+    path: Mapping[str, str] = field(default_factory=dict)  # name -> value of the parts of the address
+    query: Mapping[str, str] = field(default_factory=dict)  # name -> value of the address's query
+    pairs: Sequence[tuple[str, str]] = ()  # the names and values of the query, with repeated names
 
     @property
     def model(self) -> Model:
@@ -109,21 +101,14 @@ class File(NamedTuple):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What a page shows.
-
-    Attributes:
-        command: The command line that shows the same in a terminal, or empty when no command does.
-        crumbs: (name, address) of the pages above a page of a model.
-        document: Returns the data of the command, for clients that ask for JSON.
-        file: What is downloaded instead of the page.
-    """
+    """What a page shows."""
 
     title: str
-    command: str
+    command: str  # the command line that shows the same in a terminal, or empty when no command does
     values: Mapping[str, Any]
-    document: Callable[[], Any]
-    crumbs: tuple[tuple[str, str], ...] = ()
-    file: File | None = None
+    document: Callable[[], Any]  # returns the data of the command, for clients that ask for JSON
+    crumbs: tuple[tuple[str, str], ...] = ()  # (name, address) of the pages above a page of a model
+    file: File | None = None  # what is downloaded instead of the page
 
 
 Read = Callable[[Visit], Content]
@@ -131,16 +116,10 @@ Read = Callable[[Visit], Content]
 
 @value(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page.
-
-    Attributes:
-        path: The address below `/ui`, with parts in braces.
-        writes: True when the page changes with rows that the journal of changes leaves out: log, runs, work.
-    """
-
-    path: str
+    path: str  # the address below `/ui`, with parts in braces
     template: str
     read: Read
+    # True when the page changes with rows that the journal of changes leaves out: log, runs, work
     writes: bool = False
 
 

@@ -151,8 +151,6 @@ class DestroyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationSuspendedArg:
-    """A relation to suspend or resume."""
-
     relation_id: int = 0
     suspended: bool = False
     message: str = ""
@@ -215,8 +213,7 @@ ConfigResults = TypedDict("ConfigResults", {"Results": list[ConfigResult]})
 CharmRelationsResults = TypedDict("CharmRelationsResults", {"charm-relations": list[str]})
 AddUnitsResults = TypedDict("AddUnitsResults", {"units": list[str]})
 RelationEnd = TypedDict(
-    "RelationEnd",
-    {"name": str, "role": str, "interface": str, "optional": bool, "limit": int, "scope": str},
+    "RelationEnd", {"name": str, "role": str, "interface": str, "optional": bool, "limit": int, "scope": str}
 )
 AddRelationResults = TypedDict("AddRelationResults", {"endpoints": dict[str, RelationEnd]})
 ApplicationGetResults = TypedDict(

@@ -10,7 +10,7 @@ from pushjuju.core.clouds import Cloud as Definition
 from pushjuju.core.clouds import Region as DefinedRegion
 from pushjuju.core.errors import NotValid
 from pushjuju.web.errors import Error
-from pushjuju.web.shapes.common import ResultsOf, checked_settings
+from pushjuju.web.shapes.common import checked_settings
 
 Region = TypedDict(
     "Region",
@@ -37,13 +37,10 @@ CloudShape = TypedDict(
 )
 CloudsResult = TypedDict("CloudsResult", {"clouds": dict[str, CloudShape]})
 CloudResult = TypedDict("CloudResult", {"cloud": NotRequired[CloudShape], "error": NotRequired[Error]})
-CloudResults = ResultsOf[CloudResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionParams:
-    """A region of a cloud."""
-
     name: str = ""
     endpoint: str = ""
     identity_endpoint: str = ""
@@ -68,8 +65,6 @@ class CloudParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddCloud:
-    """A cloud with its name."""
-
     name: str = ""
     cloud: CloudParams = field(default_factory=CloudParams)
     force: bool = False
@@ -86,11 +81,7 @@ class ModifyCloudAccess:
 
 
 def definition_of(name: str, given: CloudParams) -> Definition:
-    """Return the cloud that a client defines.
-
-    Raises:
-        NotValid: The name or definition is wrong, or the definition names a file or socket of this host.
-    """
+    """Return the cloud that a client defines."""
     places: list[CloudParams | RegionParams] = [given, *given.regions]
     for place in places:
         for address in (place.endpoint, place.identity_endpoint, place.storage_endpoint):
@@ -133,8 +124,6 @@ class CloudCredential:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedCredential:
-    """A credential with its tag."""
-
     tag: str = ""
     credential: CloudCredential = field(default_factory=CloudCredential)
 

@@ -11,8 +11,6 @@ from pushjuju.web.shapes.common import EntityStatus, ResultOf, ResultsOf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCreateArgs:
-    """A model to make."""
-
     name: str = ""
     owner_tag: str = ""
     cloud_tag: str = ""
@@ -125,9 +123,7 @@ ModelInfo = TypedDict(
     },
 )
 ModelInfoResult = ResultOf[ModelInfo]
-ModelInfoResults = ResultsOf[ModelInfoResult]
 ControllerAPIInfo = TypedDict(
     "ControllerAPIInfo", {"addresses": list[str], "cacert": str, "error": NotRequired[Error]}
 )
-ControllerAPIInfoResults = ResultsOf[ControllerAPIInfo]
 AllWatcherId = TypedDict("AllWatcherId", {"watcher-id": str})

@@ -53,8 +53,6 @@ class OfferFilters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferURLs:
-    """Offers by their URLs."""
-
     offer_urls: list[str] = field(default_factory=list)
 
 
@@ -129,8 +127,7 @@ OffersFound = ResultsOf[ApplicationOfferAdmin]
 ApplicationOfferResult = ResultOf[ApplicationOfferAdmin]
 ApplicationOffersResults = ResultsOf[ApplicationOfferResult]
 ExternalController = TypedDict(
-    "ExternalController",
-    {"controller-tag": str, "controller-alias": str, "addrs": list[str], "ca-cert": str},
+    "ExternalController", {"controller-tag": str, "controller-alias": str, "addrs": list[str], "ca-cert": str}
 )
 Macaroon = TypedDict(
     "Macaroon", {"location": str, "identifier": str, "signature": str, "caveats": list[object]}

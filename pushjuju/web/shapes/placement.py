@@ -59,11 +59,7 @@ def directive(item: StorageParams) -> Directive:
 
 
 def places(wanted: Sequence[PlacementParams], model: str) -> list[Placement]:
-    """Return the placements that a client names.
-
-    Raises:
-        NotValid: A scope is unknown, or names another model.
-    """
+    """Return the placements that a client names."""
     return [place(item, model) for item in wanted]
 
 

@@ -37,8 +37,6 @@ class StoragePoolFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePool:
-    """A pool."""
-
     name: str = ""
     provider: str = ""
     attrs: dict[str, Any] = field(default_factory=dict)
@@ -46,15 +44,11 @@ class StoragePool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePoolDeleteArg:
-    """A pool to remove."""
-
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePoolDeleteArgs:
-    """Pools to remove."""
-
     pools: list[StoragePoolDeleteArg] = field(default_factory=list)
 
 
@@ -69,16 +63,12 @@ class StorageAddParams:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageAttachmentId:
-    """Storage of a unit."""
-
     storage_tag: str = ""
     unit_tag: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageAttachmentIds:
-    """Storage of units."""
-
     ids: list[StorageAttachmentId] = field(default_factory=list)
 
 
@@ -92,8 +82,6 @@ class StorageDetachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveStorageInstance:
-    """Storage to remove from the model."""
-
     tag: str = ""
     destroy_attachments: bool = False
     destroy_storage: bool = False

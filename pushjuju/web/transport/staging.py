@@ -36,10 +36,6 @@ class Staging:
             yield Path(name)
 
     def require_room(self, more: int) -> None:
-        """Check that the disk has room for some more bytes.
-
-        Raises:
-            ApiError: The disk would be nearly full.
-        """
+        """Check that the disk has room for some more bytes."""
         if shutil.disk_usage(self._folder).free < more + _LEAST_FREE:
             raise errors.ApiError("the controller's disk has no room for this upload", errors.QUOTA)

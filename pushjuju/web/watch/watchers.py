@@ -33,19 +33,11 @@ class Watchers:
         self._last = 0
 
     async def watch(self, model: str) -> str:
-        """Begin to watch a model, and return the id of the watcher.
-
-        Raises:
-            ApiError: The connection or the server has too many watchers.
-        """
+        """Begin to watch a model, and return the id of the watcher."""
         return await self._subscribe("AllWatcher", model)
 
     async def watch_all(self) -> str:
-        """Begin to watch all models, and return the id of the watcher.
-
-        Raises:
-            ApiError: The connection or the server has too many watchers.
-        """
+        """Begin to watch all models, and return the id of the watcher."""
         return await self._subscribe("AllModelWatcher", ANY)
 
     async def _subscribe(self, kind: str, model: str) -> str:
@@ -98,11 +90,7 @@ class Watchers:
                 return found
 
     def stop(self, kind: str, name: str) -> None:
-        """End a watcher.
-
-        Raises:
-            ApiError: The watcher does not exist.
-        """
+        """End a watcher."""
         known = self._get(kind, name)
         del self._known[name]
         known.end()

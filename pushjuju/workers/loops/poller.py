@@ -32,11 +32,7 @@ _YOUNG = (InstanceStatus.ALLOCATING, InstanceStatus.PENDING)
 
 
 async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
-    """Ask the cloud for a model's instances, and record what has changed.
-
-    Args:
-        attempts: The number of polls in a row without a change.
-    """
+    """Ask the cloud for a model's instances, after `attempts` polls without a change, and record changes."""
     try:
         kind = runtime.host.provider_type(runtime.cloud_type(model))
     except NotFound:

@@ -38,9 +38,7 @@ async def look_after(runtime: Runtime, model: str, attempts: int = 0) -> Outcome
     except PushjujuError as error:
         outcome = again_later(ctx, attempts, Problem(f"secret backend: {error.message}"))
         return Outcome(
-            due=_earlier(outcome.due, next_due),
-            attempts=outcome.attempts,
-            problems=outcome.problems,
+            due=_earlier(outcome.due, next_due), attempts=outcome.attempts, problems=outcome.problems
         )
     return Outcome(due=next_due)
 

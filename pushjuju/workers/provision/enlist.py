@@ -30,17 +30,11 @@ _RESERVED = "enlist "  # prefix of the sequences that keep reserved numbers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenHost:
-    """A machine that a user names by its address.
+    """A machine that a user names by its address."""
 
-    Attributes:
-        target: `ssh:[user@]host[:port]`.
-        identities: Private keys for the first login, in addition to the user's own.
-        jump: Jump hosts to the machine, as in `SSHTarget.proxy_jump`; "" means the model's, if any.
-    """
-
-    target: str
-    identities: Sequence[Path] = ()
-    jump: str = ""
+    target: str  # `ssh:[user@]host[:port]`
+    identities: Sequence[Path] = ()  # private keys for the first login, in addition to the user's own
+    jump: str = ""  # jump hosts to the machine, as in `SSHTarget.proxy_jump`; "" means the model's, if any
 
 
 def take_in(

@@ -41,11 +41,7 @@ class NoProof(TransportError, message="the machine shows no proof", code="no-pro
 
 
 async def start(runtime: Runtime, machine: Machine) -> Machine:
-    """Start the instance of a machine, or take in the machine that a client has named; return its new row.
-
-    Raises:
-        StartFailed: The machine was not started, or has not shown its proof.
-    """
+    """Start the instance of a machine, or take in the machine that a client has named; return its new row."""
     if not awaited.is_awaited(machine):
         return await provisioner.start(runtime, machine)
     _note_try(runtime.ctx, machine)

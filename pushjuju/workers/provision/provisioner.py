@@ -35,15 +35,11 @@ FIRST_LOOK_S = 3.0  # until the poller first asks for the status of a new instan
 
 
 class StartFailed(PushjujuError, message="the machine could not be started", code="start-failed"):
-    """The start of a machine failed.
-
-    Attributes:
-        retry_s: Seconds until the next attempt, or None when a user must act.
-    """
+    """The start of a machine failed."""
 
     def __init__(self, message: str, *, detail: str, retry_s: float | None, hint: str = "") -> None:
         super().__init__(message, detail=detail, hint=hint, retryable=retry_s is not None)
-        self.retry_s = retry_s
+        self.retry_s = retry_s  # seconds until the next attempt, or None when a user must act
 
 
 async def start(runtime: Runtime, machine: Machine) -> Machine:
@@ -143,11 +139,7 @@ def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, 
 def request_for(
     runtime: Runtime, machine: Machine, inherited: Mapping[str, Any] | None = None
 ) -> StartRequest:
-    """Return the request to a provider; with the feature `script`, the request has no user data.
-
-    Args:
-        inherited: Keys of cloud-config that a container inherits from its host.
-    """
+    """Return the request to a provider, which may inherit keys of cloud-config; `script` has no user data."""
 
     def progress(status: str, message: str) -> None:
         runtime.tell(Event(entity=f"machine {machine.id}", text=message or status))
@@ -272,11 +264,7 @@ def _report(ctx: Context, machine: Machine, status: InstanceStatus, message: str
 
 
 def _set(
-    tx: ModelTx,
-    machine: Machine,
-    status: InstanceStatus,
-    message: str,
-    data: Mapping[str, str] | None = None,
+    tx: ModelTx, machine: Machine, status: InstanceStatus, message: str, data: Mapping[str, str] | None = None
 ) -> None:
     statuses.set_status(tx, StatusKind.INSTANCE, machine.id, status, message, data=data)
 

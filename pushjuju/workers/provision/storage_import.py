@@ -19,11 +19,7 @@ from pushjuju.workers.timeouts import CALL_S, within
 def import_found(
     ctx: Context, model: str, pool: str, provider_id: str, name: str, *, warn: Callable[[str], None]
 ) -> str:
-    """Find a filesystem in the cloud and record it; return the id of the new storage.
-
-    Raises:
-        NotValid: The name is not the name of a charm's storage, or nothing can be imported from the pool.
-    """
+    """Find a filesystem in the cloud and record it; return the id of the new storage."""
     if not is_store(name):
         raise NotValid(f"{quote(name)} is not a valid storage name")
     type_name, kind = storage_requests.check_import(ctx, model, pool)

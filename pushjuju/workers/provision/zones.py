@@ -21,15 +21,10 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The zone of one attempt.
+    """The zone of one attempt."""
 
-    Attributes:
-        zone: Name of the zone; "" in a cloud without zones.
-        others: Zones that were not tried in this round.
-    """
-
-    zone: str = ""
-    others: tuple[str, ...] = ()
+    zone: str = ""  # name of the zone; "" in a cloud without zones
+    others: tuple[str, ...] = ()  # zones that were not tried in this round
 
 
 async def choose(ctx: Context, machine: Machine, provider: Provider, request: StartRequest) -> Choice:

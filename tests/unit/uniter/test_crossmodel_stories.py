@@ -18,7 +18,7 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.relation import consume, integrate, offers
+from pushjuju.services.requests.relation import cross_model, integrate
 from pushjuju.store.rows.records import Relation
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -128,9 +128,9 @@ def act(twins: TwoModels, what: str, world: TestController, number: int) -> None
         case "part":
             part(twins, world, Force(wait_s=0) if number > 6 else None)
         case "saas":
-            consume.remove_saas(twins.ctx, twins.shop.model, "db")
+            cross_model.remove_saas(twins.ctx, twins.shop.model, "db")
         case "unoffer":
-            offers.remove_offers(twins.ctx, [parse("prod.db")], Force(wait_s=0) if number > 4 else None)
+            cross_model.remove_offers(twins.ctx, [parse("prod.db")], Force(wait_s=0) if number > 4 else None)
         case _:
             world.write(removal.finish_applications)
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pushjuju.services.entities.machine import upgrade_machine
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests.application import unit_requests
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -163,7 +163,7 @@ def test_nobody_knocks_at_a_machine_under_upgrade(two_models: Path, packs: Charm
         played.down = True
         for number in range(3):
             people.config(0, number)
-            update_status.make_due(town.ctx, town.model)
+            unit_requests.make_due(town.ctx, town.model)
             town.rest()
             town.clock.advance(3600)
         reached = town.read(lambda tx: upgrade_machine.status_of(tx, machine.id))

@@ -13,8 +13,8 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved
-from pushjuju.services.requests.application.update_status import make_due
+from pushjuju.services.requests.application import unit_requests
+from pushjuju.services.requests.application.unit_requests import make_due
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.decide.decision import Answer, Decision
 from pushjuju.uniter.decide.state import LocalState, Step
@@ -206,7 +206,7 @@ def test_retried_install_after_status_set_keeps_the_charms_word(runtime: TestCon
     event = {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "blocked", "message": "no licence"}}
     runtime.played().will("install", failed(writes={"status_set": True}, events=[event]))
     runtime.settle()
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     runtime.until("install")
     assert runtime.workload() == ("blocked", "no licence")
 
@@ -291,7 +291,7 @@ def test_error_swallows_the_tick_with_the_hook_that_ends_it(runtime: TestControl
         runtime.clock.advance(400)
         runtime.settle()
     assert runtime.of("web/0") == []
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     runtime.settle()
     assert runtime.of("web/0") == ["config-changed", "start"]
 
@@ -368,7 +368,7 @@ def test_resolved_starts_the_series_anew(runtime: TestController) -> None:
     wait = _retry_in(runtime)
     assert wait is not None
     assert wait > 15
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     runtime.settle()
     wait = _retry_in(runtime)
     assert wait is not None

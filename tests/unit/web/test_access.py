@@ -16,7 +16,7 @@ from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.basis.annotations import Kind
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.model.annotate import annotate
-from pushjuju.services.requests.relation import offers
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.web import facades
 from pushjuju.web.access import permit
@@ -81,7 +81,7 @@ def hidden(house: TestController) -> TestController:
     house.active("web")
     annotate(house.ctx, house.model, Kind.APPLICATION, "web", {"note": MARK})
     user_secrets.add(house.ctx, house.model, "token", Content({"key": "ZDBub3Q1aG93"}), MARK)
-    offers.offer(house.ctx, house.model, "web", ["juju-info"])
+    cross_model.offer(house.ctx, house.model, "web", ["juju-info"])
     return house
 
 

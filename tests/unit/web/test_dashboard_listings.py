@@ -25,7 +25,7 @@ from pushjuju.services.entities.secret.secrets import Content
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
-from pushjuju.services.requests.relation import offers
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import hook_runs, tasks
 from pushjuju.services.views.listings import audit_lines
@@ -192,7 +192,7 @@ async def test_the_overview_tells_what_to_do_when_a_consumed_offer_was_removed(
 ) -> None:
     async with browsing(world, "admin") as browser:
         assert "remove-saas" not in (await browser.get(BASE))[1]
-        offers.remove_offers(two.ctx, [parse("admin/prod.db")], removal.Force())
+        cross_model.remove_offers(two.ctx, [parse("admin/prod.db")], removal.Force())
         text = (await browser.get(BASE))[1]
     assert "The offer home:admin/prod.db, which is db here, was removed." in text
     assert "<code>pushjuju remove-saas -m home:admin/shop db</code>" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushjuju.web.facades.network.spaces import cidr_of, id_of, tag_of
+from pushjuju.web.facades.spaces import cidr_of, id_of, tag_of
 from tests.world.api import ApiFailed, ApiWorld
 from tests.world.controller import TestController
 from tests.world.libjuju import model_of

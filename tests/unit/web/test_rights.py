@@ -11,7 +11,7 @@ import pytest
 
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
-from pushjuju.services.requests.relation import offers
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.web.registry import Method, Needs, On
 from tests.world.api import PASSWORD, ApiClient, ApiWorld, basic
 from tests.world.controller import TestController
@@ -37,7 +37,7 @@ TWINS = {
 def shop(house: TestController) -> TestController:
     """A model with an application that is offered."""
     house.active("web")
-    offers.offer(house.ctx, house.model, "web", ["juju-info"])
+    cross_model.offer(house.ctx, house.model, "web", ["juju-info"])
     return house
 
 

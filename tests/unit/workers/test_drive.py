@@ -24,7 +24,7 @@ from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved, settings
+from pushjuju.services.requests.application import settings, unit_requests
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.leases import renewed
@@ -118,7 +118,7 @@ async def test_units_in_error_are_problems(runtime: TestController) -> None:
     runtime.played("1").fail("start")
     settled = await drive(runtime, work)
     assert problems_of(settled) == ('unit web/1: hook failed: "start"',)
-    resolved.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
     assert (await drive(runtime, work)).problems == ()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.model import model_config
-from pushjuju.services.requests.application import resolved, settings, update_status
+from pushjuju.services.requests.application import settings, unit_requests
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store.queue import WorkQueue
 from pushjuju.workers import driver as drives
@@ -143,7 +143,7 @@ async def test_who_asks_for_update_status_waits_for_it(runtime: TestController, 
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.clock.advance(600)
-    update_status.make_due(runtime.ctx, runtime.model)
+    unit_requests.make_due(runtime.ctx, runtime.model)
     made = driver(runtime, work)
     settling = asyncio.create_task(made.settle(routine=True))
     await until(lambda: "web/0 update-status" in endless)
@@ -161,7 +161,7 @@ async def test_who_resolves_a_failed_update_status_waits_for_its_retry(
     await drive(runtime, work)
     runtime.played().fail("update-status")
     runtime.clock.advance(600)
-    update_status.make_due(runtime.ctx, runtime.model)
+    unit_requests.make_due(runtime.ctx, runtime.model)
     assert problems_of(await driver(runtime, work).settle(routine=True))
     run = PlayedSession.run
 
@@ -171,7 +171,7 @@ async def test_who_resolves_a_failed_update_status_waits_for_its_retry(
 
     monkeypatch.setattr(PlayedSession, "run", slow)
     monkeypatch.setattr(drives, "PATIENCE_S", 0.1)
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     settled = await drive(runtime, work)
     assert (problems_of(settled), settled.left) == ((), False)
 
@@ -213,7 +213,7 @@ async def test_each_hook_of_a_sweep_asks_its_own_unit_and_no_unit_at_rest(
     runtime.deploy()
     runtime.deploy("db", count=3, placements=[Placement.parse("0")] * 3)
     await drive(runtime, PlayedRuntime(runtime))
-    update_status.make_due(runtime.ctx, runtime.model)
+    unit_requests.make_due(runtime.ctx, runtime.model)
     asked, ask = list[str](), MachineRun._ask
 
     def noted(self: MachineRun, unit: Any, **more: Any) -> Any:
@@ -235,7 +235,7 @@ async def test_a_request_goes_before_an_update_status_that_is_requested_after_it
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
-    update_status.make_due(runtime.ctx, runtime.model)
+    unit_requests.make_due(runtime.ctx, runtime.model)
     endless.clear()
     async with asyncio.timeout(5):
         settled = await drive(runtime, work)

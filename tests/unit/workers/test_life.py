@@ -7,7 +7,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved, settings
+from pushjuju.services.requests.application import settings, unit_requests
 from pushjuju.services.requests.application.settings import ConfigOptions
 from tests.world.charms import PEERS
 from tests.world.controller import TestController
@@ -128,7 +128,7 @@ class Life:
         assert await self.rest(problem) == {f"web/{n}": ["config-changed"] for n in (0, 1, 3)}
         world.clock.advance(6)
         assert await self.rest(problem) == {"web/1": ["config-changed"]}
-        resolved.resolve(world.ctx, world.model, ["web/1"], retry=True)
+        unit_requests.resolve(world.ctx, world.model, ["web/1"], retry=True)
         assert await self.rest() == {"web/1": ["config-changed"]}
         assert world.agent("web/1") == ("idle", "")
 

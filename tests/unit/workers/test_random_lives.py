@@ -18,7 +18,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved, settings, update_status
+from pushjuju.services.requests.application import settings, unit_requests
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide.decision import Answer, Decision
@@ -123,7 +123,7 @@ class Life:
         self.runtime.refresh(packed, self._application(), force_units=self.chance.random() < 0.5)
 
     def resolve(self) -> None:
-        resolved.resolve_all(self.runtime.ctx, self.runtime.model, retry=self.chance.random() < 0.5)
+        unit_requests.resolve_all(self.runtime.ctx, self.runtime.model, retry=self.chance.random() < 0.5)
 
     def fail(self) -> None:
         if self.runtime.played_machines:
@@ -149,7 +149,7 @@ class Life:
             self.runtime.write(lambda tx: leadership.set_settings(tx, units.get(tx, leader), {"k": value}))
 
     def tick(self) -> None:
-        update_status.make_due(self.runtime.ctx, self.runtime.model)
+        unit_requests.make_due(self.runtime.ctx, self.runtime.model)
 
     def work(self) -> None:
         if machines := self.runtime.machine_ids():
@@ -230,7 +230,7 @@ class Life:
             played.script.clear()
         for _ in range(5):
             self.settle()
-            resolved.resolve_all(self.runtime.ctx, self.runtime.model, retry=True)
+            unit_requests.resolve_all(self.runtime.ctx, self.runtime.model, retry=True)
         self.settle()
 
     def check_rest(self) -> None:

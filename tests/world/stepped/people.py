@@ -17,7 +17,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import expose, new_application, new_charm, settings
-from pushjuju.services.requests.application import resolved as resolved_requests
+from pushjuju.services.requests.application import unit_requests as resolved_requests
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.machine import upgrade_machine as upgrade_machine_requests

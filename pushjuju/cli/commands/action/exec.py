@@ -5,14 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
+from pushjuju.cli.commands.action import task_start
 from pushjuju.cli.commands.action import task_table as formatters
-from pushjuju.cli.commands.action.task_start import (
-    check_wait,
-    in_background,
-    is_receiver,
-    show_results,
-    start,
-)
 from pushjuju.cli.commands.action.task_watch import FORMATS
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -44,15 +38,13 @@ def _check_targets(
         )
     bad = [f"  {quote(name)} is not a valid machine id" for name in machines if not is_machine(name)]
     bad += [f"  {quote(name)} is not a valid application name" for name in names if not is_application(name)]
-    bad += [f"  {quote(name)} is not a valid unit name" for name in units if not is_receiver(name)]
+    bad += [f"  {quote(name)} is not a valid unit name" for name in units if not task_start.is_receiver(name)]
     if bad:
         raise UsageError("\n".join(["The following exec targets are not valid:", *bad]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecFlags:
-    """The flags of exec on the command line."""
-
     model: str
     background: bool
     wait: float | None
@@ -72,7 +64,7 @@ class ExecFlags:
 
 
 def request_of(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> operations.CommandRequest:
-    check_wait(cli, background=flags.background)
+    task_start.check_wait(cli, background=flags.background)
     _check_targets(flags.machine, flags.application, flags.unit, every=flags.every)
     return operations.CommandRequest(
         command=args[0] if len(args) == 1 else shlex.join(args),
@@ -111,9 +103,9 @@ def execute(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> None:
     opened = session.open_model(cli, flags.model)
     queued = operations.enqueue_commands(opened.ctx, opened.uuid, request)
     if flags.background:
-        return in_background(cli, opened, queued)
+        return task_start.in_background(cli, opened, queued)
     say = cli.console.detail
     waiter = Waiter(cli, opened, queued.tasks, seconds, say=say, utc=flags.utc)
-    start(say, queued)
+    task_start.start(say, queued)
     waiter.wait()
-    return show_results(cli, opened, queued, formatters.exec_formatters(), utc=flags.utc)
+    return task_start.show_results(cli, opened, queued, formatters.exec_formatters(), utc=flags.utc)

@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pushjuju.charms.format import yamlsafe
+from pushjuju.cli.commands.action import task_start
 from pushjuju.cli.commands.action import task_table as formatters
-from pushjuju.cli.commands.action.task_start import (
-    check_wait,
-    in_background,
-    is_receiver,
-    show_results,
-    start,
-)
 from pushjuju.cli.commands.action.task_watch import FORMATS
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
@@ -40,7 +34,7 @@ def _asked(args: tuple[str, ...]) -> _Asked:
     """Parse units, action and parameters from the command line."""
     units: list[str] = []
     rest = list(args)
-    while rest and is_receiver(rest[0]):
+    while rest and task_start.is_receiver(rest[0]):
         units.append(rest.pop(0))
     if rest and not _KEY.fullmatch(rest[0]):
         raise UsageError(f"invalid unit or action name {quote(rest[0])}")
@@ -91,8 +85,6 @@ def request_of(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> operations.A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFlags:
-    """The flags of run on the command line."""
-
     model: str
     background: bool
     wait: float | None
@@ -120,15 +112,15 @@ class RunFlags:
     see_also=("actions", "show-operation", "show-task", "cancel-task"),
 )
 def run(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> None:
-    check_wait(cli, background=flags.background)
+    task_start.check_wait(cli, background=flags.background)
     _asked(args)  # a wrong word is refused before the model is opened
     opened = session.open_model(cli, flags.model)
     request = request_of(cli, args, flags)
     queued = operations.enqueue(opened.ctx, opened.uuid, request)
     if flags.background:
-        return in_background(cli, opened, queued)
+        return task_start.in_background(cli, opened, queued)
     seconds = flags.wait or RUN_WAIT_S
     waiter = Waiter(cli, opened, queued.tasks, seconds, say=cli.console.info, utc=flags.utc)
-    start(cli.console.info, queued)
+    task_start.start(cli.console.info, queued)
     waiter.wait()
-    return show_results(cli, opened, queued, formatters.run_formatters(), utc=flags.utc)
+    return task_start.show_results(cli, opened, queued, formatters.run_formatters(), utc=flags.utc)

@@ -102,11 +102,7 @@ def print_results(
     *,
     utc: bool,
 ) -> None:
-    """Print the documents of completed tasks: receiver -> task.
-
-    Raises:
-        HookFailed: A script failed.
-    """
+    """Print the documents of completed tasks: receiver -> task."""
     _refused(cli, queued)
     if not queued.tasks:
         return

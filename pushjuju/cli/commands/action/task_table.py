@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pushjuju.cli.terminal.table import TabWriter, heads, naturally
+from pushjuju.cli.terminal.table import TabWriter, naturally
 from pushjuju.cli.terminal.times import with_texts
 from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.yamltext import to_yaml
@@ -132,8 +132,7 @@ def _printed(task: Task) -> str:
 
 def operations_table(operations: Mapping[int, Mapping[str, Any]], *, utc: bool) -> str:
     """Return the table of `operations`."""
-    table = TabWriter(right=[0])
-    table.row(*heads("ID", "Status", "Started", "Finished", "Task IDs", "Summary"))
+    table = TabWriter("ID", "Status", "Started", "Finished", "Task IDs", "Summary", right=[0])
     for number, operation in operations.items():
         times = operation.get("timing", {})
         ids = list(operation.get("tasks", {}))
@@ -155,8 +154,7 @@ def _stamp(moment: datetime | None, utc: bool) -> str:
 
 def actions_table(descriptions: Mapping[str, str]) -> str:
     """Return the table of `actions`; further lines of a description are below its first line."""
-    table = TabWriter()
-    table.row(*heads("Action", "Description"))
+    table = TabWriter("Action", "Description")
     for name in sorted(descriptions):
         first, *more = descriptions[name].rstrip("\n").split("\n")
         table.row(name, first.strip())

@@ -13,8 +13,6 @@ CONFIG = flags.many(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployFlags:
-    """The flags of deploy on the command line."""
-
     model: str
     to: str
     attach_storage: tuple[str, ...]
@@ -48,8 +46,6 @@ class DeployFlags:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshFlags:
-    """The flags of refresh on the command line."""
-
     model: str
     force: bool = flags.switch("force", "Allow a charm to be refreshed past checks of safety")
     force_units: bool = flags.switch("force-units", "Refresh all units immediately, even if in error state")

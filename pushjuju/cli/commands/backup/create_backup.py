@@ -77,16 +77,11 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
         cli.console.info(f"Remote backup stored on the controller as {target}")
     else:
         cli.console.info(f"Downloaded to {target}")
-    if tree := _work_tree(target):
+    if tree := next((folder for folder in target.resolve().parents if (folder / ".git").exists()), None):
         cli.console.warn(
             f"{target.name} holds the private key of the controller, and lies in the git work tree {tree}: "
             "keep it out of commits"
         )
-
-
-def _work_tree(path: Path) -> Path | None:
-    """Return the git work tree of a file, or None when the file is in no work tree."""
-    return next((folder for folder in path.resolve().parents if (folder / ".git").exists()), None)
 
 
 def _described(made: backups.Backup, started: datetime, finished: datetime) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.block.block_sets import VALID, set_block
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.cli.work.blocking import VALID, set_block
 from pushjuju.services.requests.model import blocks
 
 

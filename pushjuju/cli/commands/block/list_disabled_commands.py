@@ -6,8 +6,8 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.output import Formatter, render
-from pushjuju.cli.terminal.shapes import struct
+from pushjuju.cli.terminal.output import Formatter
+from pushjuju.cli.terminal.shapes import structured
 from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.work import session
 from pushjuju.services.views.listings import blocks
@@ -37,11 +37,7 @@ def disabled(cli: Cli, _args: tuple[str, ...], *, model: str, every: bool) -> No
 
 def formatters(*, colour: bool = False) -> dict[str, Formatter]:
     """Return format name -> function that formats a list of disabled commands."""
-    return {
-        "tabular": lambda listed: table(listed, colour=colour),
-        "yaml": lambda listed: render("yaml", struct(listed, "[leaf")),
-        "json": lambda listed: render("json", struct(listed, "[leaf")),
-    }
+    return {"tabular": lambda listed: table(listed, colour=colour), **structured("[leaf")}
 
 
 def table(listed: list[dict[str, Any]], *, colour: bool = False) -> str:

@@ -17,8 +17,6 @@ from pushjuju.workers.provision import precheck
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyFlags:
-    """The flags of apply on the command line."""
-
     model: str
     no_prompt: bool
     overlay: tuple[str, ...]

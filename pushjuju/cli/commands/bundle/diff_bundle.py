@@ -18,8 +18,6 @@ _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffFlags:
-    """The flags of diff-bundle on the command line."""
-
     model: str
     overlay: tuple[str, ...]
     map_machines: str = flags.text(

@@ -8,16 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pushjuju.charms.values import charm_bases
-from pushjuju.cli.commands.charm.store_names import (
-    EVERY,
-    NOT_THERE,
-    STORE_ARCHES,
-    alike_hint,
-    check_arch,
-    open_store,
-    parsed_channel,
-    store_name,
-)
+from pushjuju.cli.commands.charm import store_names
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base, Channel
@@ -29,10 +20,10 @@ from pushjuju.services.supply import store_charms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DownloadFlags:
-    """The flags of download on the command line."""
-
-    arch: str = flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY)
-    series: str = flags.text("series", "Specify a series (deprecated)", default=EVERY)
+    arch: str = flags.text(
+        "arch", f"Specify an arch <{'|'.join(store_names.STORE_ARCHES)}>", default=store_names.EVERY
+    )
+    series: str = flags.text("series", "Specify a series (deprecated)", default=store_names.EVERY)
     base: str = flags.text("base", "Specify a base")
     channel: str = flags.text("channel", "Specify a channel to use instead of the default release")
     revision: int = flags.number("revision", "Specify a revision of the charm to download", default=-1)
@@ -57,8 +48,8 @@ class DownloadFlags:
 )
 def download(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> None:
     to_stdout = _download_flags(cli, args, flags)
-    name = store_name(args[0], what="Charmhub")
-    store = open_store(cli, flags.charmhub_url)
+    name = store_names.store_name(args[0], what="Charmhub")
+    store = store_names.open_store(cli, flags.charmhub_url)
     charm = _located(cli, store, _ask(cli, name, flags), base_given=bool(flags.base))
     cli.console.info(_fetching(charm, by_revision=flags.revision >= 0))
     suffix = charm.kind if charm.kind == "bundle" else "charm"
@@ -90,7 +81,7 @@ def _download_flags(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> bo
         raise UsageError("expected a charm or bundle name, followed by hyphen to pipe to stdout")
     if flags.revision >= 0 and cli.given & {"arch", "base", "channel", "series"}:
         raise UsageError("--revision cannot be specified together with --arch, --base, --channel or --series")
-    check_arch(flags.arch)
+    store_names.check_arch(flags.arch)
     to_stdout = len(args) == 2 or flags.filepath == "-"
     if to_stdout and flags.resources:
         raise UsageError("--resources cannot be used when the charm goes to stdout")
@@ -98,8 +89,8 @@ def _download_flags(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> bo
 
 
 def _ask(cli: Cli, name: str, flags: DownloadFlags) -> Ask:
-    base = values.base(flags.base, "" if flags.series == EVERY else flags.series, cli.console)
-    arch = DEFAULT_ARCH if flags.arch == EVERY else flags.arch
+    base = values.base(flags.base, "" if flags.series == store_names.EVERY else flags.series, cli.console)
+    arch = DEFAULT_ARCH if flags.arch == store_names.EVERY else flags.arch
     return Ask(
         name=name,
         channel=Channel.parse(flags.channel or "latest/stable"),
@@ -116,7 +107,7 @@ def _located(cli: Cli, store: store_charms.CharmStore, ask: Ask, *, base_given: 
     if ask.revision >= 0:
         raise HubError(f"unable to locate {ask.name} revison {ask.revision}: {found.why}")
     if found.reason != "revision-not-found":
-        hint = alike_hint(store, ask.name) if found.reason in NOT_THERE else ""
+        hint = store_names.alike_hint(store, ask.name) if found.reason in store_names.NOT_THERE else ""
         raise HubError(f"unable to locate {ask.name}: {found.why}", detail=found.detail, hint=hint)
     assert ask.channel is not None, "a download without a revision has a channel"
     usable = list(dict.fromkeys(_same_channel(found, ask.channel, ask.platform.arch)))
@@ -152,7 +143,7 @@ def _of_own_track(cli: Cli, store: store_charms.CharmStore, ask: Ask, base_given
         (found,) = store.resolve([own])
         if not isinstance(found, HubError):
             cli.console.info(
-                f'"{ask.name}" has no releases in channel "{_short(parsed_channel("stable"))}", '
+                f'"{ask.name}" has no releases in channel "{_short(store_names.parsed_channel("stable"))}", '
                 f'trying channel "{found.channel}"'
             )
             return found
@@ -163,7 +154,9 @@ def _same_channel(error: HubError, channel: Channel, arch: str) -> list[Base]:
     return [
         platform.base
         for release, platform in error.releases
-        if release.full() == channel.full() and platform.arch in (arch, "", EVERY) and platform.base
+        if release.full() == channel.full()
+        and platform.arch in (arch, "", store_names.EVERY)
+        and platform.base
     ]
 
 

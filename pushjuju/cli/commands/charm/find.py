@@ -17,8 +17,6 @@ from pushjuju.portable.gotypes import Struct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindFlags:
-    """The flags of find on the command line."""
-
     category: str = flags.text("category", "Filter by category name")
     channel: str = flags.text("channel", "Filter by channel")
     type: str = flags.text("type", "Search by type <charm|bundle>")

@@ -7,16 +7,7 @@ from typing import Any
 
 from pushjuju.charms.hub import catalogue
 from pushjuju.cli.commands.charm import charm_table as formatters
-from pushjuju.cli.commands.charm.store_names import (
-    EVERY,
-    NOT_THERE,
-    STORE_ARCHES,
-    alike_hint,
-    check_arch,
-    open_store,
-    parsed_channel,
-    store_name,
-)
+from pushjuju.cli.commands.charm import store_names
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
@@ -28,10 +19,10 @@ from pushjuju.portable.gotypes import Struct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfoFlags:
-    """The flags of info on the command line."""
-
-    arch: str = flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY)
-    series: str = flags.text("series", "Specify a series (deprecated)", default=EVERY)
+    arch: str = flags.text(
+        "arch", f"Specify an arch <{'|'.join(store_names.STORE_ARCHES)}>", default=store_names.EVERY
+    )
+    series: str = flags.text("series", "Specify a series (deprecated)", default=store_names.EVERY)
     base: str = flags.text("base", "Specify a base")
     channel: str = flags.text("channel", "Specify a channel to use instead of the default release")
     config: bool = flags.switch("config", "Display config for this charm")
@@ -57,19 +48,19 @@ class InfoFlags:
 )
 def info(cli: Cli, args: tuple[str, ...], flags: InfoFlags) -> None:
     base = _info_flags(cli, flags)
-    name = store_name(args[0], what="Charm Hub")
+    name = store_names.store_name(args[0], what="Charm Hub")
     if flags.channel:
-        parsed_channel(flags.channel)
+        store_names.parsed_channel(flags.channel)
     try:
-        store = open_store(cli, flags.charmhub_url)
+        store = store_names.open_store(cli, flags.charmhub_url)
         document = store.info(name, flags.channel)
     except HubError as error:
-        if error.reason in NOT_THERE:
+        if error.reason in store_names.NOT_THERE:
             what = f'No information found for charm or bundle with the name "{name}"'
-            raise HubError(what, reason=error.reason, hint=alike_hint(store, name)) from None
+            raise HubError(what, reason=error.reason, hint=store_names.alike_hint(store, name)) from None
         raise
     entry = catalogue.info_document(document)
-    arch = "" if flags.arch == EVERY else flags.arch
+    arch = "" if flags.arch == store_names.EVERY else flags.arch
     entry = _narrowed(entry, flags, arch=arch, base=base)
     unicode = flags.unicode == "always" or (flags.unicode == "auto" and _speaks_unicode(cli))
 
@@ -85,12 +76,12 @@ def _info_flags(cli: Cli, flags: InfoFlags) -> Base | None:
     """Check the flags of `info`; return the base that they name."""
     if flags.unicode not in ("auto", "never", "always"):
         raise UsageError(f'unexpected unicode flag value "{flags.unicode}", expected <auto|never|always>')
-    check_arch(flags.arch)
+    store_names.check_arch(flags.arch)
     if cli.given & {"revision", "track"} and cli.given & {"arch", "base", "channel", "series"}:
         raise UsageError(
             "--revision and --track cannot be specified together with --arch, --base or --channel"
         )
-    return values.base(flags.base, "" if flags.series == EVERY else flags.series, cli.console)
+    return values.base(flags.base, "" if flags.series == store_names.EVERY else flags.series, cli.console)
 
 
 def _speaks_unicode(cli: Cli) -> bool:
@@ -104,7 +95,7 @@ def _narrowed(entry: dict[str, Any], flags: InfoFlags, *, arch: str, base: Base 
 
     def keeps(track: str, item: Mapping[str, Any]) -> bool:
         return (
-            (not arch or arch in item["architectures"] or EVERY in item["architectures"])
+            (not arch or arch in item["architectures"] or store_names.EVERY in item["architectures"])
             and (wanted is None or wanted in item["bases"])
             and (flags.revision < 0 or item["revision"] == flags.revision)
             and (not flags.track or track == flags.track)

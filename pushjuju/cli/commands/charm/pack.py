@@ -42,13 +42,7 @@ _USUAL = Base("ubuntu", "24.04")
     see_also=("deploy", "refresh"),
 )
 def pack(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    base: str,
-    platform: str,
-    destination: str,
-    allow_build_scripts: bool,
+    cli: Cli, args: tuple[str, ...], *, base: str, platform: str, destination: str, allow_build_scripts: bool
 ) -> None:
     """Write a charm's archives; architectures that this computer cannot build for are left out."""
     path = Path(args[0] if args else ".").expanduser()
@@ -75,11 +69,7 @@ def pack(
 
 
 def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -> None:
-    """Write an archive of a charm.
-
-    Raises:
-        InvalidCharm: The charm cannot be built on this computer.
-    """
+    """Write an archive of a charm; raise InvalidCharm when the charm cannot be built on this computer."""
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
         build = charm_places.Build(choose=target.choose, alone=target.alone, scripts=scripts)
         tree = charm_places.built(path, Path(work), cli.env, cli.console, build)

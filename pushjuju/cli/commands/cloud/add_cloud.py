@@ -192,7 +192,5 @@ def _ask_regions(asking: Asking, question: plugin_host.Question, cli: Cli) -> di
 
 def _ask_endpoint(asking: Asking) -> str:
     return asking.enter_default(
-        "the API endpoint url for the region",
-        "use cloud api url",
-        lambda text: _url(text) if text else None,
+        "the API endpoint url for the region", "use cloud api url", lambda text: _url(text) if text else None
     )

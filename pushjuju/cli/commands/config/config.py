@@ -48,11 +48,7 @@ def config(
 
 
 def show(cli: Cli, name: str, key: str, document: Mapping[str, Any]) -> None:
-    """Print the settings of an application, or the value of one key.
-
-    Raises:
-        NotFound: There is no such key.
-    """
+    """Print the settings of an application, or the value of one key."""
     if not key:
         return cli.output.write(formatters.application(document))
     for section in ("settings", "application-config"):

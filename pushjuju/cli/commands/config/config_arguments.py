@@ -16,17 +16,12 @@ from pushjuju.portable.quote import quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigArgs:
-    """What a config command is to do.
+    """What a config command is to do."""
 
-    Attributes:
-        key: The key to get; empty for all keys.
-        file: The YAML file with the values to set; empty for none.
-    """
-
-    key: str = ""
+    key: str = ""  # the key to get; empty for all keys
     values: Mapping[str, str] = field(default_factory=dict)
     reset: tuple[str, ...] = ()
-    file: str = ""
+    file: str = ""  # the YAML file with the values to set; empty for none
 
     @property
     def change(self) -> bool:

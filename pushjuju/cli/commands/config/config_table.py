@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli.terminal.output import Formatter, render
-from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.shapes import struct, structured
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.core import constraints as core_constraints
 
 HIDDEN = ("name", "type", "uuid")
@@ -47,8 +47,7 @@ def _capital(document: Mapping[str, Any]) -> dict[str, object]:
 
 def model_table(document: Mapping[str, Any], *, colour: bool = False) -> str:
     """Return the model's config as a table."""
-    table = TabWriter(colour=colour)
-    table.row(*heads("Attribute", "From", "Value"))
+    table = TabWriter("Attribute", "From", "Value", colour=colour)
     for key, entry in sorted(_visible(document).items()):
         table.row(key, entry["source"], _cell(key, entry["value"]))
     return table.text()
@@ -72,14 +71,12 @@ def default_formatters(*, colour: bool = False) -> dict[str, Formatter]:
     """Return format name -> function that formats `key -> {default, controller, regions}`."""
     return {
         "tabular": lambda document: _defaults_table(document, colour=colour),
-        "yaml": lambda document: render("yaml", struct(document, "*model-default")),
-        "json": lambda document: render("json", struct(document, "*model-default")),
+        **structured("*model-default"),
     }
 
 
 def _defaults_table(document: Mapping[str, Any], *, colour: bool) -> str:
-    table = TabWriter(colour=colour)
-    table.row(*heads("Attribute", "Default", "Controller"))
+    table = TabWriter("Attribute", "Default", "Controller", colour=colour)
     for key, entry in sorted(_visible(document).items()):
         table.row(key, _default_cell(entry, "default"), _default_cell(entry, "controller"))
         for region in entry.get("regions", ()):
@@ -97,8 +94,7 @@ def controller_formatters(*, colour: bool = False) -> dict[str, Formatter]:
     """Return format name -> function that formats the settings of a controller."""
 
     def table(document: Mapping[str, Any]) -> str:
-        rows = TabWriter(colour=colour)
-        rows.row(*heads("Attribute", "Value"))
+        rows = TabWriter("Attribute", "Value", colour=colour)
         for key, value in sorted(document.items()):
             first, *others = render("yaml", value).removesuffix("\n").split("\n")
             rows.row(key, first if not others else "")

@@ -9,7 +9,7 @@ from pushjuju.cli.commands.hook import moments
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import session
 from pushjuju.core.clock import from_iso
@@ -25,8 +25,6 @@ _MOST_NAMES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFlags:
-    """The flags of audit."""
-
     controller: str = flags.CONTROLLER[0]
     user: str = flags.text("user", "Only changes by this user")
     model: str = flags.text("model", "Only changes of this model", short="m")
@@ -92,8 +90,7 @@ def _verify(cli: Cli, asked: AuditFlags, kept: str = "") -> None:
 
 
 def table(lines: Iterable[Mapping[str, Any]], *, utc: bool) -> str:
-    made = TabWriter()
-    made.row(*heads("Time", "User", "From", "Model", "Command", "Changed"))
+    made = TabWriter("Time", "User", "From", "Model", "Command", "Changed")
     for line in lines:
         command = " ".join((line["command"], *line.get("arguments", ())))
         when = since_text(from_iso(line["time"]), utc=utc)

@@ -17,8 +17,6 @@ from pushjuju.workers.provision import checkup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapFlags:
-    """The flags of bootstrap on the command line."""
-
     constraints: tuple[str, ...] = flags.many(
         "constraints", "Constraints of the controller model", kind=Kind.CONSTRAINTS, default=""
     )

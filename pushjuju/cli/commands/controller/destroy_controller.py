@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.block.list_disabled_commands import table
-from pushjuju.cli.commands.controller.controller_removal import (
-    ENDS,
-    STILL_ALL,
-    confirm_controller,
-    remove_directory,
-    tell_left,
-)
+from pushjuju.cli.commands.controller import controller_removal
 from pushjuju.cli.commands.model.model_removal import (
     NO_WAIT,
     STORAGE_FLAGS,
@@ -21,10 +15,7 @@ from pushjuju.cli.commands.model.model_removal import (
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.core.errors import (
-    Blocked,
-    Conflict,
-)
+from pushjuju.core.errors import Blocked, Conflict
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import blocks
@@ -94,20 +85,20 @@ def destroy_controller(
         listed = "\n".join(f"\t{model.qualified} ({model.life})" for model in hosted)
         raise Conflict(_LIVE_MODELS.format(name=args[0], models=listed))
     if not no_prompt and not cli.rehearsal:
-        confirm_controller(cli, ctx, hosted)
+        controller_removal.confirm_controller(cli, ctx, hosted)
     cli.console.info("Destroying controller")
-    cli.on_interrupt = STILL_ALL
+    cli.on_interrupt = controller_removal.STILL_ALL
     begin_removal(ctx, hosted, forced, destroy_storage=said)
     if cli.rehearsal:
-        cli.extra[ENDS] = "when its models are gone"
+        cli.extra[controller_removal.ENDS] = "when its models are gone"
         return
     if hosted:
         cli.console.info("Waiting for model resources to be reclaimed")
     for number, model in enumerate(hosted):
-        tell_left(cli, ctx, hosted[number:])
+        controller_removal.tell_left(cli, ctx, hosted[number:])
         await_removal(cli, ctx, model, forced=force)
     cli.console.info("All models reclaimed, cleaning up controller machines")
-    remove_directory(cli, args[0])
+    controller_removal.remove_directory(cli, args[0])
 
 
 def _require_unblocked(ctx: context.Context) -> None:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import time
 
-from pushjuju.cli.commands.controller.controller_removal import (
-    ENDS,
-    STILL_ALL,
-    ask_for_controller,
-    confirm_controller,
-    remove_directory,
-    tell_left,
-)
+from pushjuju.cli.commands.controller import controller_removal
 from pushjuju.cli.commands.model.model_removal import await_removal, begin_removal
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -59,20 +52,20 @@ def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout
         return _kill_blind(cli, name, error, no_prompt=no_prompt)
     ctx.controller.require_shared_blobs()  # before anything is removed
     if not no_prompt and not cli.rehearsal:
-        confirm_controller(cli, ctx, hosted)
+        controller_removal.confirm_controller(cli, ctx, hosted)
     cli.console.info(f'Destroying controller "{name}"')
-    cli.on_interrupt = STILL_ALL
+    cli.on_interrupt = controller_removal.STILL_ALL
     until = time.monotonic() + max(0.0, timeout)
     begin_removal(ctx, hosted, removal.Force(wait_s=0.0), destroy_storage=True)
     if cli.rehearsal:
-        cli.extra[ENDS] = f"after {timeout:g} s at the latest"
+        cli.extra[controller_removal.ENDS] = f"after {timeout:g} s at the latest"
         cli.extra[KILLS] = True
         return None
     for number, model in enumerate(hosted):
-        tell_left(cli, ctx, hosted[number:])
+        controller_removal.tell_left(cli, ctx, hosted[number:])
         _kill_model(cli, ctx, model, until)
     cli.console.info("All models reclaimed, cleaning up controller machines")
-    return remove_directory(cli, name)
+    return controller_removal.remove_directory(cli, name)
 
 
 def _kill_blind(cli: Cli, name: str, error: StoreError, *, no_prompt: bool) -> None:
@@ -81,8 +74,8 @@ def _kill_blind(cli: Cli, name: str, error: StoreError, *, no_prompt: bool) -> N
     if cli.rehearsal:
         raise error
     if not no_prompt:
-        ask_for_controller(cli, name)
-    remove_directory(cli, name)
+        controller_removal.ask_for_controller(cli, name)
+    controller_removal.remove_directory(cli, name)
 
 
 def _kill_model(cli: Cli, ctx: context.Context, model: sessions.Model, until: float) -> None:

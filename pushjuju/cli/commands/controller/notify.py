@@ -9,7 +9,7 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.values import dataclass
@@ -22,8 +22,6 @@ _OF_ADD = {"events", "models", "body", "file"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyFlags:
-    """The flags of notify."""
-
     controller: str = flags.CONTROLLER[0]
     events: str = flags.text("events", "add: only these events, NAME[,...]; unit.* stands for all of units")
     models: str = flags.text("models", "add: only events of these models, NAME[,...]")
@@ -124,8 +122,7 @@ def _list(cli: Cli, asked: NotifyFlags) -> None:
 def _table(found: Sequence[Mapping[str, Any]]) -> str:
     if not found:
         return ""
-    table = TabWriter()
-    table.row(*heads("Target", "Address", "Events", "Models", "Waiting", "State"))
+    table = TabWriter("Target", "Address", "Events", "Models", "Waiting", "State")
     for item in found:
         state = f"failing: {item['error']}" if "error" in item else item["state"]
         events, models = (",".join(item[key]) or "all" for key in ("events", "models"))
@@ -134,8 +131,7 @@ def _table(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _events(found: Mapping[str, str]) -> str:
-    table = TabWriter()
-    table.row(*heads("Event", "When"))
+    table = TabWriter("Event", "When")
     for name, when in found.items():
         table.row(name, when)
     return table.text()

@@ -10,13 +10,7 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.questions import Asking
 from pushjuju.cli.work import scope
-from pushjuju.core.clouds import (
-    Cloud,
-    CloudCredentials,
-    StoredCredential,
-    is_credential,
-    read_credentials,
-)
+from pushjuju.core import clouds
 from pushjuju.core.errors import Aborted, NotValid, Silent
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import plugin_host
@@ -66,10 +60,10 @@ def add_credential(
         raise Silent
 
 
-def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
+def read_given(cli: Cli, path: str) -> dict[str, clouds.CloudCredentials]:
     """Return the credentials in a file: cloud -> its credentials."""
     try:
-        return read_credentials(values.yaml_map(values.read_file(path, cli.console.stdin), path))
+        return clouds.read_credentials(values.yaml_map(values.read_file(path, cli.console.stdin), path))
     except NotValid as error:
         raise NotValid(f"parsing credentials file: {error.message}") from None
 
@@ -89,13 +83,13 @@ def _tell_kept(cli: Cli, cloud: str, new: Sequence[str], known: Sequence[str], v
 
 
 def _interview(
-    cli: Cli, where: sides.Sides, cloud: Cloud, kind: plugin_host.ProviderType, region: str
-) -> tuple[dict[str, StoredCredential], str]:
+    cli: Cli, where: sides.Sides, cloud: clouds.Cloud, kind: plugin_host.ProviderType, region: str
+) -> tuple[dict[str, clouds.StoredCredential], str]:
     """Ask for a credential; return it, and `added` or `updated`."""
     asking = Asking(cli.console.stdin, cli.console.stdout)
     name = asking.enter(
         "credential name",
-        lambda text: None if is_credential(text) else f"Invalid credential name: {quote(text)}",
+        lambda text: None if clouds.is_credential(text) else f"Invalid credential name: {quote(text)}",
     )
     verb = "added"
     if where.client and name in where.files.credentials(cloud.name).credentials:
@@ -110,11 +104,11 @@ def _interview(
         key, value = _ask_attribute(asking, attr)
         if value:
             given[key] = value
-    item = StoredCredential(auth_type=auth_type, attributes=given)
+    item = clouds.StoredCredential(auth_type=auth_type, attributes=given)
     return {name: credentials.finished(cloud.name, name, item, kind)}, verb
 
 
-def _ask_region(asking: Asking, cloud: Cloud, region: str) -> None:
+def _ask_region(asking: Asking, cloud: clouds.Cloud, region: str) -> None:
     names = [item.name for item in cloud.regions]
     if not names:
         return

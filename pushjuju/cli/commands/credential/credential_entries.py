@@ -6,10 +6,7 @@ from collections.abc import Mapping
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.core.clouds import (
-    Cloud,
-    StoredCredential,
-)
+from pushjuju.core.clouds import Cloud, StoredCredential
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import plugin_host
 from pushjuju.services.entities.model import sides

@@ -10,9 +10,7 @@ from pushjuju.cli.commands.credential.credential_entries import SHOW_SECRETS
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
-from pushjuju.core.clouds import (
-    CloudCredentials,
-)
+from pushjuju.core.clouds import CloudCredentials
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials, definitions

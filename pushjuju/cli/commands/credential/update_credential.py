@@ -32,14 +32,7 @@ from pushjuju.services.requests.cloud import update_credentials as request
     see_also=("add-credential", "credentials"),
 )
 def update_credential(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    client: bool,
-    controller: str,
-    file: str,
-    region: str,
-    force: bool,
+    cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, file: str, region: str, force: bool
 ) -> None:
     if len(args) > 2:
         raise UsageError("only a cloud name and / or credential name need to be provided")

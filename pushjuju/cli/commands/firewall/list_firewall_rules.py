@@ -6,7 +6,7 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import session
 from pushjuju.portable.gotypes import Struct
 from pushjuju.services.requests.model import model_config
@@ -15,8 +15,7 @@ DEPRECATED = 'Firewall rules have been moved to model-config settings "ssh-allow
 
 
 def _table(rules: list[dict[str, Any]]) -> str:
-    table = TabWriter()
-    table.row(*heads("Service", "Allowlist subnets"))
+    table = TabWriter("Service", "Allowlist subnets")
     for rule in sorted(rules, key=lambda rule: str(rule["known-service"])):
         table.row(rule["known-service"], ",".join(rule.get("allowlist-subnets", ())))
     return table.text()

@@ -11,7 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.terminal.paint import GREEN, RED, paint
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.services.views import decisions
@@ -99,8 +99,7 @@ def _listed(title: str, lines: Sequence[str]) -> str:
 
 
 def _said(document: Mapping[str, Any], colour: bool) -> str:
-    table = TabWriter(colour=colour)
-    table.row(*heads("Resolver", "Says"))
+    table = TabWriter("Resolver", "Says", colour=colour)
     for item in document["resolvers"]:
         table.row(item["resolver"], item["says"])
     return f"\n{table.text()}"

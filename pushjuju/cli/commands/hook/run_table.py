@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, paint
-from pushjuju.cli.terminal.table import TabWriter, heads, message
+from pushjuju.cli.terminal.table import TabWriter, message
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.core.values import dataclass
 from pushjuju.services.views.listings.run_documents import of_run
@@ -37,8 +37,7 @@ def run_text(run: HookRun, form: str, look: Look) -> str:
 
 
 def runs_table(runs: Iterable[HookRun], look: Look) -> str:
-    table = TabWriter(colour=look.colour)
-    table.row(*heads("Started", "Unit", "Hook", "Result", "Took", "Operation", "Changes"))
+    table = TabWriter("Started", "Unit", "Hook", "Result", "Took", "Operation", "Changes", colour=look.colour)
     for run in runs:
         table.row(*_cells(run, look))
     return table.text()

@@ -28,12 +28,7 @@ from pushjuju.workers.provision import enlist, precheck
         flags.text("series", "Series of the new machine(s) (deprecated)"),
         flags.text("base", "The operating system base to install on the new machine(s)"),
         flags.number("n", "The number of machines to add", default=1),
-        flags.many(
-            "constraints",
-            "Constraints of the machine",
-            kind=Kind.CONSTRAINTS,
-            default="",
-        ),
+        flags.many("constraints", "Constraints of the machine", kind=Kind.CONSTRAINTS, default=""),
         flags.many(
             "disks", "Storage directives for disks to attach to the machine(s)", kind=Kind.STORAGE, default=""
         ),

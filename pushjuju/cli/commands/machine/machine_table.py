@@ -10,10 +10,10 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.terminal.output import Formatter, render
+from pushjuju.cli.terminal.output import Formatter
 from pushjuju.cli.terminal.paint import CYAN, paint, paint_status
-from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import TabWriter, heads, message, naturally
+from pushjuju.cli.terminal.shapes import structured
+from pushjuju.cli.terminal.table import TabWriter, message, naturally
 from pushjuju.cli.work import session
 from pushjuju.cli.work.status_document import status_document
 
@@ -37,8 +37,7 @@ def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str
 
 def machine_table(machines: Mapping[str, Any], *, colour: bool = False) -> str:
     """Return the table of machines; without machines, only its header."""
-    table = TabWriter(colour=colour)
-    table.row(*heads("Machine", "State", "Address", "Inst id", "Base", "AZ", "Message"))
+    table = TabWriter("Machine", "State", "Address", "Inst id", "Base", "AZ", "Message", colour=colour)
     _add(table, machines)
     return table.text()
 
@@ -89,17 +88,12 @@ def formatters(*, colour: bool = False) -> dict[str, Formatter]:
     """Return format name -> function that formats `{model, machines}`."""
     return {
         "tabular": lambda machines_document: machine_table(machines_document["machines"], colour=colour),
-        "yaml": lambda machines_document: render("yaml", struct(machines_document, "machines")),
-        "json": lambda machines_document: render("json", struct(machines_document, "machines")),
+        **structured("machines"),
     }
 
 
 def machines_document(status: Mapping[str, Any], wanted: Iterable[str] = ()) -> dict[str, object]:
-    """Return the machines of a status document.
-
-    Args:
-        wanted: Ids of top-level machines; all when empty. Unknown ids are left out.
-    """
+    """Return the machines of a status document, or the top-level ones in `wanted`, without unknown ids."""
     names = set(wanted)
     machines = status.get("machines", {})
     kept = {name: machine for name, machine in machines.items() if not names or name in names}

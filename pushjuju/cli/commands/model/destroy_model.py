@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pushjuju.cli.commands.model.model_removal import (
-    NO_WAIT,
-    STORAGE_FLAGS,
-    await_removal,
-    begin_removal,
-    count_text,
-    force_of,
-    storage_fate,
-)
+from pushjuju.cli.commands.model import model_removal
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import hints, session
-from pushjuju.core.errors import (
-    NotValid,
-)
+from pushjuju.core.errors import NotValid
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import blocks, context
 from pushjuju.services.entities.model import models, sessions
@@ -37,9 +27,9 @@ _STILL = "Model {model} goes on dying{until}; '{program} update-status' continue
         *flags.LOGIN,
         *flags.NO_PROMPT,
         flags.duration("timeout", "Time for each step of a forced destruction; needs --force", short="t"),
-        *STORAGE_FLAGS,
+        *model_removal.STORAGE_FLAGS,
         flags.switch("force", "Force destroy model ignoring any errors"),
-        NO_WAIT,
+        model_removal.NO_WAIT,
     ),
     details="Removes all applications, machines and storage of a model, then the model itself.\n"
     "Asks for its name first, unless --no-prompt is given. A model with persistent storage needs\n"
@@ -61,8 +51,8 @@ def destroy_model(
     force: bool,
     no_wait: bool,
 ) -> None:
-    forced = force_of("--timeout", force=force, no_wait=no_wait, timeout=timeout)
-    said = storage_fate(destroy=destroy_storage, release=release_storage)
+    forced = model_removal.force_of("--timeout", force=force, no_wait=no_wait, timeout=timeout)
+    said = model_removal.storage_fate(destroy=destroy_storage, release=release_storage)
     opened = session.open_model(cli, args[0])
     ctx, model = opened.ctx, opened.model
     if models.is_controller(model):
@@ -72,14 +62,14 @@ def destroy_model(
     if not no_prompt and not cli.rehearsal:
         _confirm(cli, ctx, model, released=said is False)
     cli.console.info("Destroying model")
-    waits = begin_removal(ctx, [model], forced, destroy_storage=said)
+    waits = model_removal.begin_removal(ctx, [model], forced, destroy_storage=said)
     until = f", {end}" if (end := hints.deadline(ctx, model.uuid)) else ""
     cli.on_interrupt = _STILL.format(program=cli.program, model=model.qualified, until=until)
     if waits:
         cli.console.info(f"Waiting for model to be removed, {waits}...")
     if cli.rehearsal:
         return
-    await_removal(cli, ctx, model, forced=force)
+    model_removal.await_removal(cli, ctx, model, forced=force)
     cli.console.info("Model destroyed.")
 
 
@@ -101,12 +91,14 @@ def _affected(there: request.Contents, *, released: bool) -> list[str]:
     hosts, names = there.machines, there.applications
     lines = []
     if hosts:
-        lines.append(f" - {count_text(len(hosts), 'machine')} will be destroyed")
+        lines.append(f" - {model_removal.count_text(len(hosts), 'machine')} will be destroyed")
         lines.append(f"  - machine list:{_quoted(f'{item.id} ({item.instance_id})' for item in hosts)}")
-    lines.append(f" - {count_text(len(names), 'application')} will be removed")
+    lines.append(f" - {model_removal.count_text(len(names), 'application')} will be removed")
     if names:
         lines.append(f"  - application list:{_quoted(sorted(names, key=natural_key))}")
-    stored = " and ".join(count_text(there.stored.count(kind), kind) for kind in ("filesystem", "volume"))
+    stored = " and ".join(
+        model_removal.count_text(there.stored.count(kind), kind) for kind in ("filesystem", "volume")
+    )
     return [*lines, f" - {stored} will be {'released' if released else 'destroyed'}"]
 
 

@@ -31,14 +31,7 @@ from pushjuju.services.views import documents
     see_also=("add-model", "show-model", "switch"),
 )
 def list_models(
-    cli: Cli,
-    _args: tuple[str, ...],
-    *,
-    controller: str,
-    user: str,
-    every: bool,
-    uuid: bool,
-    exact_time: bool,
+    cli: Cli, _args: tuple[str, ...], *, controller: str, user: str, every: bool, uuid: bool, exact_time: bool
 ) -> None:
     if user and not users.is_name(user.partition("@")[0]):
         raise UsageError(f'user "{user}" not valid')

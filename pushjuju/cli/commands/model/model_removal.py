@@ -9,11 +9,7 @@ from pushjuju.cli.commands.model.model_table import emptied
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import drive, foreground, hints
-from pushjuju.core.errors import (
-    HookFailed,
-    NotFound,
-    UsageError,
-)
+from pushjuju.core.errors import HookFailed, NotFound, UsageError
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.lifecycle import removal

@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import GREEN, paint, paint_status
-from pushjuju.cli.terminal.shapes import struct
+from pushjuju.cli.terminal.shapes import struct, structured
 from pushjuju.cli.terminal.table import TabWriter, heads
 from pushjuju.cli.terminal.times import friendly, rfc3339, with_texts
 from pushjuju.core.values import dataclass
@@ -44,8 +44,7 @@ def formatters(
 
     return {
         "tabular": lambda document: f"Controller: {controller}\n\n{table(document)}",
-        "yaml": lambda document: render("yaml", struct(document, "models")),
-        "json": lambda document: render("json", struct(document, "models")),
+        **structured("models"),
     }
 
 

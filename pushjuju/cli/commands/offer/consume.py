@@ -11,7 +11,7 @@ from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.model.offerurl import parse
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests.relation import consume as crossmodel
+from pushjuju.services.requests.relation import cross_model as crossmodel
 
 
 @command(

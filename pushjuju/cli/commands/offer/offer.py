@@ -12,7 +12,7 @@ from pushjuju.core.values import regex
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests.relation import offers
+from pushjuju.services.requests.relation import cross_model
 
 _APPLICATION = regex(r"/?(?:(?P<model>[^.]*)\.)?(?P<application>[^:]*)(?::(?P<endpoints>.*))?", re.DOTALL)
 
@@ -36,7 +36,7 @@ def offer(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     ctx = session.open_controller(cli, controller)
     found = models.resolve(ctx, model or None)
     name = args[1] if len(args) > 1 else application
-    offers.offer(ctx, found.uuid, application, endpoints, name)
+    cross_model.offer(ctx, found.uuid, application, endpoints, name)
     shown = ", ".join(endpoints)
     cli.console.info(
         f'Application "{application}" endpoints [{shown}] available at "{found.qualified}.{name}"'

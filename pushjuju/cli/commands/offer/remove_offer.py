@@ -13,7 +13,7 @@ from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.relation import offers
+from pushjuju.services.requests.relation import cross_model
 
 
 @command(
@@ -37,7 +37,7 @@ def remove_offer(cli: Cli, args: tuple[str, ...], *, controller: str, force: boo
         raise NotValid("all offer URLs must use the same controller")
     if force and not yes:
         cli.console.confirm(warning(urls), what="offer removal")
-    places = offers.remove_offers(ctx, urls, removal.Force() if force else None)
+    places = cross_model.remove_offers(ctx, urls, removal.Force() if force else None)
     if force:
         _settle_all(cli, ctx, places)
 

@@ -8,7 +8,7 @@ from pushjuju.cli.work import removals, session
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests.relation import consume as crossmodel
+from pushjuju.services.requests.relation import cross_model as crossmodel
 
 
 @command(

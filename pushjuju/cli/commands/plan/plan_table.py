@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.paint import GRAY, GREEN, RED, YELLOW, paint
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.portable.gotypes import Struct
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def _word(value: Any) -> str:
 def _hooks(plan: Plan, colour: bool) -> str:
     if not plan.steps:
         return ""
-    writer = TabWriter(colour=colour)
-    writer.row(*heads("Machine", "Unit", "Runs", ""))
+    writer = TabWriter("Machine", "Unit", "Runs", "", colour=colour)
     for step, anyway in plan.steps:
         title = step.title if step.kind in ("hook", "charm") else f"{step.kind} {step.title}"
         told = (anyway and "(also without the command)") or (step.parallel and "(beside the others)") or ""

@@ -14,22 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The foreseen effects of a command.
-
-    Attributes:
-        changes: Entities that would be added, removed or changed.
-        steps: Operations on machines, each with True when it would run without the command too.
-        unknown: Effects that the plan does not know, one sentence each.
-        left: The steps that would remove entities that the deployed bundle does not have.
-        blocked: Why removals would not end, one sentence each.
-    """
+    """The foreseen effects of a command."""
 
     command: Sequence[str]
-    changes: Sequence[Change]
+    changes: Sequence[Change]  # entities that would be added, removed or changed
+    # operations on machines, each with True when it would run without the command too
     steps: Sequence[tuple[Foreseen, bool]]
-    unknown: Sequence[str]
-    left: Sequence[str] = ()
-    blocked: Sequence[str] = ()
+    unknown: Sequence[str]  # effects that the plan does not know, one sentence each
+    left: Sequence[str] = ()  # the steps that would remove entities that the deployed bundle does not have
+    blocked: Sequence[str] = ()  # why removals would not end, one sentence each
 
     @property
     def changed(self) -> bool:

@@ -17,8 +17,6 @@ from pushjuju.core.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiFlags(ServingFlags):
-    """The flags of api on the command line."""
-
     listen: str = flags.text("listen", "Addresses to listen at, HOST[:PORT][,...]", default="127.0.0.1:17070")
     user: str = flags.text("user", "client-config: the user of the account", default="admin")
 

@@ -27,7 +27,6 @@ from pushjuju.workers import counts, serving
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from pushjuju.cli.work.api_server import ApiServing
     from pushjuju.services.entities.basis.context import Context
 
 DRAINED = 3  # exit status after `controller drain`, by which systemd knows not to start the process again
@@ -35,8 +34,6 @@ DRAINED = 3  # exit status after `controller drain`, by which systemd knows not 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerFlags(ServingFlags):
-    """The flags of controller on the command line."""
-
     until_idle: bool = flags.switch("until-idle", "run: end when nothing has been due for a while")
     api: str = flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]")
     to: str = flags.text("to", "move: postgresql://[ROLE@]HOST[:PORT]/DATABASE, or file")
@@ -52,18 +49,8 @@ class ControllerFlags(ServingFlags):
 
 _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "run": (
-        "until_idle",
-        "pool",
-        "lanes",
-        "metrics",
-        "metrics_file",
-        "api",
-        "cert",
-        "key",
-        "log_format",
-        "web_cli",
-        "no_dashboard",
-        "dashboard_hosts",
+        "until_idle", "pool", "lanes", "metrics", "metrics_file", "api", "cert", "key", "log_format",
+        "web_cli", "no_dashboard", "dashboard_hosts",
     ),
     "processes": ("format", "output"),
     "drain": (),
@@ -71,7 +58,7 @@ _OWN_FLAGS: Mapping[str, tuple[str, ...]] = {
     "key": (),
     "join": ("name", "key_file", "insecure_store"),
     "renew-key": ("forget_old",),
-}
+}  # fmt: skip
 _USAGE = {"drain": " HOST", "key": " export [FILE]", "join": " ADDRESS [--key-file FILE]"}
 
 
@@ -185,7 +172,7 @@ def _beside(
     """Return what runs beside the work: the API, and the metrics of the process."""
     beside: list[AbstractAsyncContextManager[object]] = []
     if asked.api:
-        beside.append(_api(cli, ctx, asked).beside())
+        beside.append(serve_api.serving()(cli, ctx, asked.api, asked, WebCommands(root_group()).run).beside())
     if counted is not None and asked.metrics:
         beside.append(serve_api.exporting(cli, ctx, asked.metrics, counted))
     if counted is not None and asked.metrics_file:
@@ -193,10 +180,6 @@ def _beside(
             metrics_file.kept(ctx, asked.metrics_file, lambda: counted.of_process(ctx), cli.console.warn)
         )
     return beside
-
-
-def _api(cli: Cli, ctx: Context, asked: ControllerFlags) -> ApiServing:
-    return serve_api.serving()(cli, ctx, asked.api, asked, WebCommands(root_group()).run)
 
 
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DashboardFlags:
-    """The flags of dashboard on the command line."""
-
     controller: str
     no_browser: bool = flags.switch("no-browser", "Print the link, and do not open it in a browser")
     browser: bool = flags.switch("browser", "Accepted: the browser is opened without it, too")

@@ -11,7 +11,7 @@ from typing import Any
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.paint import GREEN, RED, YELLOW, paint
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import making, session
 from pushjuju.core import children
 from pushjuju.core.errors import Silent
@@ -79,8 +79,7 @@ def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) ->
 
 def findings(entries: Sequence[Mapping[str, str]], *, colour: bool = False) -> str:
     """Return the table of the checks: `subject`, `level` (ok, warning, error), `message`, `fix`."""
-    table = TabWriter(colour=colour)
-    table.row(*heads("Subject", "Level", "Message"))
+    table = TabWriter("Subject", "Level", "Message", colour=colour)
     for entry in entries:
         level = entry["level"]
         table.row(entry["subject"], paint(level, _LEVELS.get(level, "")), entry["message"])

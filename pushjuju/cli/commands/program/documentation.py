@@ -24,13 +24,7 @@ from pushjuju.cli.terminal.output import write_file
     at_most=0,
 )
 def documentation(
-    cli: Cli,
-    _args: tuple[str, ...],
-    *,
-    out: str,
-    no_index: bool,
-    split: bool,
-    url: str,
+    cli: Cli, _args: tuple[str, ...], *, out: str, no_index: bool, split: bool, url: str
 ) -> None:
     pages = {entry.name or "": helptext.markdown(entry, cli.program, url=url) for entry in all_commands()}
     index = "" if no_index else helptext.markdown_index(list(pages), url=url)

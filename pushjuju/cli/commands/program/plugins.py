@@ -8,7 +8,7 @@ from typing import Any
 
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.paint import RED, paint
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import scope
 
 
@@ -28,8 +28,7 @@ def plugins(cli: Cli, _args: tuple[str, ...]) -> None:
 
 def table(entries: Iterable[Mapping[str, Any]], *, colour: bool = False) -> str:
     """Return the table of plugins: `name`, `version`, `api`, `hooks` (list), `error` (may be empty)."""
-    made = TabWriter(colour=colour)
-    made.row(*heads("Plugin", "Version", "API", "Hooks", "Message"))
+    made = TabWriter("Plugin", "Version", "API", "Hooks", "Message", colour=colour)
     for entry in entries:
         hooks = ",".join(hook.removeprefix("pushjuju_") for hook in entry.get("hooks", ()))
         made.row(

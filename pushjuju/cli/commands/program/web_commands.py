@@ -68,13 +68,9 @@ _ALONE = frozenset(["show-model"])  # the argument would be another model
 
 @dataclass(frozen=True, slots=True)
 class WebCommands:
-    """Runs command lines.
+    """Runs command lines."""
 
-    Attributes:
-        root: The program in click's tree, which has the commands.
-    """
-
-    root: click.Group
+    root: click.Group  # the program in click's tree, which has the commands
 
     def run(self, ctx: Context, model: Model, access: str, line: str, out: TextIO, err: TextIO) -> None:
         """Run a command line that reads a model; data goes to `out`, messages go to `err`.

@@ -6,9 +6,9 @@ from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.output import Formatter, render
-from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.output import Formatter
+from pushjuju.cli.terminal.shapes import structured
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import session
 from pushjuju.services.views import resource_documents as view
 
@@ -33,16 +33,11 @@ def payloads(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
 
 def _formatters(model: str, *, colour: bool) -> dict[str, Formatter]:
     def table(listed: Any) -> str:
-        rows = TabWriter(colour=colour)
-        rows.row(*heads("Unit", "Machine", "Payload class", "Status", "Type", "Id", "Tags"))
+        rows = TabWriter("Unit", "Machine", "Payload class", "Status", "Type", "Id", "Tags", colour=colour)
         for item in listed:
             cells = (item["unit"], item["machine"], item["payload-class"], item["status"], item["type"])
             rows.row(*cells, item["id"], " ".join(item.get("labels", ())))
         return f"[Unit Payloads]\n{rows.text()}"
 
     del model
-    return {
-        "tabular": table,
-        "yaml": lambda listed: render("yaml", struct(listed, "[leaf")),
-        "json": lambda listed: render("json", struct(listed, "[leaf")),
-    }
+    return {"tabular": table, **structured("[leaf")}

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.secret.backend_settings import (
-    CONFIG,
-    settings_of_file,
-    settings_of_words,
-)
+from pushjuju.cli.commands.secret.backend_settings import CONFIG, settings_of_file, settings_of_words
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session

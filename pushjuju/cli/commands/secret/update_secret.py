@@ -40,10 +40,7 @@ def update_secret(
     if not (content or info or name or auto_prune is not None):
         raise UsageError("specify at least one of label, description, or content to update")
     change = secrets.Change(
-        content=content or None,
-        label=name or None,
-        description=info or None,
-        auto_prune=auto_prune,
+        content=content or None, label=name or None, description=info or None, auto_prune=auto_prune
     )
     opened = session.open_model(cli, model)
     service.update(opened.ctx, opened.uuid, args[0], change)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.space import space_table as formatters
+from pushjuju.cli.commands.space import space_words as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session

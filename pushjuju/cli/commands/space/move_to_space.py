@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pushjuju.cli.commands.space import space_table as formatters
+from pushjuju.cli.commands.space import space_words as formatters
 from pushjuju.cli.commands.space.space_words import failing_to, name_and_cidrs
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command

@@ -52,14 +52,7 @@ def remove_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, ye
 
 
 def tell(cli: Cli, name: str, left: Sequence[str]) -> None:
-    """Print that a space was removed.
-
-    Args:
-        left: Lines about what prevents the removal; empty after a removal.
-
-    Raises:
-        NotValid: The space was not removed.
-    """
+    """Print that a space was removed, or the lines in `left` about what prevents the removal."""
     if left:
         boundaries = "\n".join(left)
         raise NotValid(f"Cannot remove space {quote(name)}\n\n{boundaries}\n\nUse --force to remove space\n")

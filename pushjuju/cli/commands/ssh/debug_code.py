@@ -11,8 +11,6 @@ from pushjuju.core.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugCodeFlags(DebugFlags):
-    """The flags of debug-code on the command line."""
-
     at: str = flags.text("at", "Where to stop, in the words of the charm", default="all")
 
 

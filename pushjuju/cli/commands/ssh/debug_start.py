@@ -71,8 +71,6 @@ exit 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugFlags:
-    """The flags of debug-hooks on the command line."""
-
     model: str
     proxy: bool
     no_host_key_checks: bool

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.ssh.ssh_session import (
-    FLAGS,
-    PTY,
-    known_hosts_of,
-    proxy_wanted,
-    run_program,
-    target_of,
-)
+from pushjuju.cli.commands.ssh import ssh_session
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 
@@ -20,7 +13,7 @@ from pushjuju.cli.work import session
     summary="Initiates an SSH session or executes a command on a machine or unit.",
     at_least=(1, "no target name specified"),
     interspersed=False,
-    flags=(*FLAGS, PTY),
+    flags=(*ssh_session.FLAGS, ssh_session.PTY),
     details="The target is a machine, a unit, or an application's leader as `web/leader`.\n\n"
     "The connection goes through a jump host if one is set: by the cloud, by the model\n"
     "(`model-config ssh-jump-host=[USER@]HOST[:PORT]`), or by ProxyJump in ~/.ssh/config.\n\n"
@@ -29,19 +22,13 @@ from pushjuju.cli.work import session
     see_also=("scp",),
 )
 def ssh(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    model: str,
-    no_host_key_checks: bool,
-    proxy: bool,
-    pty: bool | None,
+    cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, proxy: bool, pty: bool | None
 ) -> None:
     user, _, name = args[0].rpartition("@")
     opened = session.open_model(cli, model)
-    target = target_of(cli, opened, name, user, proxy=proxy_wanted(cli, proxy))
+    target = ssh_session.target_of(cli, opened, name, user, proxy=ssh_session.proxy_wanted(cli, proxy))
     terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty() if pty is None else pty
     options = ["-t", "-t"] if terminal else []
     words = ["ssh", *options, target.alias, *args[1:]]
-    with known_hosts_of(opened) as known_hosts:
-        run_program(known_hosts, words, [target], check_host_keys=not no_host_key_checks)
+    with ssh_session.known_hosts_of(opened) as known_hosts:
+        ssh_session.run_program(known_hosts, words, [target], check_host_keys=not no_host_key_checks)

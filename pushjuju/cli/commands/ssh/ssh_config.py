@@ -25,29 +25,20 @@ DEFAULT_USER = "ubuntu"  # exists on every machine that a cloud made, with sudo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """How OpenSSH reaches a machine.
+    """How OpenSSH reaches a machine."""
 
-    Attributes:
-        alias: The name on the command line of OpenSSH.
-        key_name: The name in known_hosts; empty to use the address.
-        via: The machine of the model that is the jump host, or None.
-        user: The login; empty for OpenSSH's default.
-        hops: Jump hosts, the first to connect to first.
-        own: The settings of `~/.ssh/config` for the host, which count only for manual machines; else None.
-        past_jumps: Whether to connect without any jump host.
-    """
-
-    alias: str
+    alias: str  # the name on the command line of OpenSSH
     host: str
     port: int | None
-    user: str
-    hops: tuple[Hop, ...]
+    user: str  # the login; empty for OpenSSH's default
+    hops: tuple[Hop, ...]  # jump hosts, the first to connect to first
     host_keys: tuple[str, ...]
     identities: tuple[Path, ...]
+    # the settings of `~/.ssh/config` for the host, which count only for manual machines; else None
     own: Mapping[str, Sequence[str]] | None = None
-    past_jumps: bool = False
-    key_name: str = ""
-    via: Target | None = None
+    past_jumps: bool = False  # whether to connect without any jump host
+    key_name: str = ""  # the name in known_hosts; empty to use the address
+    via: Target | None = None  # the machine of the model that is the jump host, or None
 
 
 def target(

@@ -35,8 +35,6 @@ class Amount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugLogFlags:
-    """The flags of debug-log on the command line."""
-
     model: str
     include: tuple[str, ...] = flags.many("include", "Only show log messages for these entities", short="i")
     exclude: tuple[str, ...] = flags.many("exclude", "Do not show log messages for these entities", short="x")
@@ -111,11 +109,7 @@ def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
 
 
 def written(cli: Cli, flags: DebugLogFlags, model: str) -> Callable[[log_selection.Record], str]:
-    """Return a function that returns a record as the flags want its line, with newline.
-
-    Args:
-        model: The UUID of the model.
-    """
+    """Return a function that returns a record of a model as the flags want its line, with newline."""
     if flags.format == "json":
         return lambda record: jsonlog.record_line(record, model)
     look = _look(cli, flags)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import hints, session
 from pushjuju.portable.gotypes import Struct
@@ -74,8 +74,7 @@ def reasons(
         program: The name under which the user called pushjuju.
         wide: Whether to show, after the table, who works each entity and what to type next.
     """
-    table = TabWriter(colour=colour)
-    table.row(*heads("Subject", "Doing", "Again", "Failures", "Reason"))
+    table = TabWriter("Subject", "Doing", "Again", "Failures", "Reason", colour=colour)
     for entry in entries:
         failures = str(entry.get("attempts") or "")
         table.row(entry["subject"], entry["doing"], entry.get("again", ""), failures, entry.get("reason", ""))

@@ -11,7 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import paint_status
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.terminal.times import rfc3339, since_text, wants_utc
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
@@ -139,8 +139,7 @@ def formatters(*, utc: bool, colour: bool = False) -> dict[str, Formatter]:
 
 
 def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
-    writer = TabWriter(colour=colour)
-    writer.row(*heads("Time", "Type", "Status", "Message"))
+    writer = TabWriter("Time", "Type", "Status", "Message", colour=colour)
     for entry in entries:
         writer.row(since_text(entry.since, utc=utc), entry.kind, paint_status(entry.status), entry.message)
     return writer.text()

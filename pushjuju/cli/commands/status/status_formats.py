@@ -41,9 +41,6 @@ def formatters(
     def tabular(document: Any) -> str:
         return status_tabular.tabular(document, relations=relations, storage=storage, colour=colour)
 
-    def yaml(document: Any) -> str:
-        return to_yaml(arranged(document, "status", shapes.naturally), sort_keys=False)
-
     line = partial(oneline, colour=colour)
     return {
         "tabular": tabular,
@@ -51,7 +48,7 @@ def formatters(
         "short": line,
         "oneline": line,
         "line": line,
-        "yaml": yaml,
+        "yaml": lambda document: to_yaml(arranged(document, "status", shapes.naturally), sort_keys=False),
         "json": json_text,
     }
 

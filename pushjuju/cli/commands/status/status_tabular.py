@@ -97,8 +97,7 @@ def saas_section(remote: Document, *, colour: bool = False) -> str:
     """Return the section of applications of other models."""
     if not remote:
         return ""
-    table = TabWriter(colour=colour)
-    table.row(*heads("SAAS", "Status", "Store", "URL"))
+    table = TabWriter("SAAS", "Status", "Store", "URL", colour=colour)
     for name, application in naturally(remote):
         store, _, url = application.get("url", "").rpartition(":")
         status = application.get("application-status", {}).get("current", "")
@@ -110,8 +109,19 @@ def application_section(applications: Document, units: Units, *, colour: bool = 
     if not applications:
         return ""
     scales = _scales(units)
-    table = TabWriter(right=(3, 6), colour=colour)
-    table.row(*heads("App", "Version", "Status", "Scale", "Charm", "Channel", "Rev", "Exposed", "Message"))
+    table = TabWriter(
+        "App",
+        "Version",
+        "Status",
+        "Scale",
+        "Charm",
+        "Channel",
+        "Rev",
+        "Exposed",
+        "Message",
+        right=(3, 6),
+        colour=colour,
+    )
     for name, application in naturally(applications):
         table.row(name, *_application_cells(application, scales.get(name, (0, 0))))
     return table.text()
@@ -154,8 +164,9 @@ def unit_section(units: Units, *, colour: bool = False) -> str:
     """Return the section of units, subordinates indented below their principals."""
     if not units:
         return ""
-    table = TabWriter(colour=colour)
-    table.row(*heads("Unit", "Workload", "Agent", "Machine", "Public address", "Ports", "Message"))
+    table = TabWriter(
+        "Unit", "Workload", "Agent", "Machine", "Public address", "Ports", "Message", colour=colour
+    )
     for name, unit, level in units:
         table.row(
             f"{'  ' * level}{name}{'*' if unit.get('leader') else ''}",
@@ -173,8 +184,9 @@ def offer_section(offers: Document, *, colour: bool = False) -> str:
     """Return the section of offers, with a line for each endpoint."""
     if not offers:
         return ""
-    table = TabWriter(colour=colour)
-    table.row(*heads("Offer", "Application", "Charm", "Rev", "Connected", "Endpoint", "Interface", "Role"))
+    table = TabWriter(
+        "Offer", "Application", "Charm", "Rev", "Connected", "Endpoint", "Interface", "Role", colour=colour
+    )
     for name, offer in naturally(offers):
         charm, revision = charm_parts(offer.get("charm", ""))
         connected = f"{offer.get('active-connected-count', 0)}/{offer.get('total-connected-count', 0)}"
@@ -195,8 +207,7 @@ def relation_section(relations: Sequence[Document], *, colour: bool = False) -> 
     """Return the section of relations; see `tabular` for the keys."""
     if not relations:
         return ""
-    table = TabWriter(colour=colour)
-    table.row(*heads("Integration provider", "Requirer", "Interface", "Type", "Message"))
+    table = TabWriter("Integration provider", "Requirer", "Interface", "Type", "Message", colour=colour)
     for relation in sorted(relations, key=lambda entry: (entry["provider"], entry["requirer"])):
         ends = (_end(relation["provider"]), _end(relation["requirer"]))
         cells = (*ends, relation["interface"], relation["type"])

@@ -35,8 +35,6 @@ _FAILED, _LEAST = "!", 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineFlags:
-    """The flags of timeline on the command line."""
-
     model: str = flags.MODEL[0]
     since: str = flags.text(
         "since", "Only runs since a duration (10m) or a time (2025-03-01, 2025-03-01T09:12)"
@@ -123,17 +121,12 @@ def _formatters(cli: Cli, name: str, *, utc: bool) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How to format a timeline.
+    """How to format a timeline."""
 
-    Attributes:
-        columns: The width of the text.
-        letters: Whether to use ASCII alone.
-    """
-
-    columns: int = 80
+    columns: int = 80  # the width of the text
     utc: bool = False
     colour: bool = False
-    letters: bool = False
+    letters: bool = False  # whether to use ASCII alone
 
 
 def table(found: Timeline, look: Look) -> str:

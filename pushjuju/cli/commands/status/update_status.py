@@ -12,7 +12,7 @@ from pushjuju.cli.work import metrics_file as written
 from pushjuju.core.errors import PushjujuError, UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests.application import update_status as request
+from pushjuju.services.requests.application import unit_requests as request
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context

@@ -138,19 +138,12 @@ def frame(lines: Sequence[str], columns: int, height: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What the screen shows.
+    """What the screen shows."""
 
-    Attributes:
-        chosen: The name of the chosen row, or empty.
-        page: The page about the chosen row: `explain`, `log`, `hooks`; empty for the table.
-        top: The first line of a page that is shown.
-        ended: Whether the user wants to end.
-    """
-
-    chosen: str = ""
-    page: str = ""
-    top: int = 0
-    ended: bool = False
+    chosen: str = ""  # the name of the chosen row, or empty
+    page: str = ""  # the page about the chosen row: `explain`, `log`, `hooks`; empty for the table
+    top: int = 0  # the first line of a page that is shown
+    ended: bool = False  # whether the user wants to end
 
 
 def plain(line: str) -> str:

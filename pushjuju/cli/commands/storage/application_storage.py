@@ -6,11 +6,11 @@ from typing import Any
 
 from pushjuju.cli.commands.config import config_arguments
 from pushjuju.cli.commands.storage import storage_table
-from pushjuju.cli.commands.storage.storage_words import directives_of, structured
+from pushjuju.cli.commands.storage.storage_words import directives_of
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
-from pushjuju.cli.terminal.shapes import struct
+from pushjuju.cli.terminal.shapes import struct, structured
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid, UsageError, not_found
 from pushjuju.core.storage import Directive, is_store, parse_directives

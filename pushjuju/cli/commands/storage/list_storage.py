@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from pushjuju.cli.commands.storage import storage_table
-from pushjuju.cli.commands.storage.storage_words import structured, with_times
+from pushjuju.cli.commands.storage.storage_words import with_times
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.shapes import structured
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.views.status import storage_document

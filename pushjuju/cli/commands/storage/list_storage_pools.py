@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.storage import storage_table
-from pushjuju.cli.commands.storage.storage_words import structured
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.shapes import structured
 from pushjuju.cli.work import session
 from pushjuju.services.views.listings import storage_pools as view
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.storage.storage_words import check_ids, structured, with_times
+from pushjuju.cli.commands.storage.storage_words import check_ids, with_times
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.shapes import structured
 from pushjuju.cli.work import session
 from pushjuju.services.views.status import storage_document
 

@@ -143,8 +143,7 @@ def _placed(
 
 def pools(document: Mapping[str, Any]) -> str:
     """Return the table of `storage-pools`."""
-    table = TabWriter()
-    table.row(*heads("Name", "Provider", "Attributes"))
+    table = TabWriter("Name", "Provider", "Attributes")
     for name, pool in sorted(document.items()):
         attributes = " ".join(f"{key}={value}" for key, value in sorted(pool.get("attrs", {}).items()))
         table.row(name, pool["provider"], attributes)
@@ -153,8 +152,7 @@ def pools(document: Mapping[str, Any]) -> str:
 
 def directives(document: Mapping[str, Any]) -> str:
     """Return the table of `application-storage`."""
-    table = TabWriter()
-    table.row(*heads("Storage", "Pool", "Size", "Count"))
+    table = TabWriter("Storage", "Pool", "Size", "Count")
     for name, item in sorted(document.items()):
         table.row(name, item["pool"], str(item["size"]), str(item["count"]))
     return table.text()

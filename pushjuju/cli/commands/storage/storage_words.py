@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.terminal.output import render
-from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.times import since_text, with_texts
 from pushjuju.cli.work import removals
 from pushjuju.core.errors import NotValid, Silent, UsageError
@@ -19,13 +17,6 @@ from pushjuju.services.entities.model import sessions
 def with_times(document: Mapping[str, object]) -> dict[str, object]:
     shown: dict[str, object] = with_texts(document, lambda moment: since_text(moment, utc=False))
     return shown
-
-
-def structured(shape: str) -> dict[str, Callable[[Any], str]]:
-    return {
-        "yaml": lambda document: render("yaml", struct(document, shape)),
-        "json": lambda document: render("json", struct(document, shape)),
-    }
 
 
 def check_ids(ids: Sequence[str]) -> None:

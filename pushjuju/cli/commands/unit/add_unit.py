@@ -5,8 +5,8 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
-from pushjuju.services.requests.application import add_units
-from pushjuju.services.requests.application import add_units as request
+from pushjuju.services.requests.application import unit_requests
+from pushjuju.services.requests.application import unit_requests as request
 from pushjuju.workers.provision import precheck
 
 
@@ -35,7 +35,7 @@ def add_unit(
     num_units: int,
     no_wait: bool,
 ) -> None:
-    options = add_units.AddUnitsOptions(
+    options = unit_requests.AddUnitsOptions(
         application=args[0],
         num_units=num_units,
         placements=values.placements(to),

@@ -7,7 +7,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_unit
-from pushjuju.services.requests.application import resolved as request
+from pushjuju.services.requests.application import unit_requests as request
 
 
 @command(
@@ -27,13 +27,7 @@ from pushjuju.services.requests.application import resolved as request
     see_also=("status", "debug-log"),
 )
 def resolved(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    model: str,
-    no_retry: bool,
-    every: bool,
-    no_wait: bool,
+    cli: Cli, args: tuple[str, ...], *, model: str, no_retry: bool, every: bool, no_wait: bool
 ) -> None:
     if args and every:
         raise UsageError("specifying unit names(s) with --all not supported")

@@ -80,11 +80,7 @@ def access_command(name: str, summary: str, examples: str) -> Command:
 
 
 def clouds_of(args: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
-    """Return user, level and clouds of a command line.
-
-    Raises:
-        UsageError: No cloud is named, or clouds have no such level.
-    """
+    """Return user, level and clouds of a command line."""
     user, level, names = word_of(args)
     if not names:
         raise UsageError("no cloud specified")

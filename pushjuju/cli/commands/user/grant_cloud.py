@@ -4,7 +4,4 @@ from __future__ import annotations
 
 from pushjuju.cli.commands.user.access_words import cloud_access_command
 
-grant_cloud = cloud_access_command(
-    "grant-cloud",
-    "Grants access level to a Juju user for a cloud.",
-)
+grant_cloud = cloud_access_command("grant-cloud", "Grants access level to a Juju user for a cloud.")

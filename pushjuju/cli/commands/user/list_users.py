@@ -18,11 +18,7 @@ from pushjuju.services.views.listings import users as user_documents
     aliases=("list-users",),
     at_most=1,
     formats=("tabular", "yaml", "json"),
-    flags=(
-        *flags.CONTROLLER,
-        flags.switch("all", "Include disabled users", dest="every"),
-        EXACT_TIME,
-    ),
+    flags=(*flags.CONTROLLER, flags.switch("all", "Include disabled users", dest="every"), EXACT_TIME),
     examples="    pushjuju users\n    pushjuju users mymodel\n    pushjuju users --all\n",
     see_also=("add-user", "show-user", "disable-user", "grant"),
 )

@@ -17,10 +17,7 @@ from pushjuju.core.names import is_controller
     summary="Registers a controller of another computer.",
     at_least=(1, "registration data missing"),
     at_most=1,
-    flags=(
-        *flags.LOGIN,
-        flags.switch("replace", "Replace a registered controller with the same name"),
-    ),
+    flags=(*flags.LOGIN, flags.switch("replace", "Replace a registered controller with the same name")),
     details="The registration string is what `add-user` printed on the host of the controller. The API must\n"
     "be served there (see `api`). The command asks for a name of the controller and for a new password,\n"
     "and keeps both in the data directory, in a file that only you can read. Without a terminal, the\n"

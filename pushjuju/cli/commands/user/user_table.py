@@ -10,8 +10,8 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.output import Formatter, render
 from pushjuju.cli.terminal.paint import GREEN, paint
-from pushjuju.cli.terminal.shapes import struct
-from pushjuju.cli.terminal.table import TabWriter, heads
+from pushjuju.cli.terminal.shapes import struct, structured
+from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.terminal.times import friendly, rfc3339
 
 EXACT_TIME = flags.switch("exact-time", "Use full timestamp for connection times")
@@ -22,14 +22,12 @@ def formatters(*, controller: str, user: str, colour: bool = False) -> dict[str,
     """Return format name -> function that formats a list of users."""
     return {
         "tabular": lambda listed: f"Controller: {controller}\n\n{_table(listed, user, colour=colour)}",
-        "yaml": lambda listed: render("yaml", struct(listed, "[leaf")),
-        "json": lambda listed: render("json", struct(listed, "[leaf")),
+        **structured("[leaf"),
     }
 
 
 def _table(listed: Sequence[Mapping[str, Any]], user: str, *, colour: bool) -> str:
-    table = TabWriter(colour=colour)
-    table.row(*heads("Name", "Display name", "Access", "Date created", "Last connection"))
+    table = TabWriter("Name", "Display name", "Access", "Date created", "Last connection", colour=colour)
     for item in listed:
         table.row(
             _name(item["user-name"], user),
@@ -47,16 +45,11 @@ def _name(name: str, user: str) -> str:
 
 def model_formatters(*, user: str, colour: bool = False) -> dict[str, Formatter]:
     """Return format name -> function that formats the users of a model (name -> user)."""
-    return {
-        "tabular": lambda named: _model_table(named, user, colour=colour),
-        "yaml": lambda named: render("yaml", struct(named, "*leaf")),
-        "json": lambda named: render("json", struct(named, "*leaf")),
-    }
+    return {"tabular": lambda named: _model_table(named, user, colour=colour), **structured("*leaf")}
 
 
 def _model_table(named: Mapping[str, Mapping[str, Any]], user: str, *, colour: bool) -> str:
-    table = TabWriter(colour=colour)
-    table.row(*heads("Name", "Display name", "Access", "Last connection"))
+    table = TabWriter("Name", "Display name", "Access", "Last connection", colour=colour)
     for name, item in sorted(named.items()):
         cells = (item.get("display-name", ""), item["access"], item["last-connection"])
         table.row(_name(name, user), *cells)

@@ -38,11 +38,7 @@ def pushjuju_finalize_credential(cloud: CloudSpec, auth_type: str, attributes: M
 
 @hookimpl
 def pushjuju_open_provider(
-    cloud: CloudSpec,
-    credential: Credential,
-    model: ModelInfo,
-    config: Mapping[str, Any],
-    services: Services,
+    cloud: CloudSpec, credential: Credential, model: ModelInfo, config: Mapping[str, Any], services: Services
 ) -> Provider | None:
     """Return the provider of a cloud that has an adapter, or None for other clouds."""
     if cloud.type not in ADAPTERS:

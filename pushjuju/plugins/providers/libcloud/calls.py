@@ -39,19 +39,12 @@ _MOST_PATIENCE_S = 30.0  # the longest wait that a cloud may ask for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorWords:
-    """Parts of a cloud's error texts, in lower case, that reveal the kind of error.
+    """Parts of a cloud's error texts, in lower case, that reveal the kind of error."""
 
-    Attributes:
-        busy: The same request may succeed soon.
-        credential: The credential is refused.
-        quota: The quota of the account is used up.
-        forbidden: A request with status 403 means that the credential is refused, unless the text is about a
-            quota.
-    """
-
-    busy: tuple[str, ...] = ()
-    credential: tuple[str, ...] = ()
-    quota: tuple[str, ...] = ()
+    busy: tuple[str, ...] = ()  # the same request may succeed soon
+    credential: tuple[str, ...] = ()  # the credential is refused
+    quota: tuple[str, ...] = ()  # the quota of the account is used up
+    # a request with status 403 means that the credential is refused, unless the text is about a quota
     forbidden: bool = True
 
 

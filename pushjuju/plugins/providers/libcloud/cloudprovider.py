@@ -225,11 +225,7 @@ class CloudProvider:
             raise ProviderError(f"instance {seen.id} ended while it started", detail=gone.message) from gone
 
     async def _settled(self, seen: Seen, request: StartRequest) -> Seen:
-        """Wait until an instance has an address.
-
-        Raises:
-            ProviderError: The instance failed, ended, or got no address in time.
-        """
+        """Wait until an instance has an address."""
         loop = asyncio.get_running_loop()
         end, pause = loop.time() + self.adapter.address_s, self.adapter.look_s
         while True:

@@ -62,10 +62,7 @@ def _open(name: str, summary: str, *, required: bool = True, **more: Any) -> Att
     return Attr(name=name, summary=summary, required=required, **more)
 
 
-_ACCESS_KEY = (
-    _open("access-key", "The EC2 access key"),
-    _secret("secret-key", "The EC2 secret key"),
-)
+_ACCESS_KEY = (_open("access-key", "The EC2 access key"), _secret("secret-key", "The EC2 secret key"))
 _EC2 = ProviderType(
     name="ec2",
     summary="Amazon Web Services",
@@ -185,7 +182,7 @@ _AZURE_KIND = ProviderType(
             _open("subscription-id", "Azure subscription ID"),
             _open("managed-subscription-id", "Azure managed subscription ID", required=False),
             _secret("application-password", "Azure Active Directory application password"),
-        ),
+        )
     },
     features=_ADAPTED | {"firewall"},
     public_clouds={

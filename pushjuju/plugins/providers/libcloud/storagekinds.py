@@ -48,11 +48,7 @@ _EBS = replace(
     _volumes(
         "ebs",
         "volumes of EC2, in the zone of their machine",
-        Attr(
-            name="volume-type",
-            summary="gp2 (default), gp3, io1, io2, st1, sc1, standard",
-            choices=_SPEEDS,
-        ),
+        Attr(name="volume-type", summary="gp2 (default), gp3, io1, io2, st1, sc1, standard", choices=_SPEEDS),
         Attr(name="iops", summary="I/O operations per second and GiB, for io1, io2 and gp3", type="int"),
         Attr(name="throughput", summary="MiB per second, for gp3", type="int"),
         Attr(name="encrypted", summary="whether the volume is encrypted", type="bool"),

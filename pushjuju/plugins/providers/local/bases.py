@@ -45,18 +45,12 @@ def cache_dir(environ: Mapping[str, str]) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseRoot:
-    """A root file system on which machines can run.
+    """A root file system on which machines can run."""
 
-    Attributes:
-        base: The base of this root; the host's own base when that replaces the wanted base.
-        prepared: True when `prepare_root` has been applied to the root.
-        warning: A warning for the user; empty without one.
-    """
-
-    base: str
+    base: str  # the base of this root; the host's own base when that replaces the wanted base
     root: str
-    prepared: bool
-    warning: str = ""
+    prepared: bool  # True when `prepare_root` has been applied to the root
+    warning: str = ""  # a warning for the user; empty without one
 
 
 def find_cached(config: BasesConfig, base: Base, cache: Path) -> BaseRoot | None:
@@ -71,11 +65,7 @@ def find_cached(config: BasesConfig, base: Base, cache: Path) -> BaseRoot | None
 
 
 def ensure_base(config: BasesConfig, base: Base, cache: Path, progress: Progress) -> BaseRoot:
-    """Return the root of a base; build it when it does not exist.
-
-    Args:
-        cache: The folder for built bases.
-    """
+    """Return the root of a base in the folder of built bases; build it when it does not exist."""
     found = find_cached(config, base, cache)
     if found:
         return found

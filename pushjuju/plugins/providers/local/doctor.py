@@ -101,11 +101,7 @@ def _cgroup_text(there: bool) -> str:
 
 
 def rights(*, sudo: bool) -> Finding:
-    """Return the finding on root rights.
-
-    Args:
-        sudo: True when sudo works without a password.
-    """
+    """Return the finding on root rights, for a user whose sudo works without a password or not."""
     if os.geteuid() == 0:
         return Finding(name="root rights", ok=True, message="running as root")
     if sudo:

@@ -15,23 +15,14 @@ _MEMORY_MIB = 30  # MiB of an idle machine
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit of the kernel.
+    """A limit of the kernel."""
 
-    Attributes:
-        name: The limit's name in `sysctl`.
-        each: How much one machine uses, as measured.
-        base: How much the host itself uses.
-        wanted: A value that suffices for `MACHINES`.
-        raised: True when the start of the first machine raises the limit.
-        what: What happens beyond the limit.
-    """
-
-    name: str
-    each: float
-    base: int
-    wanted: int
-    what: str
-    raised: bool = False
+    name: str  # the limit's name in `sysctl`
+    each: float  # how much one machine uses, as measured
+    base: int  # how much the host itself uses
+    wanted: int  # a value that suffices for `MACHINES`
+    what: str  # what happens beyond the limit
+    raised: bool = False  # True when the start of the first machine raises the limit
 
     @property
     def path(self) -> Path:

@@ -14,21 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pushjuju.core.errors import Conflict, NotFound, ProviderError
-from pushjuju.plugins.providers.local import network
+from pushjuju.plugins.providers.local import network, system
 from pushjuju.plugins.providers.local.bases import BaseRoot, host_apt_options
 from pushjuju.plugins.providers.local.files import new_host_key, write_identity
 from pushjuju.plugins.providers.local.prepare import prepare_root
 from pushjuju.plugins.providers.local.supervisor import forget, spawn, wait_if_child
-from pushjuju.plugins.providers.local.system import (
-    boot_id,
-    locked,
-    mounts_below,
-    open_folder,
-    put_file,
-    put_link,
-    remove_tree,
-    run,
-)
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup, send
 from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 
@@ -56,28 +46,20 @@ WantedBy=multi-user.target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpec:
-    """The specification of a machine.
-
-    Attributes:
-        subnet: The cloud's `subnet`; empty for a free subnet.
-        created: The present time as text.
-        user_data: A shell script for the first boot; may be empty.
-    """
-
     id: str
     controller_uuid: str
     model_uuid: str
     machine_id: str
     hostname: str
     arch: str
-    created: str
+    created: str  # the present time as text
     nonce: str = ""
     cores: int | None = None
     mem: int | None = None
-    subnet: str = ""
+    subnet: str = ""  # the cloud's `subnet`; empty for a free subnet
     authorized_keys: tuple[str, ...] = ()
     tags: dict[str, str] | None = None
-    user_data: str = ""
+    user_data: str = ""  # a shell script for the first boot; may be empty
 
 
 def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
@@ -100,7 +82,7 @@ def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
 
 def _alone(layout: Layout, instance_id: str) -> AbstractContextManager[None]:
     """Lock a machine against other processes that make or remove it."""
-    return locked(layout.lock.with_name(f"{layout.lock.name}-{instance_id}"))
+    return system.locked(layout.lock.with_name(f"{layout.lock.name}-{instance_id}"))
 
 
 def _adopt(layout: Layout, spec: MachineSpec) -> Record | None:
@@ -123,7 +105,7 @@ def _create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
     record = _reserve(layout, spec, base)
     try:
         private, public = new_host_key()
-        record = replace(record, host_key=public, boot_id=boot_id(), ready=True)
+        record = replace(record, host_key=public, boot_id=system.boot_id(), ready=True)
         _mount(layout.machine(spec.id), Path(base.root))
         root = layout.machine(spec.id) / "root"
         if not base.prepared:
@@ -157,10 +139,10 @@ def discard(layout: Layout, instance_id: str, created: str) -> None:
 
 def _reserve(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
     """Reserve an address and write the first record: from now on, list and remove know the machine."""
-    with locked(layout.lock):
+    with system.locked(layout.lock):
         layout.state.parent.mkdir(parents=True, exist_ok=True)
-        open_folder(layout.state)
-        open_folder(layout.machines)
+        system.open_folder(layout.state)
+        system.open_folder(layout.machines)
         subnet = network.ensure_network(layout, network.parse_subnet(spec.subnet) if spec.subnet else None)
         index = network.free_index(subnet, [item.index for item in layout.records()])
         record = Record(
@@ -182,7 +164,7 @@ def _reserve(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
             mem=spec.mem,
             tags=spec.tags or {},
         )
-        open_folder(layout.machine(spec.id))
+        system.open_folder(layout.machine(spec.id))
         layout.write(record)
         network.make_namespace(layout, index, subnet)
     return record
@@ -190,17 +172,17 @@ def _reserve(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
 
 def _mount(folder: Path, base: Path) -> None:
     for name in _FOLDERS:
-        open_folder(folder / name)
-    if not mounts_below(folder / "vol"):
-        run(["mount", "--bind", "vol", "vol"], cwd=folder)
-        run(["mount", "--make-shared", "vol"], cwd=folder)
-    if not mounts_below(folder / "root"):
+        system.open_folder(folder / name)
+    if not system.mounts_below(folder / "vol"):
+        system.run(["mount", "--bind", "vol", "vol"], cwd=folder)
+        system.run(["mount", "--make-shared", "vol"], cwd=folder)
+    if not system.mounts_below(folder / "root"):
         # Relative names: a comma or colon in an absolute path would end the mount option.
         lower = folder / "base"
         lower.unlink(missing_ok=True)
         lower.symlink_to(base)
         options = "lowerdir=base,upperdir=up,workdir=work"
-        run(["mount", "-t", "overlay", "overlay", "-o", options, "root"], cwd=folder)
+        system.run(["mount", "-t", "overlay", "overlay", "-o", options, "root"], cwd=folder)
 
 
 def _boot(layout: Layout, record: Record) -> None:
@@ -215,10 +197,10 @@ def resume(layout: Layout, instance_id: str) -> None:
     if record is None or not record.ready:
         raise NotFound(f"instance {instance_id} not found")
     cgroup = Cgroup.of(layout.cgroup(record.id))
-    with locked(layout.machine(record.id) / ".lock"):
+    with system.locked(layout.machine(record.id) / ".lock"):
         if cgroup.populated():
             return
-        with locked(layout.lock):
+        with system.locked(layout.lock):
             subnet = network.ensure_network(layout, network.parse_subnet(record.cidr))
             if str(subnet) != record.cidr:
                 raise ProviderError(
@@ -228,7 +210,7 @@ def resume(layout: Layout, instance_id: str) -> None:
         cgroup.remove()
         _mount(layout.machine(record.id), Path(record.root))
         _boot(layout, record)
-        layout.write(replace(record, boot_id=boot_id()))
+        layout.write(replace(record, boot_id=system.boot_id()))
 
 
 def remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
@@ -257,14 +239,14 @@ def _remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None
     if record is not None:
         network.remove_namespace(layout, record.index)
         forget(folder / "root", layout.namespace(record.index))
-    remove_tree(folder)
+    system.remove_tree(folder)
 
 
 def _free_loops(volumes: Path) -> None:
     """Detach the loop devices of a machine's files: they belong to the host and outlive the machine."""
     for file in volumes.glob(f"{LOOPS}/*"):
-        for device in run(["losetup", "-n", "-O", "NAME", "-j", str(file)], check=False).split():
-            run(["losetup", "-d", device], check=False)
+        for device in system.run(["losetup", "-n", "-O", "NAME", "-j", str(file)], check=False).split():
+            system.run(["losetup", "-d", device], check=False)
 
 
 def halt(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
@@ -284,7 +266,7 @@ def halt(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
 
 def _tidy(layout: Layout) -> None:
     """Remove the bridge and the folders when no machine is left."""
-    with locked(layout.lock):
+    with system.locked(layout.lock):
         if layout.machines.is_dir() and any(layout.machines.iterdir()):
             return
         network.remove_network(layout)
@@ -318,6 +300,6 @@ def write_user_data(root: Path, script: str) -> None:
 
     So a machine that answers SSH has run its user data, as Juju's agent starts after cloud-init.
     """
-    put_file(root, _SCRIPT, script, mode=0o700)
-    put_file(root, _UNIT, _SERVICE)
-    put_link(root, f"etc/systemd/system/multi-user.target.wants/{Path(_UNIT).name}", f"/{_UNIT}")
+    system.put_file(root, _SCRIPT, script, mode=0o700)
+    system.put_file(root, _UNIT, _SERVICE)
+    system.put_link(root, f"etc/systemd/system/multi-user.target.wants/{Path(_UNIT).name}", f"/{_UNIT}")

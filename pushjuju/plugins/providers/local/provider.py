@@ -19,20 +19,9 @@ from pushjuju.core.cloudinit_script import to_script, unknown_keys
 from pushjuju.core.constraints import ConstraintRules, Constraints
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, unknown_placement
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api import providers
 from pushjuju.plugins.api.clouds import CloudSpec
 from pushjuju.plugins.api.findings import Finding
-from pushjuju.plugins.api.providers import (
-    Address,
-    Hardware,
-    Instance,
-    ModelInfo,
-    Progress,
-    Services,
-    Started,
-    StartRequest,
-    Zone,
-    no_progress,
-)
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers.local import doctor as checks
 from pushjuju.plugins.providers.local import limits
@@ -48,22 +37,16 @@ _PARALLEL = 8
 ZONE_TAG = "pushjuju-zone"
 _UNSUPPORTED = frozenset(
     {
-        "allocate-public-ip",
-        "cpu-power",
-        "image-id",
-        "instance-role",
-        "instance-type",
-        "root-disk",
-        "root-disk-source",
-        "tags",
+        "allocate-public-ip", "cpu-power", "image-id", "instance-role", "instance-type", "root-disk",
+        "root-disk-source", "tags",
     }
-)
+)  # fmt: skip
 
 
 class LocalProvider:
     """The machines of one model on this host."""
 
-    def __init__(self, *, cloud: CloudSpec, model: ModelInfo, services: Services) -> None:
+    def __init__(self, *, cloud: CloudSpec, model: providers.ModelInfo, services: providers.Services) -> None:
         """Read and check the cloud's table; change nothing on the host."""
         self._model = model
         self._services = services
@@ -107,15 +90,15 @@ class LocalProvider:
             vocabulary={"arch": [host_arch()], "virt-type": ["container"], **zones},
         )
 
-    async def zones(self) -> Sequence[Zone]:
+    async def zones(self) -> Sequence[providers.Zone]:
         """Return the zones in the cloud's table; without any, machines have no zone."""
-        return [Zone(name=name) for name in self._zones]
+        return [providers.Zone(name=name) for name in self._zones]
 
-    async def derive_zones(self, request: StartRequest) -> Sequence[str]:
+    async def derive_zones(self, request: providers.StartRequest) -> Sequence[str]:
         """Return the zone that a placement names."""
         return [request.placement.removeprefix("zone=")] if request.placement else []
 
-    async def start(self, request: StartRequest) -> Started:
+    async def start(self, request: providers.StartRequest) -> providers.Started:
         """Make and boot a machine; return while it boots, about half a second before it answers SSH."""
         await self.precheck(request.base, request.constraints, request.placement)
         root = await self._base(request.base, request.progress)
@@ -137,7 +120,7 @@ class LocalProvider:
         )
         request.progress(InstanceStatus.ALLOCATING, "starting machine")
         record = await self._create(spec, root)
-        return Started(
+        return providers.Started(
             instance=_instance(record, InstanceStatus.RUNNING, "Running"),
             base=Base.parse(record.base),
             nonce=request.nonce,
@@ -157,7 +140,7 @@ class LocalProvider:
             raise
         return Record.from_json(answer["record"])
 
-    def _user_data(self, request: StartRequest) -> str:
+    def _user_data(self, request: providers.StartRequest) -> str:
         left_out = unknown_keys(request.user_data)
         if left_out:
             self._warn_once(f"local machines leave out these keys of the user data: {', '.join(left_out)}")
@@ -172,7 +155,7 @@ class LocalProvider:
         """Return Juju's name for the instance of a machine: `juju-f3a1b2-0`."""
         return f"juju-{self._model.uuid[-6:]}-{machine_id.replace('/', '-')}"
 
-    async def _base(self, base: Base, progress: Progress) -> Mapping[str, Any]:
+    async def _base(self, base: Base, progress: providers.Progress) -> Mapping[str, Any]:
         found = find_cached(self._bases, base, self._cache)
         if found:
             return asdict(found)
@@ -194,12 +177,12 @@ class LocalProvider:
             if isinstance(result, BaseException):
                 raise result
 
-    async def list(self) -> Sequence[Instance]:
+    async def list(self) -> Sequence[providers.Instance]:
         """Return the machines of the model, running or not."""
         records = [record for record in self._layout.records() if record.model_uuid == self._model.uuid]
         return [self._seen(record) for record in records]
 
-    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+    async def get(self, ids: Sequence[str]) -> Sequence[providers.Instance | None]:
         """Return machines by id, with None for machines that have ended or belong to another model."""
         found = (self._find(item) for item in ids)
         return [self._seen(record) if record else None for record in found]
@@ -211,14 +194,14 @@ class LocalProvider:
             return None
         return record if record and record.model_uuid == self._model.uuid else None
 
-    def _seen(self, record: Record) -> Instance:
+    def _seen(self, record: Record) -> providers.Instance:
         if not record.ready:
             return _instance(record, InstanceStatus.ALLOCATING, "Starting")
         if Cgroup.of(self._layout.cgroup(record.id)).populated():
             return _instance(record, InstanceStatus.RUNNING, "Running")
         return _instance(record, InstanceStatus.STOPPED, "Stopped")
 
-    async def ssh_target(self, instance: Instance) -> SSHTarget:
+    async def ssh_target(self, instance: providers.Instance) -> SSHTarget:
         """Return the address and the login as root, with the host key that `start` made.
 
         Raises:
@@ -257,29 +240,29 @@ class LocalProvider:
         return findings
 
     async def _privileged(
-        self, operation: str, args: Mapping[str, Any], progress: Progress = no_progress
+        self, operation: str, args: Mapping[str, Any], progress: providers.Progress = providers.no_progress
     ) -> Mapping[str, Any]:
         places = {"state": str(self._layout.state), "key": self._layout.key}
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._call, operation, {**places, **args}, progress)
 
 
-def _instance(record: Record, status: InstanceStatus, message: str) -> Instance:
-    return Instance(
+def _instance(record: Record, status: InstanceStatus, message: str) -> providers.Instance:
+    return providers.Instance(
         id=record.id,
         machine_id=record.machine_id,
         status=status,
         message=message,
-        addresses=(Address(value=record.address, cidr=record.cidr),),
+        addresses=(providers.Address(value=record.address, cidr=record.cidr),),
         hardware=hardware(record, cores=os.cpu_count() or 1, mem=_host_mem_mib()),
         display_name=record.hostname,
         tags=dict(record.tags),
     )
 
 
-def hardware(record: Record, *, cores: int, mem: int) -> Hardware:
+def hardware(record: Record, *, cores: int, mem: int) -> providers.Hardware:
     """Return a machine's hardware: its limits, but at most the `cores` and `mem` (MiB) of this host."""
-    return Hardware(
+    return providers.Hardware(
         arch=record.arch,
         cores=min(record.cores or cores, cores),
         mem=min(record.mem or mem, mem),

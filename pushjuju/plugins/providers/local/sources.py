@@ -26,7 +26,7 @@ KEYRINGS = {
     "debian": Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
 }
 _SUITES = {base: name for name, base in SERIES.items() if base[0] in ("ubuntu", "debian")} | {
-    ("debian", "11"): "bullseye",
+    ("debian", "11"): "bullseye"
 }
 _COMPONENTS = {"ubuntu": ("main", "restricted", "universe", "multiverse"), "debian": ("main",)}
 
@@ -52,24 +52,17 @@ RECIPE_VERSION = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One way to make a root: `mmdebstrap`, `tarball` or `directory`.
-
-    Attributes:
-        suites: Lines for apt's sources (mmdebstrap); the bootstrap uses the first.
-        keyring: The file with the archive's keys; empty for the usual keyring of the distribution.
-        location: The path or URL of a tarball, or the path of a directory.
-        configured: True when the user configured the source; then no other base may replace it.
-    """
+    """One way to make a root: `mmdebstrap`, `tarball` or `directory`."""
 
     kind: str
     suite: str = ""
     mirror: str = ""
-    suites: tuple[str, ...] = ()
-    keyring: str = ""
+    suites: tuple[str, ...] = ()  # lines for apt's sources (mmdebstrap); the bootstrap uses the first
+    keyring: str = ""  # the file with the archive's keys; empty for the usual keyring of the distribution
     packages: tuple[str, ...] = ()
-    location: str = ""
+    location: str = ""  # the path or URL of a tarball, or the path of a directory
     sha256: str = ""
-    configured: bool = False
+    configured: bool = False  # True when the user configured the source; then no other base may replace it
 
     def digest(self) -> str:
         """Return a short text that differs for sources whose roots differ."""
@@ -79,17 +72,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BasesConfig:
-    """The configuration of bases in the local cloud.
+    """The configuration of bases in the local cloud."""
 
-    Attributes:
-        tables: Base as text -> its table in the configuration.
-        stand_in: True when the host's own release may replace a base that is not available.
-        packages: Packages to add to every base that is built.
-    """
-
+    # base as text -> its table in the configuration
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    stand_in: bool = True
-    packages: tuple[str, ...] = ()
+    stand_in: bool = True  # True when the host's own release may replace a base that is not available
+    packages: tuple[str, ...] = ()  # packages to add to every base that is built
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> BasesConfig:
@@ -200,11 +188,7 @@ def _lines(os_name: str, suite: str, mirror: str, arch: str, components: str) ->
 
 
 def host_base(os_release: str | None = None) -> Base | None:
-    """Return the base of this host, or None when the host does not name one.
-
-    Args:
-        os_release: Content of /etc/os-release; None to read the file.
-    """
+    """Return the base that the text of /etc/os-release (by default this host's) names, or None."""
     if os_release is None:
         try:
             os_release = Path("/etc/os-release").read_text(encoding="utf-8")

@@ -115,11 +115,7 @@ def unmount_below(folder: Path) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Delete a folder with its content, after unmounting everything below it.
-
-    Raises:
-        ProviderError: A mount below the folder stays.
-    """
+    """Delete a folder with its content, after unmounting everything below it."""
     unmount_below(folder)
     if folder.is_symlink():
         folder.unlink()

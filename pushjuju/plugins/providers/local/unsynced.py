@@ -14,10 +14,7 @@ import sys
 from collections.abc import Sequence
 
 # Machine -> the kernel's number of the architecture, and of fsync, fdatasync, sync_file_range, syncfs, sync.
-_CALLS = {
-    "x86_64": (0xC000003E, (74, 75, 277, 306, 162)),
-    "aarch64": (0xC00000B7, (82, 83, 84, 267, 81)),
-}
+_CALLS = {"x86_64": (0xC000003E, (74, 75, 277, 306, 162)), "aarch64": (0xC00000B7, (82, 83, 84, 267, 81))}
 _LOAD, _EQUALS, _RETURN = 0x20, 0x15, 0x06
 _ALLOW, _DONE = 0x7FFF0000, 0x00050000  # results of the filter: allow; skip and report success
 _NUMBER, _ARCH = 0, 4  # offsets of these fields in the kernel's description of a call

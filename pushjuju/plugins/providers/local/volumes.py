@@ -23,21 +23,14 @@ _IMAGE, _RECORD = "image", "volume.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """A volume; its record is `volume.json` beside the image.
-
-    Attributes:
-        uuid: The UUID of the filesystem, by which a repeated call finds the volume of an earlier call.
-        model_uuid: The model that owns the volume; empty for a released volume.
-        size: The size in MiB.
-        instance: The instance to which the volume is attached; empty for none.
-    """
+    """A volume; its record is `volume.json` beside the image."""
 
     id: str
-    uuid: str
-    model_uuid: str
-    size: int
+    uuid: str  # the UUID of the filesystem, by which a repeated call finds the volume of an earlier call
+    model_uuid: str  # the model that owns the volume; empty for a released volume
+    size: int  # the size in MiB
     created: str
-    instance: str = ""
+    instance: str = ""  # the instance to which the volume is attached; empty for none
     tags: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod

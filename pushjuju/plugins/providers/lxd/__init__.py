@@ -63,9 +63,7 @@ _KIND = ProviderType(
     config_schema=(_PROJECT,),
     features=frozenset({"start", "host-keys", "user-data", "poll", "charm-profiles", "host"}),
     conflicts=(),
-    public_clouds={
-        "localhost": {"description": "LXD Container Hypervisor", "regions": {"localhost": {}}},
-    },
+    public_clouds={"localhost": {"description": "LXD Container Hypervisor", "regions": {"localhost": {}}}},
     questions=(
         Question(key="endpoint", text="the API endpoint url for the remote LXD server", kind="url"),
         Question(key="auth-types", kind="choices"),
@@ -82,11 +80,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
 
 @hookimpl
 def pushjuju_open_provider(
-    cloud: CloudSpec,
-    credential: Credential,
-    model: ModelInfo,
-    config: Mapping[str, Any],
-    services: Services,
+    cloud: CloudSpec, credential: Credential, model: ModelInfo, config: Mapping[str, Any], services: Services
 ) -> Provider | None:
     """Return the provider of a cloud of type `lxd`, or None for another type."""
     if cloud.type != "lxd":

@@ -24,17 +24,9 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.extras import install_command
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api import providers
 from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached
 from pushjuju.plugins.api.findings import Finding, Fix
-from pushjuju.plugins.api.providers import (
-    CharmProfile,
-    Instance,
-    ModelInfo,
-    Services,
-    Started,
-    StartRequest,
-    Zone,
-)
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.lxd import instances, profiles
@@ -68,9 +60,9 @@ class LxdProvider:
         *,
         cloud: CloudSpec,
         credential: Credential,
-        model: ModelInfo,
+        model: providers.ModelInfo,
         config: Mapping[str, Any],
-        services: Services,
+        services: providers.Services,
     ) -> None:
         project = str(config.get("project") or cloud.config.get("project") or DEFAULT)
         images = cloud.config.get("images")
@@ -103,7 +95,7 @@ class LxdProvider:
             NotValid: The server cannot make such a machine.
         """
         await self._placed(placement)
-        wanted = StartRequest(machine_id="", base=base, constraints=constraints)
+        wanted = providers.StartRequest(machine_id="", base=base, constraints=constraints)
         await self._source(wanted)
 
     async def rules(self) -> ConstraintRules:
@@ -123,17 +115,18 @@ class LxdProvider:
             },
         )
 
-    async def zones(self) -> Sequence[Zone]:
+    async def zones(self) -> Sequence[providers.Zone]:
         """Return the members of the cluster as zones, or the single server."""
         facts = await self._facts()
         if not facts["environment"].get("server_clustered"):
-            return [Zone(name=_name(facts))]
+            return [providers.Zone(name=_name(facts))]
         members = await self._server.run(lambda api: api.get("cluster/members", recursion="1"))
         return [
-            Zone(name=str(item["server_name"]), available=item.get("status") == "Online") for item in members
+            providers.Zone(name=str(item["server_name"]), available=item.get("status") == "Online")
+            for item in members
         ]
 
-    async def derive_zones(self, request: StartRequest) -> Sequence[str]:
+    async def derive_zones(self, request: providers.StartRequest) -> Sequence[str]:
         """Return the cluster member that the placement names; empty for any."""
         return await self._placed(request.placement)
 
@@ -152,7 +145,7 @@ class LxdProvider:
 
     # --- starting -----------------------------------------------------------------------------------------
 
-    async def start(self, request: StartRequest) -> Started:
+    async def start(self, request: providers.StartRequest) -> providers.Started:
         """Start an instance, or return the instance that an earlier start with this request made.
 
         Raises:
@@ -175,14 +168,14 @@ class LxdProvider:
             await asyncio.shield(self.stop([name]))
             raise
         server = _name(await self._facts())
-        return Started(
+        return providers.Started(
             instance=instances.instance(document, state, server=server),
             base=request.base,
             nonce=request.nonce,
             host_keys=instances.host_keys(document),
         )
 
-    async def _make(self, request: StartRequest) -> str:
+    async def _make(self, request: providers.StartRequest) -> str:
         source, facts = await self._source(request), await self._facts()
         request.progress(InstanceStatus.ALLOCATING, "Creating container")
         member = request.zone if facts["environment"].get("server_clustered") else ""
@@ -220,7 +213,7 @@ class LxdProvider:
                 if "already exists" not in str(late):  # another start has made it already
                     raise
 
-    async def _source(self, request: StartRequest) -> dict[str, object]:
+    async def _source(self, request: providers.StartRequest) -> dict[str, object]:
         """Return where the image of a request is."""
         arch = str(request.constraints.get("arch") or _arches(await self._facts())[0])
         base, vm = request.base, instances.is_vm(request)
@@ -246,12 +239,7 @@ class LxdProvider:
         )
 
     async def _with_address(self, name: str) -> _Seen:
-        """Wait until an instance has an address.
-
-        Raises:
-            Gone: The instance was deleted meanwhile.
-            ProviderError: The instance got no address in time.
-        """
+        """Wait until an instance has an address; raise Gone when the instance was deleted meanwhile."""
         end = asyncio.get_running_loop().time() + ADDRESS_S
         while True:
             seen = await self._server.run(lambda api: _seen(api, api.get(f"instances/{name}")))
@@ -291,10 +279,10 @@ class LxdProvider:
     def _documents(self, api: Api) -> list[Mapping[str, Any]]:
         return instances.of_model(api.get("instances", recursion="1"), self._model.uuid)
 
-    async def list(self) -> Sequence[Instance]:
+    async def list(self) -> Sequence[providers.Instance]:
         server = _name(await self._facts())
 
-        def look(api: Api) -> list[Instance]:
+        def look(api: Api) -> list[providers.Instance]:
             found = []
             for document in self._documents(api):
                 state = {} if instances.lost(document) else _state(api, str(document["name"]))
@@ -303,14 +291,14 @@ class LxdProvider:
 
         return await self._server.run(look)
 
-    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+    async def get(self, ids: Sequence[str]) -> Sequence[providers.Instance | None]:
         """Return instances by id, with None for instances that were deleted or belong to another model."""
         if not ids:
             return []
         found = {item.id: item for item in await self.list()}
         return [found.get(name) for name in ids]
 
-    async def ssh_target(self, instance: Instance) -> SSHTarget:
+    async def ssh_target(self, instance: providers.Instance) -> SSHTarget:
         """Return the address and the login as `ubuntu`, the user that the user data creates.
 
         Raises:
@@ -334,7 +322,7 @@ class LxdProvider:
         await self._server.run(lambda api: profiles.sweep(api, self._model.uuid))
 
     async def set_profiles(
-        self, instance_id: str, wanted: Sequence[CharmProfile], keep: Collection[str]
+        self, instance_id: str, wanted: Sequence[providers.CharmProfile], keep: Collection[str]
     ) -> None:
         """Assign the charm profiles of an instance; delete the model's charm profiles without an instance."""
 

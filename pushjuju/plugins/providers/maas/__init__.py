@@ -33,13 +33,8 @@ _KIND = ProviderType(
     summary="Metal As A Service",
     credential_schemas={
         "oauth1": (
-            Attr(
-                name="maas-oauth",
-                summary="OAuth/API-key credentials for MAAS",
-                required=True,
-                secret=True,
-            ),
-        ),
+            Attr(name="maas-oauth", summary="OAuth/API-key credentials for MAAS", required=True, secret=True),
+        )
     },
     cloud_schema=(
         Attr(name="images", summary="base -> name of a boot image in MAAS", type="attrs"),

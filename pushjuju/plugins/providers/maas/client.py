@@ -145,7 +145,6 @@ class Maas:
         Raises:
             Mismatch: The state of the machine does not allow the request.
             Unsure: The answer is missing or incomplete, or the server failed.
-            ProviderError: Anything else, with MAAS's text.
         """
         body = urlencode(list(params)).encode()
         return await self._run("POST", f"{path}?op={op}", body, tries=TRIES, again=again)

@@ -29,14 +29,8 @@ NONCE_KEY, HOST_KEYS_KEY = "pushjuju-nonce", "pushjuju-host-keys"
 ALLOCATED, DEPLOYING, DEPLOYED, FAILED = "Allocated", "Deploying", "Deployed", "Failed deployment"
 USABLE = (ALLOCATED, DEPLOYING, DEPLOYED)
 LEAVING = (
-    "Releasing",
-    "Releasing failed",
-    "Disk erasing",
-    "Failed to erase disks",
-    "Ready",
-    "New",
-    "Retired",
-)
+    "Releasing", "Releasing failed", "Disk erasing", "Failed to erase disks", "Ready", "New", "Retired",
+)  # fmt: skip
 """The states of a machine that is released or being released."""
 
 _STATUS = {

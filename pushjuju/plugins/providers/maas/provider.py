@@ -337,11 +337,7 @@ def _no_match(request: StartRequest, error: Mismatch) -> ProviderError:
 
 
 def _machine(answer: Any) -> Document:
-    """Return an answer as a machine's document.
-
-    Raises:
-        Unsure: The answer is not a machine's document.
-    """
+    """Return an answer as a machine's document; raise Unsure when the answer is not a machine's document."""
     if not isinstance(answer, Mapping) or not isinstance(answer.get("system_id"), str):
         raise Unsure(_NONSENSE)
     return answer

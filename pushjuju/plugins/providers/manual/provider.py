@@ -33,18 +33,8 @@ from pushjuju.core.errors import (
 from pushjuju.core.holding import owner_line, way_out
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.values import dataclass
+from pushjuju.plugins.api import providers
 from pushjuju.plugins.api.findings import Finding
-from pushjuju.plugins.api.providers import (
-    Address,
-    Hardware,
-    Instance,
-    ModelInfo,
-    Progress,
-    Services,
-    Started,
-    StartRequest,
-    no_progress,
-)
 from pushjuju.plugins.api.targets import RemoteRunner, ScriptResult, SSHTarget
 from pushjuju.plugins.providers.manual import scripts
 
@@ -72,7 +62,7 @@ class Record:
 class ManualProvider:
     """The machines of one model; pushjuju neither makes nor ends them."""
 
-    def __init__(self, *, model: ModelInfo, services: Services) -> None:
+    def __init__(self, *, model: providers.ModelInfo, services: providers.Services) -> None:
         self._model = model
         self._services = services
         self._folder = services.data_dir / "manual" / model.uuid
@@ -85,7 +75,7 @@ class ManualProvider:
         """Return the constraints that have no effect on existing machines."""
         return ConstraintRules(unsupported=_UNSUPPORTED)
 
-    async def start(self, request: StartRequest) -> Started:
+    async def start(self, request: providers.StartRequest) -> providers.Started:
         """Refuse, as `precheck` does."""
         await self.precheck(request.base, request.constraints, request.placement)
         raise AssertionError("precheck always raises")
@@ -98,8 +88,8 @@ class ManualProvider:
         authorized_keys: Sequence[str],
         identities: Sequence[Path] = (),
         jump: str = "",
-        progress: Progress = no_progress,
-    ) -> Started:
+        progress: providers.Progress = providers.no_progress,
+    ) -> providers.Started:
         """Add a machine to the model: make the login `ubuntu`, mark the machine, read its hardware.
 
         Mirrors: juju environs/manual/sshprovisioner/sshprovisioner.go (3.6).
@@ -127,7 +117,7 @@ class ManualProvider:
             jump=jump,
         )
         self._write(record)
-        return Started(
+        return providers.Started(
             instance=_instance(record),
             base=base,
             nonce=f"{place.instance_id}:{uuid.uuid4()}",
@@ -135,7 +125,7 @@ class ManualProvider:
         )
 
     async def _join(
-        self, place: Target, way: SSHTarget, owner: str, keys: Sequence[str], progress: Progress
+        self, place: Target, way: SSHTarget, owner: str, keys: Sequence[str], progress: providers.Progress
     ) -> ScriptResult:
         """Mark the machine, let the controller log in as `ubuntu`, and return the machine's facts.
 
@@ -197,21 +187,17 @@ class ManualProvider:
                 raise Conflict(f"{record.host} belongs to another model now; nothing was changed on it")
         self._drop_empty_folders()
 
-    async def list(self) -> Sequence[Instance]:
+    async def list(self) -> Sequence[providers.Instance]:
         """Return the machines that were added to the model."""
         return [_instance(record) for record in self._records()]
 
-    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+    async def get(self, ids: Sequence[str]) -> Sequence[providers.Instance | None]:
         """Return machines by id; as in Juju, their status is `running`."""
         known = {record.id: _instance(record) for record in self._records()}
         return [known.get(item) for item in ids]
 
-    async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return the login as `ubuntu`.
-
-        Raises:
-            NotFound: The machine was not added to this model.
-        """
+    async def ssh_target(self, instance: providers.Instance) -> SSHTarget:
+        """Return the login as `ubuntu`; raise NotFound when the machine was not added to this model."""
         for record in self._records():
             if record.id == instance.id:
                 keys = tuple(record.host_keys) or None
@@ -275,14 +261,14 @@ def read_facts(text: str) -> tuple[Base, dict[str, object]]:
     return base, hardware
 
 
-def _instance(record: Record) -> Instance:
+def _instance(record: Record) -> providers.Instance:
     place = Target(record.host, record.port)
-    return Instance(
+    return providers.Instance(
         id=record.id,
         status=InstanceStatus.RUNNING,
         message="Manually provisioned machine",
-        addresses=(Address(value=record.host, type=place.address_type, scope="public"),),
-        hardware=Hardware(**record.hardware),
+        addresses=(providers.Address(value=record.host, type=place.address_type, scope="public"),),
+        hardware=providers.Hardware(**record.hardware),
     )
 
 

@@ -34,11 +34,7 @@ class Hierarchy:
 
 
 def hierarchies(mountinfo: str | None = None) -> list[Hierarchy]:
-    """Return the hierarchies in which machines get a cgroup.
-
-    Args:
-        mountinfo: Content of /proc/self/mountinfo; None to read the file.
-    """
+    """Return the hierarchies in which machines get a cgroup, from the text of /proc/self/mountinfo."""
     text = mountinfo if mountinfo is not None else Path("/proc/self/mountinfo").read_text(encoding="utf-8")
     found: dict[str, Hierarchy] = {}
     for line in text.splitlines():
@@ -165,11 +161,7 @@ class Cgroup:
             time.sleep(0.01)
 
     def remove(self) -> None:
-        """Delete the cgroup, and its parent when the parent is empty; a missing cgroup is no error.
-
-        Raises:
-            ProviderError: The cgroup still has processes.
-        """
+        """Delete the cgroup, and its parent when the parent is empty; a missing cgroup is no error."""
         deadline = time.monotonic() + _REMOVE_WAIT_S
         left = [top for top in self.folders if top.exists()]
         while left:

@@ -19,40 +19,27 @@ from pushjuju.core.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The record of one machine, stored as `machine.json` in the machine's folder.
-
-    Attributes:
-        index: The number of the machine's address in the subnet, which is also in the namespace's name.
-        address: The IPv4 address.
-        cidr: The subnet of the address.
-        base: The base that the machine has, as text.
-        root: The base's root directory on this host.
-        cores: The limit of processors; None for all processors of the host.
-        mem: The limit of memory in MiB; None for all memory of the host.
-        host_key: The public SSH host key.
-        boot_id: The id of the host's boot in which the machine was last started.
-        ready: True when the creation of the machine was completed.
-    """
+    """The record of one machine, stored as `machine.json` in the machine's folder."""
 
     id: str
     controller_uuid: str
     model_uuid: str
     machine_id: str
     hostname: str
-    index: int
-    address: str
+    index: int  # the number of the machine's address in the subnet, which is also in the namespace's name
+    address: str  # the IPv4 address
     gateway: str
-    cidr: str
-    base: str
-    root: str
+    cidr: str  # the subnet of the address
+    base: str  # the base that the machine has, as text
+    root: str  # the base's root directory on this host
     arch: str
     created: str
     nonce: str = ""
-    cores: int | None = None
-    mem: int | None = None
-    host_key: str = ""
-    boot_id: str = ""
-    ready: bool = False
+    cores: int | None = None  # the limit of processors; None for all processors of the host
+    mem: int | None = None  # the limit of memory in MiB; None for all memory of the host
+    host_key: str = ""  # the public SSH host key
+    boot_id: str = ""  # the id of the host's boot in which the machine was last started
+    ready: bool = False  # True when the creation of the machine was completed
     tags: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -69,15 +56,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The paths of a controller's files.
+    """The paths of a controller's files."""
 
-    Attributes:
-        state: The folder of this provider.
-        key: The path from which the prefix is computed.
-    """
-
-    state: Path
-    key: str
+    state: Path  # the folder of this provider
+    key: str  # the path from which the prefix is computed
 
     @classmethod
     def of(cls, data_dir: Path, machines_dir: str = "") -> Layout:

@@ -23,16 +23,11 @@ _HEAD = 16  # bytes before the code in a file that Python compiled: magic number
 
 
 class Finder:
-    """Imports modules from their compiled code.
-
-    Attributes:
-        home: Directory of the program.
-        modules: Compiled code by the path of the module without its suffix.
-    """
+    """Imports modules from their compiled code."""
 
     def __init__(self, home: str, modules: dict[str, bytes]) -> None:
-        self.home = home
-        self.modules = modules
+        self.home = home  # directory of the program
+        self.modules = modules  # compiled code by the path of the module without its suffix
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> Any:
         """Return how a module is imported, or None when its code is not in the file."""

@@ -96,21 +96,14 @@ class Writer:
 
 
 class Entry:
-    """The content of one operation's journal file.
-
-    Attributes:
-        begin: The first line.
-        child: Pid and start time of the started process; empty before it started.
-        events: Each as ``{"seq", "e"}``.
-        result: None while the operation runs, or when its runner died.
-    """
+    """The content of one operation's journal file."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.begin: frames.Begun = {}
-        self.child: frames.Child = {}
-        self.events: list[frames.Numbered] = []
-        self.result: frames.Result | None = None
+        self.begin: frames.Begun = {}  # the first line
+        self.child: frames.Child = {}  # pid and start time of the started process; empty before it started
+        self.events: list[frames.Numbered] = []  # each as ``{"seq", "e"}``
+        self.result: frames.Result | None = None  # None while the operation runs, or when its runner died
         self.end = 0
         self._load()
 

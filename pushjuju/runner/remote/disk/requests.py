@@ -51,9 +51,6 @@ def new_id(now: float, pid: int) -> str:
 class Ticket:
     """A request, held by the process that waits for its answer.
 
-    Attributes:
-        bell: A descriptor that becomes readable when the answer is there.
-
     Raises:
         Full: Too many requests wait already.
     """
@@ -68,6 +65,7 @@ class Ticket:
         fcntl.flock(self._fd, fcntl.LOCK_EX)
         os.mkfifo(self.path + BELL, 0o600)
         # Open for writing as well: the pipe is never at its end, and is closed with this process.
+        # a descriptor that becomes readable when the answer is there
         self.bell = os.open(self.path + BELL, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         data = memoryview(text)
         while data:

@@ -79,17 +79,12 @@ END
 
 
 class Session:
-    """A debug session of a user, and the hooks and actions for which the session waits.
-
-    Attributes:
-        at: Value of JUJU_DEBUG_AT, or "".
-        runs: True when hooks start by themselves in their windows (debug-code).
-    """
+    """A debug session of a user, and the hooks and actions for which the session waits."""
 
     def __init__(self, folder: str, words: list[str]) -> None:
         self.folder = folder
-        self.runs = words[0] == "code"
-        self.at = words[1]
+        self.runs = words[0] == "code"  # True when hooks start by themselves in their windows (debug-code)
+        self.at = words[1]  # value of JUJU_DEBUG_AT, or ""
         self.session = words[2]
         self.socket = words[3]
         self.names = words[4:]

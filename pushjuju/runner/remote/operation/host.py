@@ -48,29 +48,19 @@ _KNOWN_BY = ("id", "kind", "unit", "hook", "action", "url", "request")
 
 
 class Host:
-    """One operation, in the process that runs it.
-
-    Attributes:
-        op: The operation frame of the controller.
-        lock: Name of the operation's lock; "" for an operation without lock.
-        boot_id: The running boot of the machine.
-        paths: The paths of pushjuju's files.
-        registry: Hook tools by name; None when the server has not loaded them.
-        begun: When the operation began, in seconds since the epoch.
-        cancelled: Signal number of a cancellation; 0 without a cancellation.
-        status: The workload status that the charm set last in this plan, or None when it set none.
-    """
+    """One operation, in the process that runs it."""
 
     def __init__(
         self, op: frames.Op, setting: frames.Setting, paths: layout.Layout, channel: Any, registry: Any
     ) -> None:
-        self.op = op
+        self.op = op  # the operation frame of the controller
         self.options: dict[str, Any] = setting["options"]
-        self.lock = str(setting["lock"])
-        self.boot_id = str(setting["boot_id"])
-        self.paths = paths
-        self.registry = registry
-        self.cancelled = 0
+        self.lock = str(setting["lock"])  # name of the operation's lock; "" for an operation without lock
+        self.boot_id = str(setting["boot_id"])  # the running boot of the machine
+        self.paths = paths  # the paths of pushjuju's files
+        self.registry = registry  # hook tools by name; None when the server has not loaded them
+        self.cancelled = 0  # signal number of a cancellation; 0 without a cancellation
+        # the workload status that the charm set last in this plan, or None when it set none
         self.status: Any = setting.get("status")
         self.asked = False  # True once the controller answered a hook tool, which may have changed the model
         self.on_cancel: Callable[[int], None] | None = None
@@ -97,7 +87,7 @@ class Host:
         self._next_tail = 0.0
         self._journal: journal.Writer | None = None
         self._lock_fd = -1
-        self.begun = 0.0
+        self.begun = 0.0  # when the operation began, in seconds since the epoch
         self.held = False
         self.watch(self._channel_fd, self._read_channel)
 

@@ -22,18 +22,13 @@ TERM_GRACE = 30.0  # seconds between SIGTERM and SIGKILL when a time-out stops c
 
 
 class Ended:
-    """How a process ended.
-
-    Attributes:
-        exit: Exit status; None when a signal ended the process.
-        signal: Number of the signal, or None.
-        timed_out: True when the time limit ended the process.
-    """
+    """How a process ended."""
 
     def __init__(self, status: int, timed_out: bool) -> None:
-        self.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        self.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None  # number of the signal, or None
+        # exit status; None when a signal ended the process
         self.exit = os.WEXITSTATUS(status) if self.signal is None else None
-        self.timed_out = timed_out
+        self.timed_out = timed_out  # True when the time limit ended the process
 
 
 class Child:
@@ -53,11 +48,7 @@ class Child:
         host.watch(self._wake[0], self._reap)
 
     def start(self, argv: list[str], env: Mapping[str, str], cwd: str, stdin: int = -1) -> None:
-        """Start the process.
-
-        Raises:
-            OSError: The process could not be started.
-        """
+        """Start the process; raise OSError when the process could not be started."""
         out, err = os.pipe(), os.pipe()
         null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC) if stdin < 0 else stdin
         actions = [

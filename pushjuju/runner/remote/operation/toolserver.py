@@ -35,21 +35,16 @@ class Gone(Exception):
 
 
 class _Call:
-    """One connection of a client.
-
-    Attributes:
-        buffer: Bytes that arrived and are not read yet.
-        watched: True once the connection is among the descriptors that the host waits for.
-        waste: Number of bytes still to read of an input over the limit, before the client gets the error.
-    """
+    """One connection of a client."""
 
     def __init__(self, conn: Any) -> None:
         self.conn = conn
         self.fd = conn.fileno()
-        self.buffer = bytearray()
+        self.buffer = bytearray()  # bytes that arrived and are not read yet
         self.closed = False
-        self.watched = False
+        self.watched = False  # True once the connection is among the descriptors that the host waits for
         self.too_large = False
+        # number of bytes still to read of an input over the limit, before the client gets the error
         self.waste = 0
 
     def feed(self, data: bytes) -> None:
@@ -77,11 +72,7 @@ class _Call:
 
 
 class ToolServer:
-    """The tool socket of one run.
-
-    Attributes:
-        timed: The times of the calls; empty unless the controller asks for times.
-    """
+    """The tool socket of one run."""
 
     def __init__(
         self,
@@ -103,6 +94,7 @@ class ToolServer:
         self._busy = False
         self._live_number = 0
         self._listener: Any = None
+        # the times of the calls; empty unless the controller asks for times
         self.timed: frames.Timed = {"calls": [], "more": 0}
         self.on_reboot_now: Callable[[], None] = lambda: None
 
@@ -264,11 +256,7 @@ class ToolServer:
         return UnitFiles(paths.agent(str(self._host.op["unit"])), paths.blobs)
 
     def _stdin(self, call: _Call) -> bytes:
-        """Ask the client for its standard input and wait for all of it.
-
-        Raises:
-            ToolError: The input is too large.
-        """
+        """Ask the client for its standard input and wait for all of it."""
         try:
             call.conn.sendall(b"I")
         except OSError:

@@ -27,11 +27,7 @@ _USELESS_FLAGS = 0x08 | 0x20 | 0x40  # duplicate, deprecated, still tentative
 
 
 def gather(connection: str = "") -> dict[str, object]:
-    """Return the facts of this machine.
-
-    Args:
-        connection: The connection as sshd describes it, returned as the fact ``ssh``.
-    """
+    """Return the facts of this machine; the fact ``ssh`` is sshd's description of the connection."""
     machine = os.uname().machine
     return {
         "python": "%d.%d.%d" % sys.version_info[:3],

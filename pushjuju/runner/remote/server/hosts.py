@@ -170,13 +170,7 @@ class Hosts:
         code = 1
         try:
             state = self.state
-            fds = [
-                channel,
-                state.listener.fileno(),
-                *state.attachments,
-                *state.newcomers,
-                *state.channels,
-            ]
+            fds = [channel, state.listener.fileno(), *state.attachments, *state.newcomers, *state.channels]
             top = max([*fds, 64]) + 1
             os.closerange(3, channel)
             os.closerange(channel + 1, top)

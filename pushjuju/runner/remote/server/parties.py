@@ -45,51 +45,38 @@ class Attachment:
 
 
 class Running:
-    """One operation that runs.
-
-    Attributes:
-        channel: Socket to the operation's process, or None while that process is not connected.
-        subscriber: The attachment that gets events and the result.
-        live: Frames of questions that the controller has not answered, by call number.
-        unsaved: The result frame that could not be written to the disk.
-        quiet: The state for the next operation of a plan; empty when that operation may not begin.
-    """
+    """One operation that runs."""
 
     def __init__(self, op_id: str, lock: str, channel: Any = None, pid: int = 0) -> None:
         self.op_id = op_id
         self.lock = lock
+        # socket to the operation's process, or None while that process is not connected
         self.channel = channel
         self.pid = pid
         self.reader = wire.Reader()
-        self.subscriber: Attachment | None = None
+        self.subscriber: Attachment | None = None  # the attachment that gets events and the result
+        # frames of questions that the controller has not answered, by call number
         self.live: dict[int, bytes] = {}
         self.live_since = 0.0
         self.queued: Queued | None = None
         self.uses = 0
         self.alone_since = monotonic()
-        self.unsaved = b""
+        self.unsaved = b""  # the result frame that could not be written to the disk
+        # the state for the next operation of a plan; empty when that operation may not begin
         self.quiet: frames.Quiet = {}
 
 
 class Spare:
-    """A process that waits for an operation.
-
-    Attributes:
-        uses: Number of operations that the process has run.
-    """
+    """A process that waits for an operation."""
 
     def __init__(self, channel: Any, pid: int, uses: int = 0) -> None:
         self.channel = channel
         self.pid = pid
-        self.uses = uses
+        self.uses = uses  # number of operations that the process has run
 
 
 class Queued:
-    """An operation that waits for its lock, or for the one before it in a plan, as it came over the wire.
-
-    Attributes:
-        inherits: The state that the operation before it in the plan hands over.
-    """
+    """An operation that waits for its lock, or for the one before it in a plan, as it came over the wire."""
 
     def __init__(
         self, op_id: str, kind: str, lock: str, flag: int, payload: bytes, who: Attachment | None
@@ -100,7 +87,7 @@ class Queued:
         self.message = bytes((flag,)) + payload
         self.who = who
         self.tries = 0
-        self.inherits: frames.Quiet = {}
+        self.inherits: frames.Quiet = {}  # the state that the operation before it in the plan hands over
         self.since = monotonic()
 
     def is_old(self, options: dict[str, Any]) -> bool:
@@ -109,40 +96,28 @@ class Queued:
 
 
 class State:
-    """All that the server knows; what must survive the server is in the journal.
-
-    Attributes:
-        paths: The paths of pushjuju's files.
-        options: Options of the controllers; those of the latest controller win.
-        boot_id: The running boot of the machine.
-        poll: The descriptors that the server waits for.
-        attachments: Controllers, by each of their descriptors.
-        newcomers: Connections that have not yet introduced themselves, by descriptor.
-        queue: Operations that wait for their lock, in order.
-        followers: Operations that wait for the good end of another operation, by the id of the latter.
-        running: Operations that run, by id.
-        channels: Operations that run, by the descriptor of the socket to their process.
-        spare: A process that waits for an operation.
-        done: Journal files of operations that ended and are not acknowledged, by id.
-        seen: Operations that are acknowledged.
-        requests: The request of juju-exec that an operation answers, by the id of the operation.
-    """
+    """All that the server knows; what must survive the server is in the journal."""
 
     def __init__(self, paths: layout.Layout, options: dict[str, Any], listener: Any) -> None:
-        self.paths = paths
-        self.options = options
+        self.paths = paths  # the paths of pushjuju's files
+        self.options = options  # options of the controllers; those of the latest controller win
         self.listener = listener
-        self.boot_id = layout.boot_id()
-        self.poll = select.poll()
-        self.attachments: dict[int, Attachment] = {}
+        self.boot_id = layout.boot_id()  # the running boot of the machine
+        self.poll = select.poll()  # the descriptors that the server waits for
+        self.attachments: dict[int, Attachment] = {}  # controllers, by each of their descriptors
+        # connections that have not yet introduced themselves, by descriptor
         self.newcomers: dict[int, Any] = {}
-        self.queue: list[Queued] = []
+        self.queue: list[Queued] = []  # operations that wait for their lock, in order
+        # operations that wait for the good end of another operation, by the id of the latter
         self.followers: dict[str, Queued] = {}
-        self.running: dict[str, Running] = {}
+        self.running: dict[str, Running] = {}  # operations that run, by id
+        # operations that run, by the descriptor of the socket to their process
         self.channels: dict[int, Running] = {}
-        self.spare: Spare | None = None
+        self.spare: Spare | None = None  # a process that waits for an operation
+        # journal files of operations that ended and are not acknowledged, by id
         self.done: dict[str, str] = {}
-        self.seen = journal.Seen(paths.journal)
+        self.seen = journal.Seen(paths.journal)  # operations that are acknowledged
+        # the request of juju-exec that an operation answers, by the id of the operation
         self.requests: dict[str, str] = {}
 
     def limit(self, name: str, default: float) -> float:

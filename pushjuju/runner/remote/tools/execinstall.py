@@ -87,7 +87,7 @@ def _is_ours(paths: Layout, link: str) -> bool:
 def _write_program(paths: Layout) -> str:
     """Write the program to a directory that a checksum of the files names; return the path."""
     files = {"juju-exec": (_START % (sys.executable or "/usr/bin/python3")).encode("ascii")}
-    for name in _module_files():
+    for name in ["%s/%s.py" % (package, name) for package, names in _MODULES.items() for name in names]:
         with open(paths.program + "/" + name, "rb") as file:
             files[name] = file.read()
     crc = 0
@@ -106,10 +106,6 @@ def _write_program(paths: Layout) -> str:
     ):  # the program last: then its modules exist
         _write(home + "/" + name, files[name])
     return home + "/juju-exec"
-
-
-def _module_files() -> list[str]:
-    return ["%s/%s.py" % (package, name) for package, names in _MODULES.items() for name in names]
 
 
 def _write(path: str, data: bytes) -> None:

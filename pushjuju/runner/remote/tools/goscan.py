@@ -29,25 +29,18 @@ class YamlError(ValueError):
 
 
 class Node:
-    """A scalar, a list or a map.
-
-    Attributes:
-        kind: "scalar", "seq" or "map".
-        plain: True for a scalar without quotes.
-        tag: The tag as written, or "".
-        pairs: Keys and values of a map, in order.
-    """
+    """A scalar, a list or a map."""
 
     __slots__ = ("at", "items", "kind", "pairs", "plain", "tag", "text")
 
     def __init__(self, kind: str, at: int, text: str = "", plain: bool = False) -> None:
-        self.kind = kind
+        self.kind = kind  # "scalar", "seq" or "map"
         self.at = at
         self.text = text
-        self.plain = plain
-        self.tag = ""
+        self.plain = plain  # True for a scalar without quotes
+        self.tag = ""  # the tag as written, or ""
         self.items: list[Node] = []
-        self.pairs: list[tuple[Node, Node]] = []
+        self.pairs: list[tuple[Node, Node]] = []  # keys and values of a map, in order
 
 
 def _is_allowed(char: str) -> bool:

@@ -22,18 +22,13 @@ if TYPE_CHECKING:
 
 
 class ToolError(Exception):
-    """A tool failed: `ERROR text` goes to stderr, nothing to stdout.
-
-    Attributes:
-        rc: 1 when execution failed, 2 when the arguments are wrong.
-        raw: The bytes for stderr when the controller sent them; `text` is then not printed.
-    """
+    """A tool failed: `ERROR text` goes to stderr, nothing to stdout."""
 
     def __init__(self, text: str, rc: int = 1, raw: bytes | None = None) -> None:
         super().__init__(text)
         self.text = text
-        self.rc = rc
-        self.raw = raw
+        self.rc = rc  # 1 when execution failed, 2 when the arguments are wrong
+        self.raw = raw  # the bytes for stderr when the controller sent them; `text` is then not printed
 
 
 def usage_error(text: str) -> ToolError:
@@ -65,16 +60,7 @@ class Args:
 
 
 class ToolContext:
-    """What a tool may read and change during one call.
-
-    Attributes:
-        context: The snapshot that came with the operation. Never changed.
-        writes: Buffered changes, shared by all calls of the run, returned with the result of the hook.
-        reads: Cache of the run, for values that later calls of the same run must see.
-        cwd: Working directory of the caller.
-        errors: Warnings that a successful call prints on stderr.
-        files: The resource files of the unit, or None on the controller.
-    """
+    """What a tool may read and change during one call."""
 
     __slots__ = ("_emit", "_live", "_stdin", "context", "cwd", "errors", "files", "reads", "writes")
 
@@ -90,12 +76,13 @@ class ToolContext:
         live: Live,
         files: Any = None,
     ) -> None:
-        self.context = context
+        self.context = context  # the snapshot that came with the operation. Never changed.
+        # buffered changes, shared by all calls of the run, returned with the result of the hook
         self.writes = writes
-        self.reads = reads
-        self.cwd = cwd
-        self.errors: list[str] = []
-        self.files = files
+        self.reads = reads  # cache of the run, for values that later calls of the same run must see
+        self.cwd = cwd  # working directory of the caller
+        self.errors: list[str] = []  # warnings that a successful call prints on stderr
+        self.files = files  # the resource files of the unit, or None on the controller
         self._stdin = stdin
         self._emit = emit
         self._live = live

@@ -39,14 +39,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Judged:
-    """The result of the checks of existing applications.
+    """The result of the checks of existing applications."""
 
-    Attributes:
-        files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
-        faults: Differences between bundle and application that cannot be changed.
-    """
-
+    # application -> resource that the bundle names by a path -> SHA-384 of that file, in hex
     files: dict[str, dict[str, str]] = field(default_factory=dict)
+    # differences between bundle and application that cannot be changed
     faults: list[Fault] = field(default_factory=list)
 
 

@@ -59,22 +59,16 @@ class Refusal:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """The charms of a bundle that were found without a store.
+    """The charms of a bundle that were found without a store."""
 
-    Attributes:
-        resolved: Application -> name and base of its charm, for the plan.
-        charms: Application -> its charm, for the charms that could be read.
-        paths: Application -> path of its charm on this computer.
-        new: Applications that the model does not have.
-        refused: Charms that do not exist, or that do not fit.
-    """
-
+    # application -> name and base of its charm, for the plan
     resolved: dict[str, ResolvedCharm] = field(default_factory=dict)
+    # application -> its charm, for the charms that could be read
     charms: dict[str, Charm] = field(default_factory=dict)
-    paths: dict[str, Path] = field(default_factory=dict)
-    new: set[str] = field(default_factory=set)
+    paths: dict[str, Path] = field(default_factory=dict)  # application -> path of its charm on this computer
+    new: set[str] = field(default_factory=set)  # applications that the model does not have
     warnings: list[str] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)  # charms that do not exist, or that do not fit
 
 
 def unclear(loaded: Loaded) -> frozenset[str]:

@@ -28,29 +28,20 @@ from pushjuju.services.supply.origins import StoreOrigin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """The store's revisions of the charms that a bundle names.
+    """The store's revisions of the charms that a bundle names."""
 
-    Attributes:
-        origins: Application -> the store's answer.
-        lines: The progress lines that name the charms.
-        failed: Application -> why the store has no revision for the application; the messages are Juju's.
-    """
-
-    origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
-    lines: tuple[str, ...] = ()
+    origins: Mapping[str, StoreOrigin] = field(default_factory=dict)  # application -> the store's answer
+    lines: tuple[str, ...] = ()  # the progress lines that name the charms
+    # application -> why the store has no revision for the application; the messages are Juju's
     failed: Mapping[str, PushjujuError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """Charms that were fetched to this computer.
+    """Charms that were fetched to this computer."""
 
-    Attributes:
-        packed: Application -> its charm.
-        resources: Application -> the store's revisions of its resources.
-    """
-
-    packed: Mapping[str, PackedCharm] = field(default_factory=dict)
+    packed: Mapping[str, PackedCharm] = field(default_factory=dict)  # application -> its charm
+    # application -> the store's revisions of its resources
     resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
 
 
@@ -157,11 +148,7 @@ def fetch(
     origins: Mapping[str, StoreOrigin],
     folder: Path,
 ) -> Fetched:
-    """Fetch the charms that a plan needs, each revision once, and look up their resources.
-
-    Args:
-        folder: The folder that keeps the fetched charms until they are recorded.
-    """
+    """Fetch the charms that a plan needs into a folder, each revision once, and look up their resources."""
     names = [
         str(change.args["application"])
         for change in changes

@@ -36,18 +36,13 @@ class Fields(dict[str, object]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of an export.
+    """The options of an export."""
 
-    Attributes:
-        defaults: True to write also the options that have their default value.
-        series: True to write the series in addition to the base.
-        charm_path: Returns the path that the bundle names for an uploaded charm; None for the charm's URL.
-        resource_paths: Application -> resource -> path of the uploaded file; None leaves uploaded files out.
-    """
-
-    defaults: bool = False
-    series: bool = False
+    defaults: bool = False  # True to write also the options that have their default value
+    series: bool = False  # True to write the series in addition to the base
+    # returns the path that the bundle names for an uploaded charm; None for the charm's URL
     charm_path: Callable[[ApplicationFacts], str] | None = None
+    # application -> resource -> path of the uploaded file; None leaves uploaded files out
     resource_paths: Mapping[str, Mapping[str, str]] | None = None
 
 

@@ -51,20 +51,14 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One step of a plan.
+    """One step of a plan."""
 
-    Attributes:
-        id: `METHOD-N`; N counts the steps of the plan in the order in which they were made.
-        args: Plain data that describes the step completely; `$ID` stands for the entity that step ID makes.
-        requires: Ids of the steps that come before this step.
-        lines: The description that users read.
-    """
-
-    id: str
+    id: str  # `METHOD-N`; N counts the steps of the plan in the order in which they were made
     method: Method
+    # plain data that describes the step completely; `$ID` stands for the entity that step ID makes
     args: Mapping[str, Any] = field(default_factory=dict)
-    requires: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()  # ids of the steps that come before this step
+    lines: tuple[str, ...] = ()  # the description that users read
 
     def to_wire(self) -> dict[str, object]:
         """Return the step as JSON has it."""
@@ -79,14 +73,10 @@ class Change:
 
 @dataclass(slots=True)
 class Draft:
-    """A plan that is being made: steps are added, and completed until they are sorted.
-
-    Attributes:
-        start: The number of the first step.
-    """
+    """A plan that is being made: steps are added, and completed until they are sorted."""
 
     made: list[Change] = field(default_factory=list)
-    start: int = 0
+    start: int = 0  # the number of the first step
 
     def add(self, method: Method, args: Mapping[str, Any], *lines: str, requires: Iterable[str] = ()) -> str:
         """Append a step; return its id."""

@@ -15,22 +15,15 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan import machines
 from pushjuju.services.bundles.plan.facts import ApplicationFacts, MachineFacts, ModelFacts
 from pushjuju.services.bundles.plan.machines import MachineMap
-from pushjuju.services.bundles.read.values import (
-    ALL,
-    Application,
-    Bundle,
-    Exposed,
-    Machine,
-    application_base,
-    endpoint,
-    machine_base,
-)
+from pushjuju.services.bundles.read import values
 
 _ORDER = ("", "read", "consume", "admin")  # access levels of offers, the lowest first
 _OWNER = "admin"
 
 
-def resources(app: Application, there: ApplicationFacts, files: Mapping[str, str]) -> dict[str, int | str]:
+def resources(
+    app: values.Application, there: ApplicationFacts, files: Mapping[str, str]
+) -> dict[str, int | str]:
     """Return the resources of a bundle that differ from the model's: name -> revision in a store, or path.
 
     Args:
@@ -48,7 +41,9 @@ def resources(app: Application, there: ApplicationFacts, files: Mapping[str, str
     }
 
 
-def storage(app: Application, there: ApplicationFacts, more: Mapping[str, Directive]) -> dict[str, Directive]:
+def storage(
+    app: values.Application, there: ApplicationFacts, more: Mapping[str, Directive]
+) -> dict[str, Directive]:
     """Return the storage directives that `apply` changes for future units: storage name -> whole directive.
 
     Args:
@@ -65,12 +60,12 @@ def storage(app: Application, there: ApplicationFacts, more: Mapping[str, Direct
     return found
 
 
-def bindings(app: Application, there: ApplicationFacts) -> dict[str, str]:
+def bindings(app: values.Application, there: ApplicationFacts) -> dict[str, str]:
     """Return the bindings of a bundle that differ from the model's: endpoint -> space in the bundle."""
     return {item: space for item, space in sorted(app.bindings.items()) if there.space_of(item) != space}
 
 
-def bindings_beyond(app: Application, there: ApplicationFacts) -> dict[str, str]:
+def bindings_beyond(app: values.Application, there: ApplicationFacts) -> dict[str, str]:
     """Return endpoints that the bundle does not name and that are bound to another space than the default.
 
     The result is empty when the bundle names no bindings. Endpoints in the old default space follow it.
@@ -80,12 +75,12 @@ def bindings_beyond(app: Application, there: ApplicationFacts) -> dict[str, str]
     """
     if not app.bindings:
         return {}
-    before = there.space_of(ALL)
-    default = app.bindings.get(ALL, before)
+    before = there.space_of(values.ALL)
+    default = app.bindings.get(values.ALL, before)
     return {
         item: default
         for item, space in sorted(there.endpoints_bound.items())
-        if item not in app.bindings and item != ALL and space not in (before, default)
+        if item not in app.bindings and item != values.ALL and space not in (before, default)
     }
 
 
@@ -116,12 +111,12 @@ def same_constraints(text: str, known: Mapping[str, Any]) -> bool:
     return rules.render(rules.parse(text)) == rules.render(known)
 
 
-def same_exposures(one: Mapping[str, Exposed], two: Mapping[str, Exposed]) -> bool:
+def same_exposures(one: Mapping[str, values.Exposed], two: Mapping[str, values.Exposed]) -> bool:
     """Return True when both expose the same endpoints to the same spaces and CIDRs, in any order."""
     return _plain(one) == _plain(two)
 
 
-def _plain(exposures: Mapping[str, Exposed]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+def _plain(exposures: Mapping[str, values.Exposed]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     return {
         name: (
             tuple(sorted(item.spaces)),
@@ -163,13 +158,13 @@ def names_relation(pair: Sequence[str], sides: tuple[str, str]) -> bool:
 
 
 def _means(text: str, known: str) -> bool:
-    return text == known or (":" not in text and endpoint(known)[0] == text)
+    return text == known or (":" not in text and values.endpoint(known)[0] == text)
 
 
 # --- what cannot be changed -------------------------------------------------------------------------------
 
 
-def fixed(bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> list[str]:
+def fixed(bundle: values.Bundle, model: ModelFacts, mapping: MachineMap) -> list[str]:
     """Return a line for each base, charm or constraint of the bundle that cannot be changed in the model."""
     found = []
     for name in natural_order(set(bundle.applications) & set(model.applications)):
@@ -180,10 +175,10 @@ def fixed(bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> list[str]:
     return found
 
 
-def _fixed_application(bundle: Bundle, app: Application, there: ApplicationFacts) -> list[str]:
+def _fixed_application(bundle: values.Bundle, app: values.Application, there: ApplicationFacts) -> list[str]:
     found, path = [], app.charm.startswith(("/", "."))
     own = app.base or app.series or not app.is_local  # the bundle's base is only a default for local charms
-    base = application_base(bundle, app) if own else ""
+    base = values.application_base(bundle, app) if own else ""
     if base and base != there.base:
         found.append(f"the base of application {app.name} is {there.base}, not {base}")
     if app.is_local and app.charm != there.charm and not (path and there.is_local):
@@ -192,8 +187,8 @@ def _fixed_application(bundle: Bundle, app: Application, there: ApplicationFacts
     return found
 
 
-def _fixed_machine(bundle: Bundle, machine: Machine, there: MachineFacts) -> list[str]:
-    found, base = [], machine_base(bundle, machine)
+def _fixed_machine(bundle: values.Bundle, machine: values.Machine, there: MachineFacts) -> list[str]:
+    found, base = [], values.machine_base(bundle, machine)
     if base and there.base and base != there.base:
         found.append(f"the base of machine {there.id} is {there.base}, not {base}")
     wanted = rules.of_host(rules.parse(machine.constraints))

@@ -33,43 +33,34 @@ class OfferFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationFacts:
-    """An application, in the terms of a bundle.
-
-    Attributes:
-        charm: The charm's name in a store, or `local:NAME-N`.
-        charm_name: The name in the charm's metadata.
-        origin: `local`, or the store that the charm came from.
-        settings: The options that users set.
-        effective: Every option with its value or default; None when the option has neither.
-        endpoints_bound: Endpoint -> space; "" stands for the default; empty when all endpoints are in alpha.
-        storage: Store -> (pool, size in MiB, count).
-        resources: Name -> revision in a store; -1 for an uploaded file.
-        uploads: Name -> SHA-384 in hex of the uploaded file.
-        arch: The architecture that the store was asked for; empty for a charm from a file.
-        subordinate_to: The principal applications of its units, for a subordinate application.
-    """
+    """An application, in the terms of a bundle."""
 
     name: str
-    charm: str
-    charm_name: str = ""
-    origin: str = "local"
+    charm: str  # the charm's name in a store, or `local:NAME-N`
+    charm_name: str = ""  # the name in the charm's metadata
+    origin: str = "local"  # `local`, or the store that the charm came from
     channel: str = ""
     revision: int = -1
     base: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # the options that users set
+    # every option with its value or default; None when the option has neither
     effective: Mapping[str, Any] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     constraints: Mapping[str, Any] = field(default_factory=dict)
     exposed: bool = False
     exposures: Mapping[str, Exposed] = field(default_factory=dict)
     subordinate: bool = False
+    # the principal applications of its units, for a subordinate application
     subordinate_to: tuple[str, ...] = ()
     units: Sequence[UnitFacts] = ()
+    # endpoint -> space; "" stands for the default; empty when all endpoints are in alpha
     endpoints_bound: Mapping[str, str] = field(default_factory=dict)
+    # store -> (pool, size in MiB, count)
     storage: Mapping[str, tuple[str, int, int]] = field(default_factory=dict)
+    # name -> revision in a store; -1 for an uploaded file
     resources: Mapping[str, int] = field(default_factory=dict)
-    uploads: Mapping[str, str] = field(default_factory=dict)
-    arch: str = ""
+    uploads: Mapping[str, str] = field(default_factory=dict)  # name -> SHA-384 in hex of the uploaded file
+    arch: str = ""  # the architecture that the store was asked for; empty for a charm from a file
     trust: bool = False
     offers: Mapping[str, OfferFacts] = field(default_factory=dict)
     declared: tuple[str, ...] = ()
@@ -87,42 +78,31 @@ class ApplicationFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFacts:
-    """A machine, in the terms of a bundle.
-
-    Attributes:
-        storage: Storage that is left on the machine after its units have ended.
-    """
+    """A machine, in the terms of a bundle."""
 
     id: str
     base: str = ""
     constraints: Mapping[str, Any] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     containers: tuple[str, ...] = ()
-    storage: tuple[str, ...] = ()
+    storage: tuple[str, ...] = ()  # storage that is left on the machine after its units have ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """The facts of a model on which a plan depends.
-
-    Attributes:
-        relations: Pairs of `app:endpoint`, the requirer first; without peer relations.
-        sequences: `machine`, `application-NAME` or `machine-N/lxd` -> the next number that is given.
-        saas: Name of a consumed offer -> URL.
-        default_base: The model's `default-base`, or empty.
-        daily_images: True with `image-stream: daily`.
-        arch: The architecture of charms whose constraints name no architecture.
-        constraints: The model's constraints, the defaults for new machines.
-    """
+    """The facts of a model on which a plan depends."""
 
     applications: Mapping[str, ApplicationFacts] = field(default_factory=dict)
     machines: Mapping[str, MachineFacts] = field(default_factory=dict)
+    # pairs of `app:endpoint`, the requirer first; without peer relations
     relations: Sequence[tuple[str, str]] = ()
+    # `machine`, `application-NAME` or `machine-N/lxd` -> the next number that is given
     sequences: Mapping[str, int] = field(default_factory=dict)
-    saas: Mapping[str, str] = field(default_factory=dict)
-    default_base: str = ""
-    daily_images: bool = False
-    arch: str = "amd64"
+    saas: Mapping[str, str] = field(default_factory=dict)  # name of a consumed offer -> URL
+    default_base: str = ""  # the model's `default-base`, or empty
+    daily_images: bool = False  # True with `image-stream: daily`
+    arch: str = "amd64"  # the architecture of charms whose constraints name no architecture
+    # the model's constraints, the defaults for new machines
     constraints: Mapping[str, Any] = field(default_factory=dict)
 
     def has_relation(self, first: str, second: str) -> bool:

@@ -19,15 +19,10 @@ from pushjuju.services.bundles.read.values import Bundle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineMap:
-    """The parsed value of `--map-machines`.
+    """The parsed value of `--map-machines`."""
 
-    Attributes:
-        existing: True when machines of bundle and model with equal numbers are the same.
-        pairs: Machine of the bundle -> machine of the model.
-    """
-
-    existing: bool = False
-    pairs: Mapping[str, str] = field(default_factory=dict)
+    existing: bool = False  # True when machines of bundle and model with equal numbers are the same
+    pairs: Mapping[str, str] = field(default_factory=dict)  # machine of the bundle -> machine of the model
 
 
 def parse(text: str) -> MachineMap:

@@ -13,13 +13,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import Life
 from pushjuju.portable.natural import natural_key
-from pushjuju.services.bundles.plan.facts import (
-    ApplicationFacts,
-    MachineFacts,
-    ModelFacts,
-    OfferFacts,
-    UnitFacts,
-)
+from pushjuju.services.bundles.plan import facts
 from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
 from pushjuju.services.entities.application import bindings, resources
 from pushjuju.services.entities.basis import annotations as notes
@@ -40,7 +34,7 @@ from pushjuju.store.rows.records import (
 from pushjuju.store.tx import ModelTx
 
 
-def read(tx: ModelTx) -> ModelFacts:
+def read(tx: ModelTx) -> facts.ModelFacts:
     """Return the facts of a model; applications and units that are being removed are left out."""
     units: dict[str, list[Unit]] = {}
     for unit in tx.list(Unit, "unit_list"):
@@ -52,7 +46,7 @@ def read(tx: ModelTx) -> ModelFacts:
         app.name: _application(tx, app, units.get(app.name, []), noted.get(app.name, {}))
         for app in applications
     }
-    return ModelFacts(
+    return facts.ModelFacts(
         applications=found,
         machines=_machines(tx),
         relations=_relations(tx),
@@ -71,7 +65,7 @@ def _default_base(tx: ModelTx) -> str:
 
 def _application(
     tx: ModelTx, app: Application, units: list[Unit], noted: Mapping[str, str]
-) -> ApplicationFacts:
+) -> facts.ApplicationFacts:
     name = app.name
     charm, record = charms.get(tx, app.charm_url), charms.record(tx, app.charm_url)
     settings = charms.stored_settings(tx, name, app.charm_url)
@@ -83,7 +77,7 @@ def _application(
         exposures = {ALL: Exposed(cidrs=EVERYWHERE)}
     local = record.origin == "local"
     origin = None if local else origins.find(tx, name)
-    return ApplicationFacts(
+    return facts.ApplicationFacts(
         name=name,
         charm=app.charm_url if local else record.name,
         charm_name=record.name,
@@ -111,19 +105,19 @@ def _application(
     )
 
 
-def _offers(tx: ModelTx, app: Application) -> dict[str, OfferFacts]:
+def _offers(tx: ModelTx, app: Application) -> dict[str, facts.OfferFacts]:
     if not app.offered:
         return {}
     found = {}
     for item in offers.of_application(tx, app.name):
         acl = {user: level for user, level in offers.users(tx, item).items() if user != offers.EVERYONE}
-        found[item.name] = OfferFacts(endpoints=tuple(sorted(item.endpoints)), acl=acl)
+        found[item.name] = facts.OfferFacts(endpoints=tuple(sorted(item.endpoints)), acl=acl)
     return found
 
 
-def _units(units: list[Unit]) -> list[UnitFacts]:
+def _units(units: list[Unit]) -> list[facts.UnitFacts]:
     ordered = sorted(units, key=lambda unit: natural_key(unit.name))
-    return [UnitFacts(name=unit.name, machine=unit.machine or "") for unit in ordered]
+    return [facts.UnitFacts(name=unit.name, machine=unit.machine or "") for unit in ordered]
 
 
 def _bindings(tx: ModelTx, app: Application) -> dict[str, str]:
@@ -132,7 +126,7 @@ def _bindings(tx: ModelTx, app: Application) -> dict[str, str]:
     return bindings.document(tx, app)
 
 
-def _machines(tx: ModelTx) -> dict[str, MachineFacts]:
+def _machines(tx: ModelTx) -> dict[str, facts.MachineFacts]:
     noted = notes.of_model(tx, notes.Kind.MACHINE)
     alive = [row for row in tx.list(Machine, "machine_list") if row.life == Life.ALIVE]
     inside: dict[str, list[str]] = {}
@@ -140,7 +134,7 @@ def _machines(tx: ModelTx) -> dict[str, MachineFacts]:
         if parent := parent_machine(row.id):
             inside.setdefault(parent, []).append(row.id)
     return {
-        row.id: MachineFacts(
+        row.id: facts.MachineFacts(
             id=row.id,
             base=str(Base.parse(row.base)),
             constraints=row.constraints,

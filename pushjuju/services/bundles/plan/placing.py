@@ -19,18 +19,13 @@ from pushjuju.services.bundles.read.values import Application, Bundle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Spot:
-    """The place of one new unit.
+    """The place of one new unit."""
 
-    Attributes:
-        to: A machine, or `$STEP` for the machine that a step makes or puts its unit on; empty for a new
-            machine that only this unit gets.
-        machine: The number of the machine, or of the machine that hosts the container.
-        text: The place as messages show it; empty for a new machine that only this unit gets.
-    """
-
+    # a machine, or `$STEP` for the machine that a step makes or puts its unit on; empty for a new machine
+    # that only this unit gets
     to: str = ""
-    machine: str = ""
-    text: str = ""
+    machine: str = ""  # the number of the machine, or of the machine that hosts the container
+    text: str = ""  # the place as messages show it; empty for a new machine that only this unit gets
     directive: str = ""
     requires: tuple[str, ...] = ()
 

@@ -25,44 +25,30 @@ from pushjuju.services.bundles.read.values import Application, Bundle, endpoint,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedCharm:
-    """The charm revision that an application of a bundle gets.
+    """The charm revision that an application of a bundle gets."""
 
-    Attributes:
-        name: The name in the charm's metadata.
-        base: The base that the application runs on, `os@track/risk`.
-        channel: The channel of the store; empty for a local charm.
-        revision: The revision in the store; -1 for a local charm.
-        known: True when the model already has the charm.
-    """
-
-    name: str
-    base: str
-    channel: str = ""
-    revision: int = -1
-    known: bool = False
+    name: str  # the name in the charm's metadata
+    base: str  # the base that the application runs on, `os@track/risk`
+    channel: str = ""  # the channel of the store; empty for a local charm
+    revision: int = -1  # the revision in the store; -1 for a local charm
+    known: bool = False  # True when the model already has the charm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A bundle, and the other values on which the plan depends.
-
-    Attributes:
-        charms: Application -> its charm; existing applications that keep their charm need no entry.
-        mapping: Bundle machine -> machine of the model.
-        force: True to let charms change to another channel.
-        store_bundle: URL of the bundle when the bundle comes from a store, else empty.
-        equal: True to change resources, storage and bindings of existing applications too, unlike Juju.
-        files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
-        storage: Application -> storage name -> directive of the command line.
-    """
+    """A bundle, and the other values on which the plan depends."""
 
     bundle: Bundle
+    # application -> its charm; existing applications that keep their charm need no entry
     charms: Mapping[str, ResolvedCharm] = field(default_factory=dict)
-    mapping: MachineMap = field(default_factory=MachineMap)
-    force: bool = False
-    store_bundle: str = ""
+    mapping: MachineMap = field(default_factory=MachineMap)  # bundle machine -> machine of the model
+    force: bool = False  # True to let charms change to another channel
+    store_bundle: str = ""  # URL of the bundle when the bundle comes from a store, else empty
+    # True to change resources, storage and bindings of existing applications too, unlike Juju
     equal: bool = False
+    # application -> resource that the bundle names by a path -> SHA-384 of that file, in hex
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # application -> storage name -> directive of the command line
     storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
 
 

@@ -22,15 +22,8 @@ from pushjuju.services.bundles.read.values import Fault, Path, Place
 _TEXT_KEYS = 6  # levels of maps whose keys stay text, such as an application named 1.0
 _LIMITS = YamlLimits()
 _MERGED = (
-    "options",
-    "annotations",
-    "resources",
-    "storage",
-    "devices",
-    "bindings",
-    "offers",
-    "exposed-endpoints",
-)
+    "options", "annotations", "resources", "storage", "devices", "bindings", "offers", "exposed-endpoints",
+)  # fmt: skip
 _FILE, _BASE64 = "include-file://", "include-base64://"
 OVERLAY_ONLY = ("offers", "exposed-endpoints")
 
@@ -48,16 +41,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
-    """The merged document of a bundle, with the file and line of each value.
-
-    Attributes:
-        faults: The parts that could not be merged, and included files that do not exist.
-        begin: The place where the first document begins, which faults name for missing keys.
-    """
+    """The merged document of a bundle, with the file and line of each value."""
 
     root: dict[str, Any]
     places: Places
+    # the parts that could not be merged, and included files that do not exist
     faults: list[Fault] = field(default_factory=list)
+    # the place where the first document begins, which faults name for missing keys
     begin: Place | None = None
 
     def add(self, text: str, *path: str | int, owner: Any, key: Any) -> None:

@@ -23,21 +23,14 @@ _SERIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A bundle that was read, merged and verified.
-
-    Attributes:
-        composed: The merged document, which gives later faults their file and line.
-        folder: The folder that relative paths of resources start at, or None for an archive.
-        ignored: Lines about keys that have no effect, for a dry run to show.
-        faults: The faults of the bundle itself.
-    """
+    """A bundle that was read, merged and verified."""
 
     bundle: Bundle
-    composed: Composed
-    folder: Path | None
+    composed: Composed  # the merged document, which gives later faults their file and line
+    folder: Path | None  # the folder that relative paths of resources start at, or None for an archive
     warnings: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    ignored: tuple[str, ...] = ()  # lines about keys that have no effect, for a dry run to show
+    faults: tuple[Fault, ...] = ()  # the faults of the bundle itself
 
 
 def load(path: Path, overlays: Sequence[str] = ()) -> Loaded:

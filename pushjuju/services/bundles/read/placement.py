@@ -20,19 +20,12 @@ _UNIT = regex("0|[1-9][0-9]{0,8}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One placement directive.
+    """One placement directive."""
 
-    Attributes:
-        container: Type of container, or empty.
-        machine: A machine of the bundle, `new`, or empty.
-        application: The application beside whose units the unit goes, or empty.
-        unit: The number of that application's unit; -1 for any unit.
-    """
-
-    container: str = ""
-    machine: str = ""
-    application: str = ""
-    unit: int = -1
+    container: str = ""  # type of container, or empty
+    machine: str = ""  # a machine of the bundle, `new`, or empty
+    application: str = ""  # the application beside whose units the unit goes, or empty
+    unit: int = -1  # the number of that application's unit; -1 for any unit
 
 
 def parse(text: str) -> Target:
@@ -60,11 +53,7 @@ def beside(directives: Iterable[str]) -> set[str]:
 
 
 def in_circle(waits: Mapping[str, Set[str]]) -> list[str]:
-    """Return the applications that can never be placed because they wait for each other, sorted.
-
-    Args:
-        waits: Application -> the applications whose units are placed before its own.
-    """
+    """Return the applications that can never be placed because they wait for each other, sorted."""
     left = set(waits)
     while ready := {name for name in left if not waits[name] & left}:
         left -= ready

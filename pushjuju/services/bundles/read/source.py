@@ -19,19 +19,15 @@ MAX_INCLUDE = 5 * 1024 * 1024  # bytes of an included file; Juju's limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The text of a bundle or overlay file.
+    """The text of a bundle or overlay file."""
 
-    Attributes:
-        file: The file as the user named it.
-        folder: The folder that relative paths in the bundle start at, or None for an archive, whose bundle
-            may name no paths.
-        has_ids: True for the text of a client of the API, which has uploaded the files of resources and names
-            the ids of the pending resources.
-    """
-
-    file: str
+    file: str  # the file as the user named it
     text: bytes
+    # the folder that relative paths in the bundle start at, or None for an archive, whose bundle may name no
+    # paths
     folder: Path | None
+    # True for the text of a client of the API, which has uploaded the files of resources and names the ids
+    # of the pending resources
     has_ids: bool = False
 
 

@@ -25,19 +25,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One fault of a bundle.
+    """One fault of a bundle."""
 
-    Attributes:
-        text: The fault, in Juju's words where Juju has a text for it.
-        path: The keys that lead to the value in the document.
-        place: The file and line, or None when they are unknown.
-        more: Further lines: the possible values, or other faults of the same entity.
-    """
-
-    text: str
-    path: Path = ()
-    place: Place | None = None
-    more: tuple[str, ...] = ()
+    text: str  # the fault, in Juju's words where Juju has a text for it
+    path: Path = ()  # the keys that lead to the value in the document
+    place: Place | None = None  # the file and line, or None when they are unknown
+    more: tuple[str, ...] = ()  # further lines: the possible values, or other faults of the same entity
 
     def __str__(self) -> str:
         where = [".".join(str(part) for part in self.path)] if self.path else []
@@ -64,25 +57,20 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """One application of a bundle; the attributes are named like the keys.
-
-    Attributes:
-        revision: The revision in a store, or None when the bundle names no revision.
-        resources: Name -> store revision, or path.
-        exposed_endpoints: Endpoint -> the networks that may reach it.
-    """
+    """One application of a bundle; the attributes are named like the keys."""
 
     name: str
     charm: str = ""
     channel: str = ""
-    revision: int | None = None
+    revision: int | None = None  # the revision in a store, or None when the bundle names no revision
     series: str = ""
     base: str = ""
-    resources: Mapping[str, int | str] = field(default_factory=dict)
+    resources: Mapping[str, int | str] = field(default_factory=dict)  # name -> store revision, or path
     num_units: int = 0
     to: tuple[str, ...] = ()
     placement: str = ""
     expose: bool = False
+    # endpoint -> the networks that may reach it
     exposed_endpoints: Mapping[str, Exposed] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
@@ -134,21 +122,16 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A bundle with its overlays merged.
-
-    Attributes:
-        saas: Name -> URL of an offer.
-        relations: Pairs of `app[:endpoint]`, as the bundle has them.
-    """
+    """A bundle with its overlays merged."""
 
     type: str = ""
     description: str = ""
     series: str = ""
     default_base: str = ""
-    saas: Mapping[str, str] = field(default_factory=dict)
+    saas: Mapping[str, str] = field(default_factory=dict)  # name -> URL of an offer
     applications: Mapping[str, Application] = field(default_factory=dict)
     machines: Mapping[str, Machine] = field(default_factory=dict)
-    relations: Sequence[Sequence[str]] = ()
+    relations: Sequence[Sequence[str]] = ()  # pairs of `app[:endpoint]`, as the bundle has them
 
 
 def endpoint(text: str) -> tuple[str, str]:

@@ -68,42 +68,29 @@ _WRITTEN = regex(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)")
 
 
 class Course:
-    """What a request has done so far.
-
-    Attributes:
-        cause: The id of the request, once it has begun a change: operations that follow it have the id, too.
-        model: The name and the UUID of the model of its last line.
-    """
+    """What a request has done so far."""
 
     __slots__ = ("cause", "hashes", "model")
 
     def __init__(self) -> None:
+        # the id of the request, once it has begun a change: operations that follow it have the id, too
         self.cause = ""
         self.hashes: list[str] = []
-        self.model = ("", "")
+        self.model = ("", "")  # the name and the UUID of the model of its last line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks for a change, and how.
+    """Who asks for a change, and how."""
 
-    Attributes:
-        door: `command`, `api`, `dashboard` or `cron`; empty for Python code that uses this package.
-        command: A command, or `Facade.Method` of the API.
-        arguments: The words behind a command, without values.
-        host: The address of a client of the API or the dashboard, when it is known.
-        env: The environment of a command or dashboard, which names the user behind `sudo`.
-        verified: True when a password, a macaroon or a link for the user has proved the user.
-        course: What the request has done so far.
-    """
-
-    door: str = ""
-    command: str = ""
-    arguments: tuple[str, ...] = ()
-    host: str = ""
+    door: str = ""  # `command`, `api`, `dashboard` or `cron`; empty for Python code that uses this package
+    command: str = ""  # a command, or `Facade.Method` of the API
+    arguments: tuple[str, ...] = ()  # the words behind a command, without values
+    host: str = ""  # the address of a client of the API or the dashboard, when it is known
+    # the environment of a command or dashboard, which names the user behind `sudo`
     env: Mapping[str, str] = field(default_factory=dict)
-    verified: bool = False
-    course: Course = field(default_factory=Course, compare=False)
+    verified: bool = False  # True when a password, a macaroon or a link for the user has proved the user
+    course: Course = field(default_factory=Course, compare=False)  # what the request has done so far
 
     def facts(self) -> dict[str, object]:
         """Return the caller as a line of the log has it."""
@@ -146,17 +133,13 @@ def hash_of(line: AuditLine) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noting:
-    """What the line of a transaction needs to know.
-
-    Attributes:
-        model: The UUID of the model; empty for a change of the controller.
-        files: Names of what the transaction changes in files; the line is written in any case.
-    """
+    """What the line of a transaction needs to know."""
 
     user: str
     caller: Caller
     now: datetime
-    model: str = ""
+    model: str = ""  # the UUID of the model; empty for a change of the controller
+    # names of what the transaction changes in files; the line is written in any case
     files: tuple[str, ...] = ()
 
 
@@ -266,18 +249,14 @@ def _only(found: Collection[str]) -> str:
 
 
 class Noted:
-    """A connection that notes how many rows statements write, apart from the work queue, and their names.
-
-    Attributes:
-        names: What the rows are about, as `kind name`.
-    """
+    """A connection that notes how many rows statements write, apart from the work queue, and their names."""
 
     def __init__(self, connection: Connection, plain: Tx) -> None:
         self._connection = connection
         self._plain = plain  # a transaction of the same connection, which is not noted
         self._found: dict[tuple[str, str, str], str] = {}  # statement, model, id -> name
         self.rows = 0
-        self.names: set[str] = set()
+        self.names: set[str] = set()  # what the rows are about, as `kind name`
 
     def execute(self, statement: str, params: Any = (), /) -> Rows:
         if statement.startswith(_NO_CHANGE):

@@ -26,11 +26,7 @@ _WHAT = {
 
 
 def require(tx: ModelTx, act: str) -> None:
-    """Raise Blocked when a user has disabled an action in the model.
-
-    Args:
-        act: The narrowest set of `SETS` that the action belongs to.
-    """
+    """Raise Blocked when a user has disabled an action, by its narrowest set of `SETS`, in the model."""
     found = {row["type"]: row["message"] for row in tx.rows("block_list")}
     for name in _FORBIDS[act] if found else ():
         if name in found:

@@ -35,29 +35,22 @@ def _unseeded() -> Random:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """An opened controller, as a user works with it.
-
-    Attributes:
-        environ: The process environment, for plugins.
-        random: Source of jitter; tests seed it.
-        routine_until: update-status hooks that become due after this time are left to other processes; None
-            to run all of them.
-        caller: Who asks for the changes that `change` makes.
-        more_pools: Names of pools whose models this process works, besides the pools of its host.
-        at_once: The number of machines and loops that this process works at the same time.
-    """
+    """An opened controller, as a user works with it."""
 
     datadir: DataDir
     controller: ControllerDir
     store: Store
     clock: Clock = field(default_factory=SystemClock)
     user: str = DEFAULT_USER
-    environ: Mapping[str, str] = field(default_factory=dict)
-    random: Random = field(default_factory=_unseeded)
+    environ: Mapping[str, str] = field(default_factory=dict)  # the process environment, for plugins
+    random: Random = field(default_factory=_unseeded)  # source of jitter; tests seed it
+    # update-status hooks that become due after this time are left to other processes; None to run all of
+    # them
     routine_until: datetime | None = None
-    caller: Caller = field(default_factory=Caller)
+    caller: Caller = field(default_factory=Caller)  # who asks for the changes that `change` makes
+    # names of pools whose models this process works, besides the pools of its host
     more_pools: tuple[str, ...] = ()
-    at_once: int = AT_ONCE
+    at_once: int = AT_ONCE  # the number of machines and loops that this process works at the same time
 
     @property
     def pools(self) -> frozenset[str]:
@@ -144,11 +137,7 @@ class Context:
 
 
 def _place(controller: ControllerDir) -> Path | str:
-    """Return where the store of a controller is.
-
-    Raises:
-        NotFound: The file is missing.
-    """
+    """Return where the store of a controller is."""
     try:
         place = controller.store_place
         there = isinstance(place, str) or place.exists()
@@ -174,11 +163,7 @@ def open_context(
     caller: Caller | None = None,
     waits: bool = False,
 ) -> Context:
-    """Open a controller by its name.
-
-    Args:
-        waits: True for a command, which waits for a server that does not answer; see `Store.open`.
-    """
+    """Open a controller by its name; a command waits for a server that does not answer (`Store.open`)."""
     controller = datadir.controller(name)
     place = _place(controller)
     store = Store.open(place, waits=waits)

@@ -75,15 +75,10 @@ def unknown(store: Store, model: str, tags: Mapping[str, str]) -> dict[str, list
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Among:
-    """The lines that a statement returns; a statement skips all other lines of the log.
+    """The lines that a statement returns; a statement skips all other lines of the log."""
 
-    Attributes:
-        levels: Names of levels, or empty for all levels.
-        entities: Tags, or empty for all entities.
-    """
-
-    levels: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()  # names of levels, or empty for all levels
+    entities: tuple[str, ...] = ()  # tags, or empty for all entities
 
     def parameters(self) -> dict[str, str]:
         return {"levels": _within_commas(self.levels), "entities": _within_commas(self.entities)}

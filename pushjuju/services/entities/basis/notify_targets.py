@@ -92,11 +92,7 @@ def _uuid(ctx: Context) -> str:
 
 
 def event_of(ctx: Context, row: NoticeRow, model: str) -> Event:
-    """Return the event of a row.
-
-    Args:
-        model: The name of the model; empty for an event of the controller.
-    """
+    """Return the event of a row, with the name of its model; empty for an event of the controller."""
     controller = ctx.controller.name
     parts = (_uuid(ctx), row.model, str(row.number), to_iso(row.time), row.target)
     where = f"{controller}:{model}" if model else controller

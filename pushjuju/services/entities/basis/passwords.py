@@ -86,11 +86,7 @@ class Purpose(StrEnum):
 def make_token(
     tx: Tx, purpose: Purpose, person: str, *, now: datetime, until: datetime | None = None, facts: str = ""
 ) -> str:
-    """Return a new token for a user, and delete those that are over.
-
-    Args:
-        facts: The beginning of the token: what is known of who shows it.
-    """
+    """Return a new token for a user, which begins with `facts`, and delete those that are over."""
     token = facts + secrets.token_urlsafe(_BYTES)
     tx.run("token_delete_old", now=now)
     tx.insert("token", Token(digest=_digest(token), purpose=purpose, person=person, until=until))

@@ -75,11 +75,7 @@ def set_agent_status(
     now: datetime,
     data: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Set a unit's agent status; an equal status keeps its `since`.
-
-    Returns:
-        True when the status changed.
-    """
+    """Set a unit's agent status; an equal status keeps its `since`. Return True when the status changed."""
     told = StatusInfo(status=status, message=message, data=data or {})
     return set_once(tx, StatusKind.AGENT, unit, told, now=now)
 

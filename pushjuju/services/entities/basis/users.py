@@ -115,14 +115,7 @@ def grant(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 
 
 def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
-    """Revoke a level of access and all levels above it; the user keeps the level below.
-
-    Raises:
-        NoAccess: The user has no access at all.
-        NotFound: The user does not exist.
-        NotValid: The user's level is below the level.
-        NotPermitted: The user is the admin.
-    """
+    """Revoke a level of access and all levels above it; the user keeps the level below."""
     person = canonical(person)
     require_or_external(tx, person)
     if person == DEFAULT_USER:

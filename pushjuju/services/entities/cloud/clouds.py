@@ -52,11 +52,7 @@ def folders(datadir: DataDir, controller: ControllerDir | None = None) -> Folder
 
 
 def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cloud:
-    """Return the definition of a cloud, or raise NotFound.
-
-    Args:
-        host: The plugins, to find public clouds too, or None to find only clouds that users defined.
-    """
+    """Return the definition of a cloud, with `host` also of a public one, or raise NotFound."""
     for place in places:
         if name in place.clouds():
             table = place.clouds()[name]

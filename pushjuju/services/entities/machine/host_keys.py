@@ -25,12 +25,9 @@ def of(ctx: Context, model: str) -> HostKeys:
 
 @dataclass(frozen=True, slots=True)
 class StoredHostKeys:
-    """Host keys in a store that several hosts use; two hosts cannot accept two first keys of one machine.
+    """Host keys in a store that several hosts use; two hosts cannot accept two first keys of one machine."""
 
-    Attributes:
-        store: Two values with different handles of one store are equal, as they name the same keys.
-    """
-
+    # two values with different handles of one store are equal, as they name the same keys
     store: Store = field(compare=False)
     model: str
 

@@ -40,19 +40,12 @@ _NOTHING: Mapping[str, Any] = {"shown": "", "names": []}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What the store knows about commits that it lacks.
+    """What the store knows about commits that it lacks."""
 
-    Attributes:
-        number: How often the store has lost commits.
-        line: The history of writes of the server, as a number; 0 if none is known.
-        since: Commits from this moment on may be missing, as milliseconds.
-        restored: 1 when a copy was restored, which has nothing of what came later.
-    """
-
-    number: int = 0
-    line: int = 0
-    since: int = 0
-    restored: int = 0
+    number: int = 0  # how often the store has lost commits
+    line: int = 0  # the history of writes of the server, as a number; 0 if none is known
+    since: int = 0  # commits from this moment on may be missing, as milliseconds
+    restored: int = 0  # 1 when a copy was restored, which has nothing of what came later
 
 
 def history(tx: Tx) -> History:
@@ -180,11 +173,7 @@ def excuse(tx: ModelTx, unit: Unit, *, retry: bool) -> None:
 
 
 def forget(ctx: Context, machine: Machine, *, busy: Container[str]) -> None:
-    """Forget the lost results of units at rest: what these run from now on has new causes.
-
-    Args:
-        busy: Units that have not come to rest.
-    """
+    """Forget the lost results of units other than `busy`: what these run from now on has new causes."""
     with ctx.write(machine.model) as tx:
         for unit, entry in machines.get(tx, machine.id).lost.items():
             agent = statuses.get_status(tx, StatusKind.AGENT, unit)

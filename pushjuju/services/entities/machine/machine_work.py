@@ -24,15 +24,10 @@ _LATE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hands:
-    """The process that works on an entity.
+    """The process that works on an entity."""
 
-    Attributes:
-        working: The process that works on the entity now, with host, pid and start; else empty.
-        waiting: The process that will work on the entity when it is due; else empty.
-    """
-
-    working: str = ""
-    waiting: str = ""
+    working: str = ""  # the process that works on the entity now, with host, pid and start; else empty
+    waiting: str = ""  # the process that will work on the entity when it is due; else empty
 
     @property
     def none(self) -> bool:

@@ -36,16 +36,12 @@ _BEFORE_PREPARED = (SeriesStatus.PREPARE_STARTED, SeriesStatus.PREPARE_RUNNING)
 
 
 class Locked(Conflict, code="machine-locked"):
-    """The error for a machine that is already being upgraded.
-
-    Attributes:
-        status: The step that the upgrade has reached.
-    """
+    """The error for a machine that is already being upgraded."""
 
     def __init__(self, machine_id: str, status: SeriesStatus) -> None:
         found = f"upgrade series lock found for {quote(machine_id)}"
         super().__init__(f"{found}; series upgrade is in the {quote(status)} state")
-        self.status = status
+        self.status = status  # the step that the upgrade has reached
 
 
 # --- the lock ---------------------------------------------------------------------------------------------

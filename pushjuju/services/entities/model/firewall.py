@@ -17,17 +17,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from pushjuju.core import limits
-from pushjuju.core.firewall import (
-    EVERYWHERE,
-    Exposure,
-    IngressRule,
-    MachineRules,
-    collapsed,
-    merged,
-    split,
-    unit_ingress,
-)
+from pushjuju.core import firewall, limits
 from pushjuju.core.model.ports import OpenPort, PortRange
 from pushjuju.core.names import UnitName
 from pushjuju.core.values import changed
@@ -138,21 +128,21 @@ def _change(tx: ModelTx, machines: Iterable[str], reason: str) -> None:
 # --- the rules --------------------------------------------------------------------------------------------
 
 
-def rules(tx: ModelTx, machine: str, known: MachineFirewall) -> MachineRules:
+def rules(tx: ModelTx, machine: str, known: MachineFirewall) -> firewall.MachineRules:
     """Return all firewall rules of a machine.
 
     Args:
         known: The record of the machine's firewall, with the SSH port and the addresses that reached it.
     """
-    return MachineRules(
-        ingress=merged(_ingress(tx, machine)),
+    return firewall.MachineRules(
+        ingress=firewall.merged(_ingress(tx, machine)),
         mates=_mates(tx),
         ssh=_ssh(tx, known.peers),
         ssh_port=known.ssh_port or DEFAULT_SSH_PORT,
     )
 
 
-def _ingress(tx: ModelTx, machine: str) -> Iterator[IngressRule]:
+def _ingress(tx: ModelTx, machine: str) -> Iterator[firewall.IngressRule]:
     """Yield the ingress rules of the units on a machine, or of all units in mode `global`."""
     if mode(tx) is Mode.GLOBAL:
         exposed = tx.list(ExposedEndpoint, "exposure_of_model")
@@ -162,16 +152,18 @@ def _ingress(tx: ModelTx, machine: str) -> Iterator[IngressRule]:
         exposed = tx.list(ExposedEndpoint, "exposure_on_machine", machine=machine)
         links = tx.rows("ingress_on_machine", machine=machine)
         ports = tx.list(Port, "port_on_machine", machine=machine) if exposed or links else []
-    exposures: dict[str, list[Exposure]] = {}
+    exposures: dict[str, list[firewall.Exposure]] = {}
     for row in exposed:
         exposures.setdefault(row.application, []).append(exposure(row))
     subnets = space_subnets(tx) if any(row.spaces for row in exposed) else {}
     consumers = _consumers(tx, links)
     for unit, opened in _by_unit(ports).items():
         application = UnitName.parse(unit).application
-        yield from unit_ingress(opened, exposures.get(application, ()), subnets)
+        yield from firewall.unit_ingress(opened, exposures.get(application, ()), subnets)
         if application not in exposures and (sources := consumers.get(application)):
-            yield from (IngressRule(item, sources) for item in sorted({port.range for port in opened}))
+            yield from (
+                firewall.IngressRule(item, sources) for item in sorted({port.range for port in opened})
+            )
 
 
 # --- relations to other models ----------------------------------------------------------------------------
@@ -197,12 +189,12 @@ def egress_of(tx: ModelTx, relation: int) -> list[str]:
     """
     row = tx.row("relation_get", id=relation)
     told = row["egress"] if row is not None else ""
-    said = split(told) or split(str(model_config.get(tx, EGRESS) or ""))
+    said = firewall.split(told) or firewall.split(str(model_config.get(tx, EGRESS) or ""))
     if said:
-        return list(collapsed(said))
+        return list(firewall.collapsed(said))
     rows = tx.rows("scope_addresses", relation=relation)
     public = (_public(json.loads(row["addresses"]), json.loads(row["ssh"])) for row in rows)
-    return list(collapsed(network.single_subnet(address) for address in public if address))
+    return list(firewall.collapsed(network.single_subnet(address) for address in public if address))
 
 
 def ingress_problem(tx: ModelTx, sources: Iterable[str]) -> str:
@@ -212,7 +204,7 @@ def ingress_problem(tx: ModelTx, sources: Iterable[str]) -> str:
     """
     allowed = [
         ipaddress.ip_network(text, strict=False)
-        for text in split(str(model_config.get(tx, SAAS_ALLOW) or ""))
+        for text in firewall.split(str(model_config.get(tx, SAAS_ALLOW) or ""))
     ]
     for text in sources:
         wanted = ipaddress.ip_network(text)
@@ -225,9 +217,9 @@ def _holds(outer: Any, inner: Any) -> bool:
     return bool(inner.subnet_of(outer))
 
 
-def exposure(row: ExposedEndpoint) -> Exposure:
+def exposure(row: ExposedEndpoint) -> firewall.Exposure:
     """Return the value of a stored exposure."""
-    return Exposure(endpoint=row.endpoint, spaces=tuple(row.spaces), cidrs=tuple(row.cidrs))
+    return firewall.Exposure(endpoint=row.endpoint, spaces=tuple(row.spaces), cidrs=tuple(row.cidrs))
 
 
 def _by_unit(ports: Iterable[Port]) -> dict[str, list[OpenPort]]:
@@ -258,7 +250,7 @@ def _mates(tx: ModelTx) -> tuple[str, ...]:
 
 def _all_mates(rows: Iterable[Any]) -> tuple[str, ...]:
     found = {text for row in rows for text in _mates_of(row["addresses"], row["ssh"])}
-    return collapsed(sorted(found))
+    return firewall.collapsed(sorted(found))
 
 
 def known_by(addresses: Any, ssh: Mapping[str, Any]) -> frozenset[str]:
@@ -288,7 +280,7 @@ def _is_mate(text: str) -> bool:
 
 def ssh_allow(tx: ModelTx) -> list[str]:
     """Return the CIDRs that may reach the SSH ports of a model's machines, as users wrote them."""
-    return split(str(model_config.get(tx, SSH_ALLOW)))
+    return firewall.split(str(model_config.get(tx, SSH_ALLOW)))
 
 
 def _ssh(tx: ModelTx, peers: Iterable[str]) -> tuple[str, ...]:
@@ -296,10 +288,10 @@ def _ssh(tx: ModelTx, peers: Iterable[str]) -> tuple[str, ...]:
 
     As long as no address of a controller is known, all networks may.
     """
-    allowed, peers = collapsed(ssh_allow(tx)), tuple(peers)
-    if set(EVERYWHERE) <= set(allowed) or not peers:
-        return EVERYWHERE
-    return collapsed([*allowed, *peers])
+    allowed, peers = firewall.collapsed(ssh_allow(tx)), tuple(peers)
+    if set(firewall.EVERYWHERE) <= set(allowed) or not peers:
+        return firewall.EVERYWHERE
+    return firewall.collapsed([*allowed, *peers])
 
 
 # --- records of firewalls ---------------------------------------------------------------------------------

@@ -120,11 +120,7 @@ def list_models(ctx: Context) -> list[Model]:
 
 
 def own(ctx: Context) -> Model:
-    """Return the controller's own model.
-
-    Raises:
-        NotFound: The controller was made by an early release, when controllers had no model.
-    """
+    """Return the controller's own model."""
     with ctx.store.read() as tx:
         found = tx.find(Model, "model_by_name", owner=DEFAULT_USER, name=CONTROLLER)
     if found is None:

@@ -23,14 +23,10 @@ _OF_HOST = "host"  # word among the features of a provider
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elsewhere:
-    """The pool of a model that this process does not work.
-
-    Attributes:
-        process: A process that works the pool, or "".
-    """
+    """The pool of a model that this process does not work."""
 
     pool: str
-    process: str
+    process: str  # a process that works the pool, or ""
 
     def complain(self) -> tuple[str, str]:
         """Return the text that no process works the model, and what to do next."""

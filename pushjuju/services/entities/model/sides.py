@@ -11,17 +11,12 @@ from pushjuju.store.datadir import DataDir
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """The files and the controller that one command works on.
-
-    Attributes:
-        client: True when the command works on the client's files.
-        ctx: The controller that the command works on, or None.
-    """
+    """The files and the controller that one command works on."""
 
     folder: DataDir
     host: PluginHost
-    client: bool
-    ctx: Context | None
+    client: bool  # True when the command works on the client's files
+    ctx: Context | None  # the controller that the command works on, or None
 
     @property
     def files(self) -> CloudFiles:

@@ -26,17 +26,9 @@ _TYPES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicKey:
-    """A public key.
-
-    Attributes:
-        line: The line of authorized_keys: type, base64, comment.
-        fingerprint: The MD5 fingerprint as Juju shows it: hex digits with colons.
-        comment: The text after the key, or empty.
-    """
-
-    line: str
-    fingerprint: str
-    comment: str
+    line: str  # the line of authorized_keys: type, base64, comment
+    fingerprint: str  # the MD5 fingerprint as Juju shows it: hex digits with colons
+    comment: str  # the text after the key, or empty
 
 
 def parse(text: str) -> PublicKey:

@@ -117,11 +117,7 @@ def visible(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer, str]:
 
 
 def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Mapping[str, str], name: str) -> Offer:
-    """Offer endpoints of an application, or change the offer of this name, as `offer` does.
-
-    Args:
-        wanted: Name in the offer -> endpoint of the application.
-    """
+    """Offer endpoints (name in the offer -> endpoint) or change the offer of this name, as `offer` does."""
     present = tx.find(Offer, "offer_get", name=name)
     doing = "update" if present else "add"
     try:
@@ -244,23 +240,15 @@ def remove_of_application(tx: ModelTx, application: Application, end: End | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The conditions of a search for offers; an empty attribute is no condition.
+    """The conditions of a search for offers; an empty attribute is no condition."""
 
-    Attributes:
-        name: The offer's whole name.
-        part: A part of the offer's name.
-        consumer: A user who may consume the offer.
-        connected: A user with a relation to the offer.
-        active: True for offers with relations only.
-    """
-
-    name: str = ""
-    part: str = ""
+    name: str = ""  # the offer's whole name
+    part: str = ""  # a part of the offer's name
     application: str = ""
     interface: str = ""
-    consumer: str = ""
-    connected: str = ""
-    active: bool = False
+    consumer: str = ""  # a user who may consume the offer
+    connected: str = ""  # a user with a relation to the offer
+    active: bool = False  # True for offers with relations only
 
 
 def matching(ctx: Context, tx: ModelTx, found: Iterable[Offer], wanted: Wanted) -> list[Offer]:

@@ -35,11 +35,7 @@ def add_peers(tx: ModelTx, application: str, charm: Charm) -> None:
 
 
 def add(tx: ModelTx, key: str, sides: Sequence[tuple[str, Endpoint]], egress: str = "") -> Relation:
-    """Record a relation with empty bags for its applications.
-
-    Args:
-        sides: The application and the endpoint of each side; one side for a peer relation.
-    """
+    """Record a relation of two sides, or of one for a peer relation, with empty bags for its applications."""
     relation = Relation(
         model=tx.model, id=tx.next(tx.model, "relation"), key=key, life=Life.ALIVE, scope=sides[0][1].scope,
         egress=egress, created=tx.now,
@@ -98,18 +94,13 @@ def bags(tx: ModelTx, relation: int) -> dict[str, Bag]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:
-    """All relations of an application, with their endpoints, units and bags, by the relation's id.
-
-    Attributes:
-        sides: Relation -> both endpoints, or the one endpoint of a peer relation.
-        scopes: Relation -> the units in scope, by name.
-        bags: Relation -> name of the unit or application -> bag.
-    """
+    """All relations of an application, with their endpoints, units and bags, by the relation's id."""
 
     relations: Mapping[int, Relation]
+    # relation -> both endpoints, or the one endpoint of a peer relation
     sides: Mapping[int, list[RelationEndpoint]]
-    scopes: Mapping[int, list[RelationScope]]
-    bags: Mapping[int, dict[str, Bag]]
+    scopes: Mapping[int, list[RelationScope]]  # relation -> the units in scope, by name
+    bags: Mapping[int, dict[str, Bag]]  # relation -> name of the unit or application -> bag
 
 
 def neighbourhood(tx: ModelTx, unit: Unit) -> Neighbourhood:

@@ -37,14 +37,10 @@ INTERNAL = "internal"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """The owner of a secret.
-
-    Attributes:
-        name: Name of the application or unit; empty for the model.
-    """
+    """The owner of a secret."""
 
     kind: OwnerKind
-    name: str = ""
+    name: str = ""  # name of the application or unit; empty for the model
 
     @property
     def application(self) -> str:
@@ -57,18 +53,14 @@ MODEL = Owner(kind=OwnerKind.MODEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Changes of a secret; None leaves an attribute unchanged.
+    """Changes of a secret; None leaves an attribute unchanged."""
 
-    Attributes:
-        content: The whole content of a new revision; no revision is added when the content is the same.
-        expires: The time when the latest revision, or the new revision, expires.
-    """
-
+    # the whole content of a new revision; no revision is added when the content is the same
     content: Content | None = None
     label: str | None = None
     description: str | None = None
     rotation: Rotation | None = None
-    expires: datetime | None = None
+    expires: datetime | None = None  # the time when the latest revision, or the new revision, expires
     auto_prune: bool | None = None
 
 
@@ -122,11 +114,7 @@ def revisions(tx: Tx, row: SecretRow) -> list[RevisionRow]:
 
 
 def revision(tx: Tx, row: SecretRow, number: int) -> RevisionRow:
-    """Return a revision of a secret.
-
-    Raises:
-        NotFound: The revision was removed, or never existed.
-    """
+    """Return a revision of a secret."""
     missing = f"secret revision {quote(f'{row.id}/{number}')} not found"
     return tx.get(
         RevisionRow, "secret_revision_get", missing, model=row.model, secret=row.id, revision=number
@@ -496,11 +484,7 @@ def _schedule(tx: ModelTx, row: SecretRow, when: datetime | None) -> None:
 
 
 def rotated(tx: ModelTx, row: SecretRow, before: int) -> None:
-    """Record that secret-rotate ran; without a new revision, the hook runs again soon.
-
-    Args:
-        before: The latest revision when the rotation became due.
-    """
+    """Record that secret-rotate ran; the hook runs again soon when `before` is still the latest revision."""
     wanted = Rotation(row.rotation)
     again = wanted.next(tx.now) if row.latest > before else (tx.now + RETRY if wanted.next(tx.now) else None)
     tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=again, due=0)

@@ -378,11 +378,7 @@ def home_of(tx: ModelTx, ids: Iterable[str]) -> str | None:
 
 
 def detach(tx: ModelTx, charm_of: Mapping[str, Charm], instance: StorageInstance) -> None:
-    """Begin to detach an instance from its unit; the charm's storage-detaching hook runs first.
-
-    Args:
-        charm_of: Application -> its present charm.
-    """
+    """Begin to detach an instance from its unit; storage-detaching of the application's charm runs first."""
     rows = attachments(tx, instance)
     if not rows:
         raise NotFound(f"storage {instance.id} is not attached to a unit")

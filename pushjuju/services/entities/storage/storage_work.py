@@ -45,16 +45,13 @@ _DOING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Todo:
-    """A step that can be taken now, or at its due time.
-
-    Attributes:
-        host: The attachment to the machine, or None for a step of the volume or filesystem itself.
-        volume: The volume that a filesystem is on, with the volume's attachment to the machine, or None.
-    """
+    """A step that can be taken now, or at its due time."""
 
     step: Step
     backing: Backing
+    # the attachment to the machine, or None for a step of the volume or filesystem itself
     host: BackingAttachment | None = None
+    # the volume that a filesystem is on, with the volume's attachment to the machine, or None
     volume: tuple[Backing, BackingAttachment | None] | None = None
 
     @property

@@ -37,14 +37,11 @@ _SEVERAL = "multiple actions"  # Juju's name of an operation with different acti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionRequest:
-    """A request to run an action on units.
-
-    Attributes:
-        receivers: Names of units, or `APPLICATION/leader`.
-        parallel, execution_group: The user's choice, or None to take the charm's.
-    """
+    """A request to run an action on units."""
 
     action: str
+    # names of units, or `APPLICATION/leader`. parallel, execution_group: The user's choice, or None to take
+    # the charm's.
     receivers: Sequence[str]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     parallel: bool | None = None
@@ -53,38 +50,27 @@ class ActionRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRequest:
-    """A request to run shell commands on units and machines.
-
-    Attributes:
-        units: Names of units, or `APPLICATION/leader`.
-        applications: Applications on all of whose units the commands run.
-        every_machine: True to run the commands on all machines of the model.
-        timeout_s: Seconds after which commands that still run are killed.
-    """
+    """A request to run shell commands on units and machines."""
 
     command: str
-    timeout_s: float
-    units: Sequence[str] = ()
-    applications: Sequence[str] = ()
+    timeout_s: float  # seconds after which commands that still run are killed
+    units: Sequence[str] = ()  # names of units, or `APPLICATION/leader`
+    applications: Sequence[str] = ()  # applications on all of whose units the commands run
     machines: Sequence[str] = ()
-    every_machine: bool = False
+    every_machine: bool = False  # True to run the commands on all machines of the model
     parallel: bool = True
     execution_group: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enqueued:
-    """The operation that a request has recorded.
-
-    Attributes:
-        tasks: The tasks, one for each unit or machine.
-        errors: A sentence for each unit or machine that got no task; the messages are Juju's.
-        outcomes: Tasks and errors in the order of the units and machines that were asked for.
-    """
+    """The operation that a request has recorded."""
 
     operation: int
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...]  # the tasks, one for each unit or machine
+    # a sentence for each unit or machine that got no task; the messages are Juju's
     errors: tuple[str, ...] = ()
+    # tasks and errors in the order of the units and machines that were asked for
     outcomes: tuple[Task | str, ...] = ()
 
 

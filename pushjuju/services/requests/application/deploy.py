@@ -27,7 +27,7 @@ from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import constraints as model_constraints
-from pushjuju.services.requests.application import add_units, new_application
+from pushjuju.services.requests.application import new_application, unit_requests
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.supply import charm_places, store_charms
 from pushjuju.services.supply.charm_places import Acquired, Build
@@ -39,51 +39,40 @@ NEEDS_CHANNEL = "specifying a revision requires a channel for future upgrades. P
 class DeployOptions:
     """What a user asks `deploy` for.
 
-    Attributes:
-        charm: A path, a URL that a source of charms knows, `local:NAME-N` for a charm of the model, or a
-            charm's name in the model's store.
-        application: The name of the application; empty for the charm's name.
-        num_units: The number of units; None for 1, or 0 when the charm is a subordinate.
-        least_units: The smallest allowed number of units; 0 for callers that add units afterwards.
-        base: The base to deploy on, or None to choose a base.
-        revision: A revision of the store; -1 for the newest of the channel.
-        config: Values of options as text; they override those of the files.
-        config_file: The content of a YAML file with values of options, or None.
-        storage: Name of the charm's storage -> directive.
-        attach_storage: Existing storage for the unit; possible only with one unit.
-        resources: Name -> path of a file, or the number of a revision in the store.
-        bind: Endpoint -> name of its space; "" stands for the default.
-        build_scripts: True to run the scripts of a source tree, in a machine that is deleted afterwards.
-        force: True to accept a base that the charm does not name, and a charm that needs unknown features.
-        dry_run: True to record nothing, but to raise the same errors.
-
     Raises:
         UsageError, NotValid: The options contradict each other; the messages are Juju's.
     """
 
+    # a path, a URL that a source of charms knows, `local:NAME-N` for a charm of the model, or a charm's name
+    # in the model's store
     charm: str
-    application: str = ""
-    num_units: int | None = None
-    least_units: int = 1
-    base: Base | None = None
+    application: str = ""  # the name of the application; empty for the charm's name
+    num_units: int | None = None  # the number of units; None for 1, or 0 when the charm is a subordinate
+    least_units: int = 1  # the smallest allowed number of units; 0 for callers that add units afterwards
+    base: Base | None = None  # the base to deploy on, or None to choose a base
     channel: str = ""
-    revision: int = -1
+    revision: int = -1  # a revision of the store; -1 for the newest of the channel
+    # values of options as text; they override those of the files
     config: Mapping[str, str] = field(default_factory=dict)
-    config_file: bytes | None = None
+    config_file: bytes | None = None  # the content of a YAML file with values of options, or None
     trust: bool = False
     constraints: Mapping[str, Any] = field(default_factory=dict)
     placements: Sequence[Placement] = ()
-    storage: Mapping[str, Directive] = field(default_factory=dict)
-    attach_storage: Sequence[str] = ()
+    storage: Mapping[str, Directive] = field(default_factory=dict)  # name of the charm's storage -> directive
+    attach_storage: Sequence[str] = ()  # existing storage for the unit; possible only with one unit
+    # name -> path of a file, or the number of a revision in the store
     resources: Mapping[str, str] = field(default_factory=dict)
+    # endpoint -> name of its space; "" stands for the default
     bind: Mapping[str, str] = field(default_factory=dict)
+    # True to run the scripts of a source tree, in a machine that is deleted afterwards
     build_scripts: bool = False
+    # True to accept a base that the charm does not name, and a charm that needs unknown features
     force: bool = False
-    dry_run: bool = False
+    dry_run: bool = False  # True to record nothing, but to raise the same errors
 
     def __post_init__(self) -> None:
         number = 1 if self.num_units is None else self.num_units
-        add_units.check_number(number, self.attach_storage, self.least_units)
+        unit_requests.check_number(number, self.attach_storage, self.least_units)
         if self.revision >= 0 and not self.channel:
             raise NotValid(NEEDS_CHANNEL)
         if self.channel:
@@ -147,9 +136,6 @@ def read_local(
 
     Args:
         folder: The folder that keeps the charm until it is recorded.
-
-    Raises:
-        NotFound, NotValid, InvalidCharm: The charm does not exist, or is refused.
     """
 
     def choose(charm: Charm) -> tuple[Base, str]:
@@ -210,12 +196,7 @@ def _base_in_url(options: DeployOptions) -> Base | None:
 
 
 def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadCharm:
-    """Check a charm and the options for its settings, and return both.
-
-    Raises:
-        InvalidCharm: The charm needs a feature that pushjuju does not have.
-        NotValid: The charm lacks an option, or its value has the wrong type.
-    """
+    """Check a charm and the options for its settings, and return both."""
     charm = found.packed.charm
     for text in charm.warnings:
         notices.warn(text)

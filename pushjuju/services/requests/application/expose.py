@@ -21,27 +21,17 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposeOptions:
-    """The networks that may reach the open ports of an application.
-
-    Attributes:
-        endpoints: Names of endpoints; empty for all endpoints without settings of their own.
-        spaces: Names of spaces whose subnets may reach the ports.
-        cidrs: Subnets that may reach the ports. Without spaces and CIDRs, all addresses may.
-    """
+    """The networks that may reach the open ports of an application."""
 
     application: str
-    endpoints: Sequence[str] = ()
-    spaces: Sequence[str] = ()
+    endpoints: Sequence[str] = ()  # names of endpoints; empty for all endpoints without settings of their own
+    spaces: Sequence[str] = ()  # names of spaces whose subnets may reach the ports
+    # subnets that may reach the ports. Without spaces and CIDRs, all addresses may.
     cidrs: Sequence[str] = ()
 
 
 def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
-    """Expose an application's open ports; the settings of an endpoint replace its earlier settings.
-
-    Raises:
-        NotFound: The application, an endpoint or a space does not exist.
-        NotValid: A CIDR is wrong, or the application is being removed.
-    """
+    """Expose an application's open ports; the settings of an endpoint replace its earlier settings."""
     wanted = _wanted(options.endpoints, options.spaces, options.cidrs)
     with ctx.change(model) as tx:
         models.get(tx)
@@ -49,12 +39,7 @@ def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
 
 
 def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure]) -> None:
-    """Record the exposures of an application's endpoints.
-
-    Raises:
-        NotFound: An endpoint or a space does not exist.
-        NotValid: A text is not a CIDR, or the application is being removed.
-    """
+    """Record the exposures of an application's endpoints."""
     for exposure in wanted:
         _check(tx, application, exposure)
     _require_alive(application, exposed=True)
@@ -108,15 +93,7 @@ def _require_alive(application: Application, *, exposed: bool) -> None:
 
 
 def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ()) -> None:
-    """Remove exposure settings of an application, which is not exposed any more without settings.
-
-    Args:
-        endpoints: The endpoints whose settings are removed; empty for all endpoints.
-
-    Raises:
-        NotFound: The application or an endpoint does not exist.
-        NotValid: An endpoint is not exposed, or the application is being removed.
-    """
+    """Remove exposure settings of endpoints, or of all; an application without settings is not exposed."""
     with ctx.change(model) as tx:
         models.get(tx)
         forget(tx, applications.get(tx, name), endpoints)

@@ -40,51 +40,38 @@ LOCAL = "local"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewApplication:
-    """A new application, whose values were checked and typed.
-
-    Attributes:
-        settings: Typed values of the charm's options.
-        resources: Name -> path of the file to upload.
-        bind: Endpoint -> name of its space; "" stands for the default.
-        count: The number of units; 0 for a subordinate.
-        storage: Name of the charm's storage -> directive.
-        attach_storage: Existing storage for the unit; possible only with one unit.
-        origin: The store's answer for the charm, or None for a charm from a local path.
-        store_resources: Resources of that store; their content is fetched when a unit first needs it.
-        url: The URL of a charm that the model already has, or empty to add the charm to the model.
-    """
+    """A new application, whose values were checked and typed."""
 
     application: str
     packed: PackedCharm
     base: Base
-    settings: Settings = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)  # typed values of the charm's options
     constraints: Mapping[str, Any] = field(default_factory=dict)
-    count: int = 1
+    count: int = 1  # the number of units; 0 for a subordinate
     placements: Sequence[Placement] = ()
     trust: bool = False
-    resources: Mapping[str, str] = field(default_factory=dict)
-    storage: Mapping[str, Directive] = field(default_factory=dict)
-    attach_storage: Sequence[str] = ()
+    resources: Mapping[str, str] = field(default_factory=dict)  # name -> path of the file to upload
+    storage: Mapping[str, Directive] = field(default_factory=dict)  # name of the charm's storage -> directive
+    attach_storage: Sequence[str] = ()  # existing storage for the unit; possible only with one unit
+    # endpoint -> name of its space; "" stands for the default
     bind: Mapping[str, str] = field(default_factory=dict)
+    # the store's answer for the charm, or None for a charm from a local path
     origin: StoreOrigin | None = None
+    # resources of that store; their content is fetched when a unit first needs it
     store_resources: Sequence[StoreResource] = ()
-    url: str = ""
+    url: str = ""  # the URL of a charm that the model already has, or empty to add the charm to the model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """The result of a deploy.
-
-    Attributes:
-        charm: The charm's name in its store, which may differ from the name in its metadata.
-        channel: The channel of the store that the application follows; empty for a charm without a store.
-    """
+    """The result of a deploy."""
 
     application: str
-    charm: str
+    charm: str  # the charm's name in its store, which may differ from the name in its metadata
     revision: int
     base: Base
     units: tuple[str, ...]
+    # the channel of the store that the application follows; empty for a charm without a store
     channel: str = ""
     terms: tuple[str, ...] = ()
 
@@ -103,11 +90,6 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
 
     Args:
         rehearse: True for a dry run: nothing is recorded, but the same errors are raised.
-
-    Raises:
-        NotValid: A name, placement or number is wrong.
-        AlreadyExists: An application with this name exists.
-        NotFound: The machine of a placement does not exist.
     """
     check(request)
     declared = request.packed.charm.meta.resources
@@ -154,11 +136,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
 def charm_of(
     ctx: Context, tx: ModelTx, packed: PackedCharm, origin: StoreOrigin | None, url: str
 ) -> tuple[str, int]:
-    """Return URL and revision of a charm, after adding the charm to the model when its URL is empty.
-
-    Raises:
-        NotFound: The URL names a charm that the model does not have.
-    """
+    """Return URL and revision of a charm, after adding the charm to the model when its URL is empty."""
     if not url:
         return add_charm(ctx, tx, packed, origin)
     return url, charms.record(tx, url).revision
@@ -176,9 +154,6 @@ def record(
 
     Args:
         pools: The storage pools of the model, or None to read them here.
-
-    Raises:
-        NotValid, NotFound: As `add`.
     """
     application = _insert(tx, request, url)
     resources.put(ctx, tx, application, files)

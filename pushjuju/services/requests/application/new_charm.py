@@ -9,14 +9,7 @@ from dataclasses import field
 from pathlib import Path
 
 from pushjuju.charms.archive.pack import PackedCharm, pack
-from pushjuju.charms.format.config import (
-    TRUST,
-    Settings,
-    filter_settings,
-    parse_settings,
-    parse_settings_yaml,
-    with_trust,
-)
+from pushjuju.charms.format import config
 from pushjuju.charms.format.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
 from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
@@ -47,52 +40,36 @@ _SERIES = regex(r"[a-z]{1,20}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCharm:
-    """Another charm for an application, whose values were checked and typed.
-
-    Attributes:
-        switch: True when the charm may have another name than the present charm.
-        force_units: True to upgrade units in error too, at once.
-        force: True to skip the checks whether the new charm fits.
-        values: Option -> value as text.
-        file: The content of a YAML file with options, or None.
-        resources: Name -> path of the file to upload.
-        storage: Name of the new charm's storage -> directive.
-        bind: Endpoint -> name of its space.
-        origin: The store's answer for the charm, or None for a charm from a local path.
-        store_resources: Resource -> the store's revision for the charm.
-        asked_resources: Names of the resources for which the user named a revision.
-        base: The base of future units, or None for the same base as before. Existing units keep their
-            machines' base.
-        url: The charm's URL when the model knows the charm already, else empty.
-    """
+    """Another charm for an application, whose values were checked and typed."""
 
     application: str
     packed: PackedCharm
-    switch: bool = False
-    force_units: bool = False
-    force: bool = False
+    switch: bool = False  # True when the charm may have another name than the present charm
+    force_units: bool = False  # True to upgrade units in error too, at once
+    force: bool = False  # True to skip the checks whether the new charm fits
     force_base: bool = False
-    values: Mapping[str, str] = field(default_factory=dict)
-    file: bytes | None = None
+    values: Mapping[str, str] = field(default_factory=dict)  # option -> value as text
+    file: bytes | None = None  # the content of a YAML file with options, or None
     trust: bool | None = None
-    resources: Mapping[str, str] = field(default_factory=dict)
+    resources: Mapping[str, str] = field(default_factory=dict)  # name -> path of the file to upload
+    # name of the new charm's storage -> directive
     storage: Mapping[str, Directive] = field(default_factory=dict)
-    bind: Mapping[str, str] = field(default_factory=dict)
+    bind: Mapping[str, str] = field(default_factory=dict)  # endpoint -> name of its space
+    # the store's answer for the charm, or None for a charm from a local path
     origin: StoreOrigin | None = None
+    # resource -> the store's revision for the charm
     store_resources: Mapping[str, StoreResource] = field(default_factory=dict)
-    asked_resources: Collection[str] = ()
+    asked_resources: Collection[str] = ()  # names of the resources for which the user named a revision
+    # the base of future units, or None for the same base as before. Existing units keep their machines'
+    # base.
     base: Base | None = None
-    url: str = ""
+    url: str = ""  # the charm's URL when the model knows the charm already, else empty
 
 
 def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
-    """Record another charm for an application.
-
-    Returns:
-        The new charm's revision, and warnings.
+    """Record another charm for an application; return the new charm's revision, and warnings.
 
     Raises:
-        NotFound: The application does not exist.
         NotValid: The new charm does not fit; nothing is changed.
     """
     declared = request.packed.charm.meta.resources
@@ -141,7 +118,6 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
     """Apply the other changes of a refresh to an application that already has the charm's revision.
 
     Raises:
-        NotFound: The application does not exist, or its charm comes from no store.
         NotValid: A value does not fit; nothing is changed.
     """
     declared = request.packed.charm.meta.resources
@@ -243,7 +219,7 @@ def _used(tx: ModelTx, application: Application) -> Iterator[UsedRelation]:
 def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCharm, url: str) -> None:
     name, charm = application.name, request.packed.charm
     old = charms.stored_settings(tx, name, application.charm_url)
-    settings: Settings = {**filter_settings(charm.config, old), **_asked(tx, request)[0]}
+    settings: config.Settings = {**config.filter_settings(charm.config, old), **_asked(tx, request)[0]}
     charms.put_settings(tx, name, url, settings)
     tx.run("application_set_charm", name=name, charm_url=url, force=request.force_units)
     relations.add_peers(tx, name, charm)
@@ -272,17 +248,17 @@ def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewChar
             storage.equip_least(tx, unit, charm)
 
 
-def _asked(tx: ModelTx, request: NewCharm) -> tuple[Settings, bool]:
+def _asked(tx: ModelTx, request: NewCharm) -> tuple[config.Settings, bool]:
     """Record the trust that the user asked for; return the new settings, and whether trust was named."""
-    known = with_trust(request.packed.charm.config)
+    known = config.with_trust(request.packed.charm.config)
     try:
-        found: Settings = {}
+        found: config.Settings = {}
         if request.file is not None:
-            found.update(parse_settings_yaml(known, request.file, request.application))
-        found.update(parse_settings(known, request.values))
+            found.update(config.parse_settings_yaml(known, request.file, request.application))
+        found.update(config.parse_settings(known, request.values))
     except NotValid as error:
         raise NotValid(f"validating config settings: {error.message}", detail=error.detail) from error
-    named = found.pop(TRUST, None)
+    named = found.pop(config.TRUST, None)
     trust = named if request.trust is None else request.trust
     if trust is not None:
         tx.run("application_set_trust", name=request.application, trust=bool(trust))
@@ -296,9 +272,6 @@ def upload_charm(ctx: Context, model: str, archive: Path, *, series: str = "") -
 
     Args:
         series: The series that the URL names, `local:jammy/web-0`; the charm's bases do not depend on it.
-
-    Raises:
-        NotValid: The file is not a charm archive, or the model is being destroyed.
     """
     if series == _NO_SERIES:
         series = ""

@@ -35,17 +35,13 @@ _ABOUT = "about.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """A resource that a client announces.
-
-    Attributes:
-        path: The name of the file that the charm declares; the uploaded file must have the same suffix.
-        origin: `upload`, or `store` for a revision of the store.
-    """
+    """A resource that a client announces."""
 
     name: str
     type: str = resources.FILE
+    # the name of the file that the charm declares; the uploaded file must have the same suffix
     path: str = ""
-    origin: str = resources.UPLOAD
+    origin: str = resources.UPLOAD  # `upload`, or `store` for a revision of the store
     revision: int = -1
 
 
@@ -59,11 +55,7 @@ class _Pending:
 
 
 def suffix_of(filename: str) -> str:
-    """Return the suffix of a client's file name, with its dot; the rest of the name is not used.
-
-    Raises:
-        NotValid: The suffix has characters that are not allowed in files of this host.
-    """
+    """Return the suffix of a client's file name, with its dot; the rest of the name is not used."""
     suffix = PurePosixPath(filename).suffix
     if not _SUFFIX.fullmatch(suffix):
         raise NotValid(f"file name {quote(filename)} not valid")
@@ -71,11 +63,7 @@ def suffix_of(filename: str) -> str:
 
 
 def expect(ctx: Context, model: str, application: str, listed: Sequence[Expected]) -> list[str]:
-    """Announce resources, and return their ids.
-
-    Raises:
-        NotValid: Too many resources wait for their applications.
-    """
+    """Announce resources, and return their ids."""
     _drop_old(ctx)
     folder = _folder(ctx)
     if len(list(folder.iterdir())) + len(listed) > _MOST:
@@ -98,15 +86,7 @@ def _announce(folder: Path, pending: _Pending) -> str:
 
 
 def fill(ctx: Context, model: str, owner: tuple[str, str], number: str, file: Path, filename: str) -> None:
-    """Move an uploaded file to its pending resource.
-
-    Args:
-        owner: The application, and the name of the resource.
-
-    Raises:
-        NotFound: No such resource waits for the application.
-        NotValid: The file has another suffix than the charm declares.
-    """
+    """Move an uploaded file to its pending resource, which `owner` (application, resource) names."""
     place, found = _find(ctx, model, *owner, number)
     wanted, given = PurePosixPath(found.path).suffix, suffix_of(filename)
     if found.type == resources.FILE and wanted and given != wanted:
@@ -129,9 +109,6 @@ def claim(ctx: Context, model: str, application: str, ids: Mapping[str, str]) ->
     """Return the values for `--resource`: name -> path of the file, or revision of the store.
 
     Resources of other types than `file` are left out: `keep_images` records them after the deploy.
-
-    Raises:
-        NotFound: A resource does not wait for the application, or has no file yet.
     """
     found: dict[str, str] = {}
     for name, number in ids.items():
@@ -145,11 +122,7 @@ def claim(ctx: Context, model: str, application: str, ids: Mapping[str, str]) ->
 
 
 def keep_images(ctx: Context, model: str, application: str, ids: Mapping[str, str]) -> None:
-    """Record the descriptions of OCI images, which clients may read, though machines cannot run the images.
-
-    Raises:
-        NotFound: A description has not been uploaded yet.
-    """
+    """Record the descriptions of OCI images, which clients may read and machines cannot run."""
     for name, number in ids.items():
         place, known = _find(ctx, model, application, name, number)
         if known.type == resources.FILE or known.origin == resources.STORE:

@@ -39,43 +39,32 @@ from pushjuju.store.tx import ModelTx
 class RefreshOptions:
     """What a user asks `refresh` for.
 
-    Attributes:
-        path: A path, or a URL that a source of charms knows; empty for the application's charm in its store.
-        switch: Another charm: a path, a URL, or a name in the store; empty for no switch.
-        uploaded: The URL of a charm that was uploaded to the model before.
-        revision: A revision of the store; -1 for the newest of the channel.
-        base: The base of future units, or None for the same base as before.
-        force: True to skip the checks whether the new charm fits.
-        force_units: True to upgrade units in error too, at once.
-        force_base: True to accept a base that the charm does not name.
-        config: Values of options as text; they override those of the file.
-        config_file: The content of a YAML file with values of options, or None.
-        trust: True or False to change whether the charm may read the cloud's credential, or None.
-        resources: Name -> path of a file, or the number of a revision in the store.
-        storage: Name of the new charm's storage -> directive.
-        bind: Endpoint -> name of its space.
-        build_scripts: True to run the scripts of a source tree, in a machine that is deleted afterwards.
-
     Raises:
         UsageError: The options contradict each other; the messages are Juju's.
     """
 
     application: str
+    # a path, or a URL that a source of charms knows; empty for the application's charm in its store
     path: str = ""
-    switch: str = ""
-    uploaded: str = ""
+    switch: str = ""  # another charm: a path, a URL, or a name in the store; empty for no switch
+    uploaded: str = ""  # the URL of a charm that was uploaded to the model before
     channel: str = ""
-    revision: int = -1
-    base: Base | None = None
-    force: bool = False
-    force_units: bool = False
-    force_base: bool = False
+    revision: int = -1  # a revision of the store; -1 for the newest of the channel
+    base: Base | None = None  # the base of future units, or None for the same base as before
+    force: bool = False  # True to skip the checks whether the new charm fits
+    force_units: bool = False  # True to upgrade units in error too, at once
+    force_base: bool = False  # True to accept a base that the charm does not name
+    # values of options as text; they override those of the file
     config: Mapping[str, str] = field(default_factory=dict)
-    config_file: bytes | None = None
+    config_file: bytes | None = None  # the content of a YAML file with values of options, or None
+    # True or False to change whether the charm may read the cloud's credential, or None
     trust: bool | None = None
+    # name -> path of a file, or the number of a revision in the store
     resources: Mapping[str, str] = field(default_factory=dict)
+    # name of the new charm's storage -> directive
     storage: Mapping[str, Directive] = field(default_factory=dict)
-    bind: Mapping[str, str] = field(default_factory=dict)
+    bind: Mapping[str, str] = field(default_factory=dict)  # endpoint -> name of its space
+    # True to run the scripts of a source tree, in a machine that is deleted afterwards
     build_scripts: bool = False
 
     def __post_init__(self) -> None:
@@ -94,20 +83,12 @@ class RefreshOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed:
-    """The result of a refresh.
-
-    Attributes:
-        charm: The charm's name in its store or metadata.
-        channel: The channel of the store, or None for a charm from a local path.
-        stayed: What changed in an application that already had the revision, or None for a new charm.
-        works: True when units have work to do.
-    """
-
-    charm: str
+    charm: str  # the charm's name in its store or metadata
     revision: int
-    channel: Channel | None
+    channel: Channel | None  # the channel of the store, or None for a charm from a local path
+    # what changed in an application that already had the revision, or None for a new charm
     stayed: new_charm.Stayed | None = None
-    works: bool = True
+    works: bool = True  # True when units have work to do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +105,6 @@ def refresh(ctx: Context, model: str, options: RefreshOptions, *, notices: Notic
     """Change an application to another revision of its charm, or to another charm.
 
     Raises:
-        NotFound: The application or the charm does not exist.
-        HubError: The store does not have the revision, or cannot be reached.
         NotValid: The new charm does not fit; nothing is changed.
     """
     known = _known(ctx, model, options)
@@ -149,11 +128,7 @@ def refresh(ctx: Context, model: str, options: RefreshOptions, *, notices: Notic
 
 
 def _known(ctx: Context, model: str, options: RefreshOptions) -> _Known:
-    """Return an application with the origin of its charm.
-
-    Raises:
-        NotFound: The application does not exist, or the user named a revision, but the charm has no store.
-    """
+    """Return an application with the origin of its charm."""
     name = options.application
     with ctx.read(model) as tx:
         application = applications.get(tx, name)

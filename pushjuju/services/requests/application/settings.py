@@ -24,27 +24,17 @@ from pushjuju.services.entities.charm import charms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOptions:
-    """New settings of an application, applied in this order: the file, the resets, the values.
-
-    Attributes:
-        values: Option -> value as text; `trust` counts as an option.
-        file: The content of a YAML file, as `config --file` takes it, or None.
-        reset: Options that get the charm's default value.
-    """
+    """New settings of an application, applied in this order: the file, the resets, the values."""
 
     application: str
+    # option -> value as text; `trust` counts as an option
     values: Mapping[str, str] = field(default_factory=dict)
-    file: bytes | None = None
-    reset: Sequence[str] = ()
+    file: bytes | None = None  # the content of a YAML file, as `config --file` takes it, or None
+    reset: Sequence[str] = ()  # options that get the charm's default value
 
 
 def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:
-    """Change settings of an application; after an error, none is changed.
-
-    Raises:
-        NotFound: The application does not exist.
-        NotValid: The charm does not have an option, or a value does not fit the option.
-    """
+    """Change settings of an application; after an error, none is changed."""
     name, file = options.application, options.file
     with ctx.change(model) as tx:
         application = applications.get(tx, name)
@@ -105,10 +95,7 @@ def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
 
 
 def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force: bool) -> list[str]:
-    """Change the bindings of an application.
-
-    Returns:
-        A line for each endpoint, in Juju's words.
+    """Change the bindings of an application; return a line for each endpoint, in Juju's words.
 
     Raises:
         NotValid: A machine has no address in a space; nothing is changed.

@@ -45,11 +45,7 @@ def kinds_of(where: Sides, names: Mapping[str, Any]) -> dict[str, ProviderType |
 
 
 def known_cloud(where: Sides, name: str) -> tuple[Cloud, ProviderType]:
-    """Return a cloud and its type.
-
-    Raises:
-        NotFound: The cloud or a plugin for its type does not exist.
-    """
+    """Return a cloud and its type; raise NotFound when the cloud or a plugin for its type does not exist."""
     places = clouds.folders(where.folder, where.ctx.controller if where.ctx else None)
     cloud = clouds.definition(places, name, where.host)
     return cloud, where.host.provider_type(cloud.type)
@@ -70,12 +66,7 @@ def require_region(cloud: Cloud, region: str) -> None:
 def of_cloud(
     stored: Mapping[str, CloudCredentials], cloud: Cloud, kind: ProviderType, source: str
 ) -> dict[str, StoredCredential]:
-    """Return the credentials of a file for a cloud, completed and checked.
-
-    Raises:
-        NotFound: The file has no credentials for the cloud.
-        NotValid: A credential does not fit the cloud.
-    """
+    """Return the credentials of a file for a cloud, completed and checked."""
     listed, allowed = stored.get(cloud.name), auth_types(cloud, kind)
     if listed is None:
         raise NotFound(f"no credentials for cloud {cloud.name} exist in file {source}")
@@ -137,12 +128,7 @@ def default_of(where: Sides, cloud: str) -> str:
 
 
 def set_default(where: Sides, cloud: str, name: str) -> None:
-    """Set the default credential of a cloud on the client; an empty name resets it.
-
-    Raises:
-        NotFound: The client does not have the cloud.
-        NotValid: The client does not have the credential.
-    """
+    """Set the default credential of a cloud on the client; an empty name resets it."""
     clouds.definition((where.files,), cloud, where.host)
     if name and name not in where.files.credentials(cloud).credentials:
         raise NotValid(f"credential {quote(name)} for cloud {cloud} not valid")
@@ -166,11 +152,7 @@ def remove_from_client(where: Sides, cloud: str, name: str, open_controller: Ope
 
 
 def revoke(where: Sides, cloud: str, key: str, *, force: bool = False) -> None:
-    """Remove a credential from a controller.
-
-    Raises:
-        NotValid: Models use the credential, and `force` is False.
-    """
+    """Remove a credential from a controller."""
     ctx = where.controller
     if (users := definitions.users_of(ctx, cloud, key)) and not force:
         count = f"{len(users)} model{'' if len(users) == 1 else 's'}"
@@ -292,10 +274,6 @@ def set_credential(ctx: Context, model: Model, cloud: str, key: str, trial: Tria
 
     Returns:
         The machines whose start is tried again.
-
-    Raises:
-        NotFound: The credential does not exist.
-        NotValid: The model is on another cloud, or cannot use the credential.
     """
     if cloud != model.cloud:
         raise NotValid(f'cloud "{cloud}" does not match the cloud "{model.cloud}" of the model')

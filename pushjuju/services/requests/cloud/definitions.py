@@ -36,26 +36,19 @@ class Removed(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRemoval:
-    """The removal of a cloud, or of a credential, from the client.
-
-    Attributes:
-        unread: Controller -> why it cannot be read; such a controller gets a copy of the cloud or credential.
-    """
+    """The removal of a cloud, or of a credential, from the client."""
 
     outcome: Removed
+    # controller -> why it cannot be read; such a controller gets a copy of the cloud or credential
     unread: Mapping[str, PushjujuError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOver:
-    """The credential that a controller got together with a cloud.
-
-    Attributes:
-        missing: True when the cloud needs a credential and the client has no credential.
-    """
+    """The credential that a controller got together with a cloud."""
 
     name: str = ""
-    missing: bool = False
+    missing: bool = False  # True when the cloud needs a credential and the client has no credential
 
 
 def of_document(host: PluginHost, document: object, name: str, source: str) -> tuple[Cloud, list[str]]:
@@ -64,11 +57,6 @@ def of_document(host: PluginHost, document: object, name: str, source: str) -> t
     Args:
         name: The name of the cloud; empty for the only cloud of the document.
         source: The name of the file, for errors.
-
-    Raises:
-        NotFound: The document does not have the cloud.
-        UsageError: The document has several clouds, and `name` is empty.
-        NotValid: The definition is wrong, or no plugin has its type.
     """
     found = read_clouds(document)
     if name and name not in found:
@@ -131,11 +119,7 @@ def put_on_controller(where: Sides, cloud: Cloud) -> None:
 
 
 def add_to_controller(where: Sides, cloud: Cloud, *, force: bool = False) -> None:
-    """Add a cloud to a controller; a Kubernetes cloud is stored, but no model can be added to it.
-
-    Raises:
-        NotValid: The name is used already, the definition is wrong, or no plugin has its type.
-    """
+    """Add a cloud to a controller; a Kubernetes cloud is stored, but no model can be added to it."""
     require_free(where, cloud.name, force=force)
     if cloud.type != _KUBERNETES:
         check(where.host, cloud)
@@ -143,11 +127,7 @@ def add_to_controller(where: Sides, cloud: Cloud, *, force: bool = False) -> Non
 
 
 def update_on_controller(where: Sides, name: str, cloud: Cloud | None = None) -> None:
-    """Replace the definition of a cloud on a controller, by default with the client's definition.
-
-    Raises:
-        NotFound: The client or the controller does not have the cloud.
-    """
+    """Replace the definition of a cloud on a controller, by default with the client's definition."""
     known = cloud or clouds.definition((where.files,), name, where.host)
     if name not in controller_clouds(where.controller, where.host):
         raise not_found("cloud", name)
@@ -155,12 +135,7 @@ def update_on_controller(where: Sides, name: str, cloud: Cloud | None = None) ->
 
 
 def hand_over(where: Sides, cloud: Cloud, credential: str = "") -> HandedOver:
-    """Copy a credential of the client to a controller: the named credential, else the cloud's default.
-
-    Raises:
-        NotFound: The named credential does not exist.
-        NotValid: No credential is named, and the cloud has several and no default.
-    """
+    """Copy a credential of the client to a controller: the named credential, else the cloud's default."""
     try:
         name = clouds.choose_credential((where.files,), cloud.name, credential)
     except PushjujuError as error:
@@ -180,12 +155,7 @@ def _needs_credential(where: Sides, cloud: Cloud) -> bool:
 
 
 def set_default_region(where: Sides, name: str, region: str) -> str:
-    """Set the default region of a cloud on the client, or reset it with an empty text; return its exact name.
-
-    Raises:
-        NotFound: The client does not have the cloud, or the cloud does not have the region.
-        NotValid: The cloud has no regions.
-    """
+    """Set the default region of a cloud on the client, or reset it with an empty text; return its name."""
     cloud = with_regions(where, name)
     chosen = cloud.region(region).name if region else ""
     where.files.set_default(name, "default-region", chosen)
@@ -193,12 +163,7 @@ def set_default_region(where: Sides, name: str, region: str) -> str:
 
 
 def with_regions(where: Sides, name: str) -> Cloud:
-    """Return a cloud of the client, or raise when it has no regions.
-
-    Raises:
-        NotFound: The client does not have the cloud.
-        NotValid: The cloud has no regions.
-    """
+    """Return a cloud of the client, or raise when it has no regions."""
     cloud = clouds.definition((where.files,), name, where.host)
     if not cloud.regions:
         raise NotValid(f"cloud {name} has no regions")
@@ -235,11 +200,7 @@ def controllers_that(
 
 
 def remove_from_controller(where: Sides, name: str) -> bool:
-    """Remove a cloud from a controller; return False when the controller has no definition of its own.
-
-    Raises:
-        NotValid: The controller or some of its models use the cloud.
-    """
+    """Remove a cloud from a controller; return False when the controller has no definition of its own."""
     ctx = where.controller
     if is_used(ctx, name):
         users = users_of(ctx, name)

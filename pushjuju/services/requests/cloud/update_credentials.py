@@ -28,54 +28,36 @@ class NoneOnClient(NotFound):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateCredentialsOptions:
-    """New values for credentials.
+    """New values for credentials."""
 
-    Attributes:
-        credentials: Cloud -> its credentials.
-        region: A region that each of the clouds must have; empty for no check.
-        force: True to store credentials that models cannot use, and to skip the check of the region.
-        new: True to write the credentials to the client too; False when they were read from there.
-        files: True when attributes may name files of this host.
-        dry_run: True to try the credentials without storing them.
-        owner: The user whose credentials these are.
-    """
-
-    credentials: Mapping[str, CloudCredentials]
-    region: str = ""
+    credentials: Mapping[str, CloudCredentials]  # cloud -> its credentials
+    region: str = ""  # a region that each of the clouds must have; empty for no check
+    # True to store credentials that models cannot use, and to skip the check of the region
     force: bool = False
-    new: bool = True
-    files: bool = True
-    dry_run: bool = False
-    owner: str = DEFAULT_USER
+    new: bool = True  # True to write the credentials to the client too; False when they were read from there
+    files: bool = True  # True when attributes may name files of this host
+    dry_run: bool = False  # True to try the credentials without storing them
+    owner: str = DEFAULT_USER  # the user whose credentials these are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated:
-    """The outcome for one credential.
-
-    Attributes:
-        models: Name of a model that uses the credential -> the problems; empty without problems.
-        refused: True when the credential was not stored, because of these problems.
-    """
+    """The outcome for one credential."""
 
     cloud: str
     name: str
+    # name of a model that uses the credential -> the problems; empty without problems
     models: Mapping[str, Sequence[str]]
-    refused: bool
+    refused: bool  # True when the credential was not stored, because of these problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateReport:
-    """The outcome of an update of credentials.
-
-    Attributes:
-        woken: Controllers with machines whose start is tried again.
-        unread: Controller -> why it cannot be read.
-    """
+    """The outcome of an update of credentials."""
 
     results: Sequence[Updated]
-    woken: Sequence[Context] = ()
-    unread: Mapping[str, PushjujuError] = field(default_factory=dict)
+    woken: Sequence[Context] = ()  # controllers with machines whose start is tried again
+    unread: Mapping[str, PushjujuError] = field(default_factory=dict)  # controller -> why it cannot be read
 
     @property
     def is_refused(self) -> bool:
@@ -125,8 +107,6 @@ def update(
 
     Raises:
         NoneOnClient: The client has no credentials for a cloud.
-        NotFound: A cloud does not exist.
-        NotValid: A credential does not fit its cloud.
     """
     ready = [found for cloud in options.credentials for found in _ready(where, options, cloud)]
     opened, unread = _concerned(where, open_controller)

@@ -51,31 +51,19 @@ _NAME = regex(r"juju-backup-[0-9]{8}-[0-9]{6}\.tar\.gz")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A backup that was written.
+    """A backup that was written."""
 
-    Attributes:
-        path: The file: a compressed tar archive that only its owner can read.
-        blobs: The number of charm archives and resources in the file.
-        meta: The description of the backup, which is in the file too.
-    """
-
-    path: Path
-    blobs: int
+    path: Path  # the file: a compressed tar archive that only its owner can read
+    blobs: int  # the number of charm archives and resources in the file
+    # the description of the backup, which is in the file too
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """The result of a restore.
-
-    Attributes:
-        before: The path of the store that was replaced, or None when there was no store.
-        was: The state of that store: `in use`, `damaged` or `absent`.
-    """
-
     controller: str
-    before: Path | None
-    was: str
+    before: Path | None  # the path of the store that was replaced, or None when there was no store
+    was: str  # the state of that store: `in use`, `damaged` or `absent`
 
 
 def kept_place(ctx: Context, name: str) -> Path:
@@ -96,11 +84,7 @@ def create_kept(ctx: Context, notes: str = "") -> Backup:
 
 
 def find_kept(ctx: Context, name: str) -> Path:
-    """Return the path of a backup in the controller's directory.
-
-    Raises:
-        NotFound: The backup does not exist, or no backup can have this name.
-    """
+    """Return the path of a backup in the controller's directory."""
     path = kept_place(ctx, name) if _NAME.fullmatch(name) else None
     if path is None or not path.is_file():
         raise NotFound(f"backup {quote(name)} not found")
@@ -118,7 +102,6 @@ def create(ctx: Context, target: Path, notes: str = "") -> Backup:
     """Write a backup of the controller; other processes may work at the same time.
 
     Raises:
-        StoreError: The store cannot be read, or the file cannot be written.
         StoreDamaged: The store is damaged; no file is written.
     """
     started = ctx.clock.now()
@@ -225,12 +208,6 @@ def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str 
 
     Args:
         name: The name of the controller; empty for the name in the backup.
-
-    Raises:
-        NotValid: The file is not a backup, or is of another controller.
-        StoreDamaged: The backup is damaged. Nothing has changed.
-        StoreTooNew: A newer pushjuju has made the backup.
-        Conflict: The store is damaged, and a process uses it.
     """
     controllers = datadir.root / "controllers"
     with explained(controllers):
@@ -262,11 +239,7 @@ def note_restored(ctx: Context, source: Path) -> None:
 
 
 def _state_of(controller: ControllerDir) -> str:
-    """Return the state of a controller's store: `in use`, `damaged` (a file alone) or `absent`.
-
-    Raises:
-        StoreError: The store exists and cannot be opened, for another reason than a damaged file.
-    """
+    """Return the state of a controller's store: `in use`, `damaged` (a file alone) or `absent`."""
     place = controller.store_place
     if isinstance(place, Path) and not place.exists():
         return "absent"
@@ -318,11 +291,7 @@ def _in_place(found: _Unpacked, controller: ControllerDir, source: Path, clock: 
 
 @contextlib.contextmanager
 def _alone(controller: ControllerDir) -> Iterator[None]:
-    """Keep background processes from starting, for the time of a restore.
-
-    Raises:
-        Conflict: Another process uses the store.
-    """
+    """Keep background processes from starting, for the time of a restore."""
     with (controller.root / "background.lock").open("a") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -397,12 +366,7 @@ def _sweep(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _unpacked(source: Path, parent: Path) -> Iterator[_Unpacked]:
-    """Unpack a backup into a temporary folder.
-
-    Raises:
-        NotValid: The file is not a backup.
-        StoreDamaged: The store in the file does not have the checksum of the backup.
-    """
+    """Unpack a backup into a temporary folder."""
     with (
         tempfile.TemporaryDirectory(dir=parent, prefix=_WORK) as name,
         (Path(name) / "lock").open("a") as lock,

@@ -34,22 +34,16 @@ class StoragePool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapOptions:
-    """What a user asks for when making a controller.
-
-    Attributes:
-        config: Configuration of the controller and of its first model.
-        defaults: The defaults for the configuration of all its models.
-        model: The name of the first model; empty for no model.
-        constraints: The constraints of the first model.
-        pool: A storage pool of the first model, or None.
-    """
+    """What a user asks for when making a controller."""
 
     credential: str = ""
+    # configuration of the controller and of its first model
     config: Mapping[str, Any] = field(default_factory=dict)
+    # the defaults for the configuration of all its models
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    model: str = ""
-    constraints: Mapping[str, Any] = field(default_factory=dict)
-    pool: StoragePool | None = None
+    model: str = ""  # the name of the first model; empty for no model
+    constraints: Mapping[str, Any] = field(default_factory=dict)  # the constraints of the first model
+    pool: StoragePool | None = None  # a storage pool of the first model, or None
 
     def check(self, datadir: DataDir) -> None:
         """Check the options, so that bootstrap does not fail half-way.
@@ -89,12 +83,7 @@ class Place:
 
 
 def place(datadir: DataDir, host: PluginHost, text: str, credential: str = "") -> Place:
-    """Return the place that `cloud[/region]` names.
-
-    Raises:
-        NotFound: The cloud, region or credential does not exist.
-        NotValid: The cloud has several credentials, and the caller names no credential.
-    """
+    """Return the place that `cloud[/region]` names."""
     name, region = clouds.split(text)
     places = clouds.folders(datadir)
     cloud = clouds.definition(places, clouds.first_name(places, name), host)
@@ -111,11 +100,7 @@ def cloud_names(datadir: DataDir, host: PluginHost) -> list[str]:
 
 
 def region_names(datadir: DataDir, host: PluginHost, name: str) -> list[str]:
-    """Return the regions of a cloud.
-
-    Raises:
-        NotFound: The cloud does not exist.
-    """
+    """Return the regions of a cloud."""
     places = clouds.folders(datadir)
     found = clouds.definition(places, clouds.first_name(places, name), host)
     return [region.name for region in found.regions] or [DEFAULT_REGION]

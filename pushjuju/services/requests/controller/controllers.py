@@ -96,11 +96,7 @@ def unregister(datadir: DataDir, name: str) -> Path | None:
 
 
 def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) -> str:
-    """Return the controller for a command: `wanted`, else from the environment, else the current.
-
-    Raises:
-        NotFound: There is no such controller.
-    """
+    """Return the controller for a command: `wanted`, else from the environment, else the current."""
     chosen = wanted or environ.get("JUJU_CONTROLLER") or datadir.current_controller()
     if not chosen:
         raise no_controller(datadir)
@@ -129,9 +125,6 @@ def drain(ctx: Context, name: str) -> list[str]:
 
     Args:
         name: A host, for all controller processes there, or the name of one process.
-
-    Raises:
-        NotFound: No controller process has this name or runs on this host.
     """
     with ctx.change_controller() as tx:
         living = [item.owner for item in processes.living(tx, ctx.store.lives)]
@@ -149,11 +142,7 @@ def fixed(values: Iterable[str]) -> list[str]:
 
 
 def configure(ctx: Context, values: Mapping[str, Any]) -> None:
-    """Set configuration keys; after an error, none is set.
-
-    Raises:
-        NotValid: A key is fixed or unknown, or a value does not fit.
-    """
+    """Set configuration keys; after an error, none is set."""
     if keys := fixed(values):
         listed = " ".join(keys)
         raise NotValid(f"invalid or read-only controller config values cannot be updated: [{listed}]")

@@ -22,15 +22,10 @@ _ARRIVING = "state.db.arriving-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """A store that has moved.
+    """A store that has moved."""
 
-    Attributes:
-        place: Where the store is now, for people.
-        kept: Where the rows of before are kept, which nothing reads any more.
-    """
-
-    place: str
-    kept: str
+    place: str  # where the store is now, for people
+    kept: str  # where the rows of before are kept, which nothing reads any more
 
 
 def move(datadir: DataDir, name: str, to: str, *, now: datetime, insecure: bool = False) -> Moved:
@@ -41,8 +36,6 @@ def move(datadir: DataDir, name: str, to: str, *, now: datetime, insecure: bool 
         insecure: Allow a connection over the network without TLS.
 
     Raises:
-        Conflict: The store is there already, the database has a store, or another move was interrupted.
-        NotValid: The address cannot be used.
         StoreError: A store cannot be read or written; the controller has its old store.
     """
     controller = datadir.controller(name)

@@ -31,15 +31,10 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    """A database of PostgreSQL for the store of a new controller.
+    """A database of PostgreSQL for the store of a new controller."""
 
-    Attributes:
-        url: Its address, without a password.
-        insecure: Allow a connection over the network without TLS.
-    """
-
-    url: str
-    insecure: bool = False
+    url: str  # its address, without a password
+    insecure: bool = False  # allow a connection over the network without TLS
 
 
 def bootstrap(

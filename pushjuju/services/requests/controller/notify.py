@@ -24,29 +24,18 @@ BODIES = ("json", "text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetOptions:
-    """A new target.
-
-    Attributes:
-        events: Names of events, also with `*`; empty for all.
-        models: Names of models; empty for all.
-        body: What the target gets of an event: `json` for all, `text` for the sentence.
-    """
+    """A new target."""
 
     name: str
     address: str
     secret: str = ""
-    events: Sequence[str] = ()
-    models: Sequence[str] = ()
-    body: str = "json"
+    events: Sequence[str] = ()  # names of events, also with `*`; empty for all
+    models: Sequence[str] = ()  # names of models; empty for all
+    body: str = "json"  # what the target gets of an event: `json` for all, `text` for the sentence
 
 
 def add(ctx: Context, host: PluginHost, options: TargetOptions) -> str:
-    """Add a target; return its address without the parts that may be secret.
-
-    Raises:
-        NotValid: The address or another option cannot be used.
-        AlreadyExists: A target has this name.
-    """
+    """Add a target; return its address without the parts that may be secret."""
     _check(options)
     target = NotifyTarget(
         name=options.name, address=options.address, secret=options.secret, body=options.body,
@@ -80,11 +69,7 @@ def _check(options: TargetOptions) -> None:
 
 
 def remove(ctx: Context, name: str) -> None:
-    """Remove a target with the events that wait for it.
-
-    Raises:
-        NotFound: No target has this name.
-    """
+    """Remove a target with the events that wait for it."""
     with ctx.change_controller() as tx:
         if not tx.run("notify_target_delete", name=name):
             raise _not_found(name)
@@ -94,12 +79,7 @@ def remove(ctx: Context, name: str) -> None:
 
 
 def test(ctx: Context, host: PluginHost, name: str) -> None:
-    """Send the event `test` to a target now.
-
-    Raises:
-        NotFound: No target has this name.
-        NotifyError: The event was not delivered.
-    """
+    """Send the event `test` to a target now."""
     with ctx.store.read() as tx:
         row = tx.find(TargetRow, "notify_target_get", name=name)
     if row is None:

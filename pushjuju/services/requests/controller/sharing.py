@@ -27,9 +27,6 @@ def export_key(ctx: Context, file: Path | None = None) -> str:
 
     Args:
         file: A file to write the key to, which only its owner can read.
-
-    Raises:
-        Conflict: The store is a file, which only one host can use.
     """
     place, root = ctx.store.place, ctx.controller.root
     if not isinstance(place, str):
@@ -83,13 +80,6 @@ def join(
             names, which this host goes on to use.
         name: The name of the controller on this host; empty for its name on the host that exported the key.
         insecure: Allow a connection over the network without TLS.
-
-    Raises:
-        AlreadyExists: This host has a controller of this name.
-        NotFound: The controller in the store is not shared.
-        NotValid: The address or the name cannot be used.
-        UsageError: Neither the user nor the environment names a key.
-        WrongKey: The key is not that of the controller.
     """
     path = key or _given()
     if not insecure:

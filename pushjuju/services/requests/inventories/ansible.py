@@ -25,15 +25,9 @@ _DEEPEST = 20  # levels of nested groups
 TAGS = ("!vault", "!vault-encrypted", "!unsafe")
 """YAML tags of Ansible; the value after such a tag is read as text."""
 _SSH = (
-    "",
-    "ssh",
-    "smart",
-    "paramiko",
-    "paramiko_ssh",
-    "ansible.builtin.ssh",
-    "libssh",
+    "", "ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh", "libssh",
     "ansible.netcommon.libssh",
-)
+)  # fmt: skip
 _MOST_FILES = 1000  # files that are read of one folder
 _ROOT = "all"
 _VAULT = "$ANSIBLE_VAULT"
@@ -192,18 +186,14 @@ def from_document(document: Mapping[str, Any], faults: Faults) -> Iterator[Liste
 
 @dataclass(slots=True)
 class Inventory:
-    """The content of an inventory.
+    """The content of an inventory."""
 
-    Attributes:
-        hosts: Host -> the settings that the inventory has for the host itself.
-        members: Group -> the hosts that are directly in the group.
-        settings: Group -> its settings.
-        children: Group -> the groups that are directly in the group.
-    """
-
+    # host -> the settings that the inventory has for the host itself
     hosts: dict[str, dict[str, str]] = field(default_factory=dict)
+    # group -> the hosts that are directly in the group
     members: dict[str, dict[str, None]] = field(default_factory=dict)
-    settings: dict[str, dict[str, str]] = field(default_factory=dict)
+    settings: dict[str, dict[str, str]] = field(default_factory=dict)  # group -> its settings
+    # group -> the groups that are directly in the group
     children: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def add(self, group: str, host: str, settings: Mapping[str, str]) -> None:

@@ -42,18 +42,14 @@ def jump_of(command: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A host that a file names.
-
-    Attributes:
-        identity: Path of a private key; empty for the user's own key.
-        jump: The jump hosts on the way to the host, `[user@]host[:port]` with commas, the first hop first.
-    """
+    """A host that a file names."""
 
     name: str
     host: str
     user: str = ""
     port: int = 22
-    identity: str = ""
+    identity: str = ""  # path of a private key; empty for the user's own key
+    # the jump hosts on the way to the host, `[user@]host[:port]` with commas, the first hop first
     jump: str = ""
 
     @property

@@ -18,20 +18,13 @@ from pushjuju.services.entities.model.constraints import default_base
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddMachinesOptions:
-    """New machines, all with the same options.
+    """New machines, all with the same options."""
 
-    Attributes:
-        base: The base of the machines, or None for the model's default.
-        placement: The provider's directive where to start the machines, such as `zone=a`; or empty.
-        container: The placement of a container to add instead of a machine, or None.
-        disks: Volumes that belong to each machine itself; ignored for containers.
-    """
-
-    base: Base | None = None
+    base: Base | None = None  # the base of the machines, or None for the model's default
     constraints: Mapping[str, Any] = field(default_factory=dict)
-    placement: str = ""
-    container: Placement | None = None
-    disks: Sequence[Directive] = ()
+    placement: str = ""  # the provider's directive where to start the machines, such as `zone=a`; or empty
+    container: Placement | None = None  # the placement of a container to add instead of a machine, or None
+    disks: Sequence[Directive] = ()  # volumes that belong to each machine itself; ignored for containers
     count: int = 1
 
 

@@ -32,28 +32,17 @@ _LONGEST_NONCE = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManualMachineOptions:
-    """A machine that is there already.
+    """A machine that is there already."""
 
-    Attributes:
-        instance_id: `manual:` and the name or IP address of the machine.
-        nonce: A text of the client's, which it repeats when it asks for the script.
-        address: The machine's address as the client has found it; empty for that of the instance id.
-    """
-
-    instance_id: str
-    nonce: str
-    address: str = ""
+    instance_id: str  # `manual:` and the name or IP address of the machine
+    nonce: str  # a text of the client's, which it repeats when it asks for the script
+    address: str = ""  # the machine's address as the client has found it; empty for that of the instance id
     base: Base | None = None
     constraints: Mapping[str, Any] = field(default_factory=dict)
 
 
 def add_manual_machine(ctx: Context, model: str, options: ManualMachineOptions) -> str:
-    """Record a machine that waits for its provisioning script, and return the machine's id.
-
-    Raises:
-        NotValid: The instance id names no host, the nonce is missing, or too many machines wait already.
-        NotPermitted: The controller does not connect to this address for a client.
-    """
+    """Record a machine that waits for its provisioning script, and return the machine's id."""
     host = _host(options)
     if not 0 < len(options.nonce) <= _LONGEST_NONCE:
         raise NotValid(f"a manual machine needs a nonce of at most {_LONGEST_NONCE} characters")
@@ -98,12 +87,7 @@ def _record(tx: ModelTx, host: str, base: Base, wanted: Mapping[str, Any], nonce
 
 
 def provisioning_script(ctx: Context, model: str, machine_id: str, nonce: str) -> str:
-    """Return the script that a client runs as root on a machine that waits; begin to contact the machine.
-
-    Raises:
-        NotFound: The machine does not exist.
-        NotValid: The machine does not wait for a script, or the client added it with another nonce.
-    """
+    """Return the script that a client runs as root on a machine that waits; begin to contact the machine."""
     key = ctx.controller.public_key.read_text().strip()
     with ctx.change(model) as tx:
         machine = machines.get(tx, machine_id)

@@ -21,16 +21,11 @@ from pushjuju.store.rows.records import MachineUpgrade, MachineUpgradeMessage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The progress of a machine's upgrade.
-
-    Attributes:
-        new: The messages that the command has not shown yet.
-        failed: The units in error, with the reason.
-    """
+    """The progress of a machine's upgrade."""
 
     status: SeriesStatus
-    new: Sequence[MachineUpgradeMessage]
-    failed: Sequence[Problem]
+    new: Sequence[MachineUpgradeMessage]  # the messages that the command has not shown yet
+    failed: Sequence[Problem]  # the units in error, with the reason
 
 
 def progress(ctx: Context, model: str, machine_id: str, units: Sequence[str], seen: int) -> Progress:

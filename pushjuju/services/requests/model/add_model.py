@@ -30,23 +30,20 @@ Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
 class AddModelOptions:
     """What a user asks for when adding a model.
 
-    Attributes:
-        cloud: `cloud[/region]`, or a region of the controller's cloud; empty for the controller's own place.
-        credential: The key of a credential; empty for the default of the controller or the cloud. The
-            default belongs to the user who asks: only the controller's owner uses the owner's credentials.
-        config: Values of the model's configuration. They override the defaults of region, controller, cloud
-            definition and provider, which override each other in this order.
-        owner: A user of the controller; empty for the user who runs the command.
-
     Raises:
         UsageError: The name is not valid.
     """
 
     name: str
+    # `cloud[/region]`, or a region of the controller's cloud; empty for the controller's own place
     cloud: str = ""
+    # the key of a credential; empty for the default of the controller or the cloud. The default belongs to
+    # the user who asks: only the controller's owner uses the owner's credentials.
     credential: str = ""
+    # values of the model's configuration. They override the defaults of region, controller, cloud definition
+    # and provider, which override each other in this order.
     config: Mapping[str, Any] = field(default_factory=dict)
-    owner: str = ""
+    owner: str = ""  # a user of the controller; empty for the user who runs the command
 
     def __post_init__(self) -> None:
         """Check the name of the model."""
@@ -54,16 +51,7 @@ class AddModelOptions:
 
 
 def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = None) -> Model:
-    """Add a model.
-
-    Args:
-        check: Called before anything is recorded, or None; raises an error to refuse the model.
-
-    Raises:
-        NotFound: The cloud, region, credential or owner does not exist.
-        NotValid: A configuration value is wrong.
-        AlreadyExists: The owner already has a model of this name.
-    """
+    """Add a model; `check` is called before anything is recorded, and may refuse the model."""
     name = options.name
     found, region, chosen = _placed(ctx, options)
     now = ctx.clock.now()

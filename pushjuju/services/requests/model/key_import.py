@@ -37,11 +37,7 @@ class Source:
 
 
 def source(text: str) -> Source:
-    """Return the user that `gh:NAME` or `lp:NAME` names.
-
-    Raises:
-        UsageError: The text has another form.
-    """
+    """Return the user that `gh:NAME` or `lp:NAME` names."""
     place, colon, name = text.partition(":")
     if not colon or place not in _PLACES or not _NAME.fullmatch(name):
         raise UsageError(f'key id "{text}" not valid: expected gh:<user> or lp:<user>')
@@ -49,12 +45,7 @@ def source(text: str) -> Source:
 
 
 def fetch(wanted: Source, env: Mapping[str, str]) -> list[str]:
-    """Return the public keys of a user, with their source added to the comments.
-
-    Raises:
-        NotFound: The user does not exist.
-        TransportError: The server does not answer, or the answer is not a list of keys.
-    """
+    """Return the public keys of a user, with their source added to the comments."""
     variable, home, path, title = _PLACES[wanted.place]
     base = env.get(variable) or home
     if not base.startswith("https://") and not base.startswith(_LOCAL):

@@ -26,7 +26,7 @@ from pushjuju.services.entities.model import (
     provider_keys,
 )
 from pushjuju.services.entities.secret import secret_backends
-from pushjuju.services.requests.relation import consume
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import ModelTx
 
@@ -39,14 +39,10 @@ _REASON = "model config changed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfigOptions:
-    """New values for a model's configuration.
-
-    Attributes:
-        reset: Keys that get the value that a new model would have.
-    """
+    """New values for a model's configuration."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
-    reset: Sequence[str] = ()
+    reset: Sequence[str] = ()  # keys that get the value that a new model would have
 
     @property
     def keys(self) -> set[str]:
@@ -64,11 +60,7 @@ def writable(values: Mapping[str, Any]) -> dict[str, object]:
 
 
 def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: PluginHost) -> list[str]:
-    """Return the keys that neither Juju nor the cloud's provider has; setting them is allowed.
-
-    Raises:
-        NotValid: A key of the provider may not have its new value.
-    """
+    """Return the keys that neither Juju nor the cloud's provider has; setting them is allowed."""
     names = (*options.values, *options.reset)
     theirs = provider_keys.of(host, names, model.cloud_type)
     provider_keys.check(theirs, options.values)
@@ -78,11 +70,7 @@ def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: 
 
 
 def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) -> None:
-    """Change the configuration of a model, and wake the workers that the change concerns.
-
-    Raises:
-        NotValid: A value is wrong, or a key cannot be changed.
-    """
+    """Change the configuration of a model, and wake the workers that the change concerns."""
     inherited = {
         **(models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
@@ -102,7 +90,7 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
 
 def _wake_firewalls(tx: ModelTx) -> None:
     firewall.changed_everywhere(tx, _REASON)
-    consume.config_changed(tx)
+    cross_model.config_changed(tx)
 
 
 def effective(ctx: Context, model: Model) -> dict[str, dict[str, object]]:

@@ -18,17 +18,11 @@ from pushjuju.services.entities.model.model_defaults import CONTROLLER, REGIONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDefaultsOptions:
-    """New values for the defaults of future models.
+    """New values for the defaults of future models."""
 
-    Attributes:
-        cloud: The name of a cloud; the controller's own cloud stands for the controller.
-        region: The only region that the values are for; empty for all regions.
-        values: Key -> new value.
-    """
-
-    cloud: str
-    region: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    cloud: str  # the name of a cloud; the controller's own cloud stands for the controller
+    region: str = ""  # the only region that the values are for; empty for all regions
+    values: Mapping[str, Any] = field(default_factory=dict)  # key -> new value
     reset: Sequence[str] = ()
 
 
@@ -57,11 +51,7 @@ def unknown_keys(ctx: Context, options: ModelDefaultsOptions, host: PluginHost) 
 
 
 def change(ctx: Context, options: ModelDefaultsOptions) -> None:
-    """Set and reset defaults; existing models are not changed.
-
-    Raises:
-        NotValid: A value is wrong, or a key can have no default.
-    """
+    """Set and reset defaults; existing models are not changed."""
     cloud, region, values, reset = options.cloud, options.region, options.values, options.reset
     for key in (*values, *reset):
         if key in model_config.READ_ONLY or key in model_config.UNSHOWN:

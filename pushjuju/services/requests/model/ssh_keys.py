@@ -37,10 +37,6 @@ def import_keys(
 
     Returns:
         Source -> its refused keys, or None when the user has no keys.
-
-    Raises:
-        NotFound: A user does not exist.
-        TransportError: A server does not answer.
     """
     found = {item.text: key_import.fetch(item, environ) for item in sources}
     return {text: add(ctx, model, keys) if keys else None for text, keys in found.items()}

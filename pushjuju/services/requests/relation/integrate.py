@@ -18,7 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import pairing, relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.relation import consume
+from pushjuju.services.requests.relation import cross_model
 from pushjuju.store.rows.records import Relation, RelationEndpoint
 from pushjuju.store.tx import ModelTx
 
@@ -43,13 +43,12 @@ def integrate(
         offer: An offer that is consumed first, under its own name, or None.
 
     Raises:
-        NotFound: An application, endpoint or offer does not exist, or no endpoints fit.
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
     with ctx.change(model) as tx:
         models.require_alive(tx)
         if offer is not None:
-            consume.consume_in(ctx, tx, offer)
+            cross_model.consume_in(ctx, tx, offer)
         return relate(tx, first, second, via=via)
 
 
@@ -60,13 +59,13 @@ def relate(tx: ModelTx, first: str, second: str, *, via: Sequence[str] = ()) -> 
     if via and not any(item.side.remote for item in pair):
         raise NotValid("integration via subnets for non cross model relations not supported")
     made = pairing.add(tx, pair, ",".join(via))
-    consume.link(tx, made, pair)
+    cross_model.link(tx, made, pair)
     return made.id
 
 
 def _side(tx: ModelTx, name: str) -> Side | None:
     found = pairing.side_of(tx, name)
-    return found if found is not None else consume.side_of(tx, name)
+    return found if found is not None else cross_model.side_of(tx, name)
 
 
 # --- finding and removing ---------------------------------------------------------------------------------
@@ -99,12 +98,7 @@ def is_id(text: str) -> bool:
 
 
 def by_id(tx: ModelTx, text: str) -> Relation:
-    """Return a relation by its id.
-
-    Raises:
-        NotValid: The text is not a number.
-        NotFound: The relation does not exist.
-    """
+    """Return a relation by its id."""
     if not is_id(text):
         raise NotValid(f"relation ID {quote(text)} not valid")
     return tx.get(Relation, "relation_get", f"relation {text} not found", id=int(text))
@@ -129,10 +123,6 @@ def remove_relation(
 
     Returns:
         The names of the related applications.
-
-    Raises:
-        NotFound: The relation does not exist.
-        NotValid: The relation is a peer relation, or several relations fit.
     """
     with ctx.change(model) as tx:
         relation = find(tx, arguments)
@@ -153,10 +143,6 @@ def set_suspended(
 
     Returns:
         The names of the related applications.
-
-    Raises:
-        NotFound: A relation does not exist.
-        NotValid: A relation is a peer relation, or is being removed.
     """
     touched: set[str] = set()
     with ctx.change(model) as tx:

@@ -60,11 +60,7 @@ def update(
     *,
     force: bool = False,
 ) -> None:
-    """Change the configuration of a backend.
-
-    Args:
-        force: True to change the configuration even when the backend does not answer.
-    """
+    """Change the configuration of a backend, with `force` even when the backend does not answer."""
     gone = set(reset)
     with ctx.store.read() as tx:
         row = secret_backends.get(tx, name)

@@ -25,11 +25,7 @@ _LINE = regex(r"\bline [0-9]+")
 
 
 def add(ctx: Context, model: str, name: str, content: Content, description: str = "") -> str:
-    """Add a secret that the model owns; return its URI.
-
-    Raises:
-        AlreadyExists: Another secret of the model has the name.
-    """
+    """Add a secret that the model owns; return its URI."""
     change = Change(content=content, label=name, description=description)
     with ctx.change(model) as tx:
         return uri(secrets.create(ctx, tx, new_id(os.urandom), MODEL, change).id)
@@ -42,24 +38,13 @@ def goes_to_backend(ctx: Context, model: str) -> bool:
 
 
 def update(ctx: Context, model: str, which: str, change: Change) -> None:
-    """Change a secret that the model owns.
-
-    Raises:
-        NotFound: The secret does not exist.
-        NotPermitted: The secret belongs to a charm.
-        AlreadyExists: Another secret of the model has the new name.
-    """
+    """Change a secret that the model owns."""
     with ctx.change(model) as tx:
         secrets.update(ctx, tx, own(tx, which), change)
 
 
 def remove(ctx: Context, model: str, which: str, revision: int | None = None) -> None:
-    """Remove a secret that the model owns, or one of its revisions.
-
-    Raises:
-        NotFound: The secret does not exist.
-        NotPermitted: The secret belongs to a charm.
-    """
+    """Remove a secret that the model owns, or one of its revisions."""
     with ctx.change(model) as tx:
         row = own(tx, which)
         if revision is not None:
@@ -68,12 +53,7 @@ def remove(ctx: Context, model: str, which: str, revision: int | None = None) ->
 
 
 def grant(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
-    """Grant applications access to a secret that the model owns; after an error, to none of them.
-
-    Raises:
-        NotFound: The secret or an application does not exist.
-        NotPermitted: The secret belongs to a charm.
-    """
+    """Grant applications access to a secret that the model owns; after an error, to none of them."""
     _for_each(
         ctx, model, which, names, lambda tx, row, name: secrets.grant(tx, row, OwnerKind.APPLICATION, name)
     )
@@ -99,12 +79,7 @@ def revoke(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
 
 
 def lookup(tx: ModelTx, which: str) -> SecretRow:
-    """Return the secret that has an id, a URI, or a name among the secrets of the model.
-
-    Raises:
-        NotFound: The secret does not exist.
-        NotValid: The URI names another model.
-    """
+    """Return the secret that has an id, a URI, or a name among the secrets of the model."""
     if is_uri(which):
         source, secret = parse_uri(which)
         if source and source != tx.model:
@@ -125,12 +100,7 @@ def require(ctx: Context, model: str, which: str) -> None:
 
 
 def own(tx: ModelTx, which: str) -> SecretRow:
-    """Return a secret that the model owns.
-
-    Raises:
-        NotFound: The secret does not exist.
-        NotPermitted: The secret belongs to a charm.
-    """
+    """Return a secret that the model owns."""
     row = lookup(tx, which)
     if row.owner_kind != OwnerKind.MODEL:
         raise NotPermitted(
@@ -143,11 +113,7 @@ def own(tx: ModelTx, which: str) -> SecretRow:
 
 
 def read_settings(name: str, data: bytes) -> dict[str, str]:
-    """Return the content of a secret from a file, with numbers as written; errors never quote the file.
-
-    Raises:
-        NotValid: The file is not a map of texts, or is too large.
-    """
+    """Return the content of a secret from a file, with numbers as written; errors never quote the file."""
     if len(data) > limits.SECRET:
         raise NotValid(f"secret content in file {quote(name)} too large: {len(data)} bytes")
     try:

@@ -33,17 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result for one item of a request about storage; `error` is None when the item was done.
+    """The result for one item of a request about storage; `error` is None when the item was done."""
 
-    Attributes:
-        subject: The id of the storage, or the name of the charm's storage for new storage.
-        units: The units that have work to do now.
-    """
-
-    subject: str
+    subject: str  # the id of the storage, or the name of the charm's storage for new storage
     error: PushjujuError | None = None
     made: tuple[str, ...] = ()
-    units: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()  # the units that have work to do now
 
 
 def _each(
@@ -141,11 +136,7 @@ def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list
 def detach(
     ctx: Context, model: str, ids: Iterable[str], *, owner: str = "", force: bool = False
 ) -> list[Answer]:
-    """Detach storage from its units; with `force`, without running the charm's hook.
-
-    Args:
-        owner: The unit to which the storage must be attached; empty to accept all units.
-    """
+    """Detach storage from its units, or only from `owner`; with `force`, without running the charm's hook."""
 
     def do(tx: ModelTx, subject: str) -> Answer:
         instance = _instance(tx, subject)
@@ -195,11 +186,7 @@ def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
 
 
 def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageMade) -> str:
-    """Record an imported filesystem, with the volume that it may be on; return the id of its storage.
-
-    Raises:
-        Conflict: The model already has this storage.
-    """
+    """Record an imported filesystem, with the volume that it may be on; return the id of its storage."""
     now = ctx.clock.now()
     with ctx.change(model) as tx:
         models.require_alive(tx)
@@ -253,12 +240,7 @@ def application_directives(ctx: Context, model: str, name: str) -> dict[str, Sto
 
 
 def set_application_directives(ctx: Context, model: str, name: str, asked: Mapping[str, Directive]) -> None:
-    """Change storage directives of an application, for its future units.
-
-    Raises:
-        NotFound: The application or a pool does not exist.
-        NotValid: A directive does not fit the charm.
-    """
+    """Change storage directives of an application, for its future units."""
     with ctx.change(model) as tx:
         put_application_directives(ctx, tx, applications.get(tx, name), asked)
 

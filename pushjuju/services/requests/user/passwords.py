@@ -16,12 +16,7 @@ _KEY_SIZE = 32
 
 
 def set_password(ctx: Context, name: str, password: str) -> None:
-    """Set the password of a user; the user's open connections end.
-
-    Raises:
-        NotFound: The user does not exist.
-        NotValid: The password is empty or too long.
-    """
+    """Set the password of a user; the user's open connections end."""
     check(password)
     _keep(ctx, name, hashed(password))
 
@@ -33,11 +28,7 @@ def _keep(ctx: Context, name: str, kept: str) -> None:
 
 
 def check(password: str) -> None:
-    """Check that a user may have a password.
-
-    Raises:
-        NotValid: The password is empty or too long.
-    """
+    """Check that a user may have a password; raise NotValid when the password is empty or too long."""
     if not password:
         raise NotValid("cannot set an empty password")
     if len(password) > LONGEST:
@@ -49,9 +40,6 @@ def first(password: str) -> tuple[str, bytes]:
 
     Args:
         password: The password; empty for a new secret key. With a password the returned key is empty.
-
-    Raises:
-        NotValid: The password is too long.
     """
     if password:
         check(password)
@@ -61,11 +49,7 @@ def first(password: str) -> tuple[str, bytes]:
 
 
 def new_key(ctx: Context, name: str) -> bytes:
-    """Remove the password of a user; return the secret key with which the user chooses a new password.
-
-    Raises:
-        NotFound: The user does not exist.
-    """
+    """Remove the password of a user; return the secret key with which the user chooses a new password."""
     kept, key = first("")
     _keep(ctx, name, kept)
     return key
@@ -80,12 +64,7 @@ def secret_key(ctx: Context, name: str) -> bytes | None:
 
 
 def register(ctx: Context, name: str, key: bytes, password: str) -> None:
-    """Set the first password of a user; the secret key cannot be used again.
-
-    Raises:
-        NotPermitted: The key is not the user's secret key, or was used before.
-        NotValid: The password is empty or too long.
-    """
+    """Set the first password of a user; the secret key cannot be used again."""
     check(password)
     kept = hashed(password)
     with ctx.change_controller() as tx:

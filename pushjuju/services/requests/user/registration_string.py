@@ -20,22 +20,14 @@ _TEXT, _LIST, _BYTES = 0x0C, 0x30, 0x04
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """The registration string for a new user.
-
-    Attributes:
-        reachable: True when the string has an address: the API has been served before.
-    """
+    """The registration string for a new user."""
 
     text: str
-    reachable: bool
+    reachable: bool  # True when the string has an address: the API has been served before
 
 
 def invite(ctx: Context, name: str) -> Invitation:
-    """Give a user a secret key in place of a password, and return the registration string.
-
-    Raises:
-        NotFound: The user does not exist.
-    """
+    """Give a user a secret key in place of a password, and return the registration string."""
     return with_key(ctx, name, passwords.new_key(ctx, name))
 
 

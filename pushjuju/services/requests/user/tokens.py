@@ -21,11 +21,6 @@ def make_link(ctx: Context, name: str, dashboard: str = "") -> str:
 
     Args:
         dashboard: `HOST:PORT` of a dashboard on this computer; empty for this controller's API server.
-
-    Raises:
-        NotPermitted: The caller is no superuser.
-        NotFound: There is no such user, or the API was never served.
-        NotValid: The user may not log in.
     """
     place = f"http://{dashboard}" if dashboard else f"https://{_api_host(ctx)}"
     with ctx.change_controller() as tx:
@@ -73,11 +68,7 @@ def follow_link(ctx: Context, token: str) -> str:
 
 
 def make_metrics_token(ctx: Context) -> str:
-    """Return a new token with which a program reads the metrics, with the rights of the caller.
-
-    Raises:
-        NotPermitted: The caller is no superuser.
-    """
+    """Return a new token with which a program reads the metrics, with the rights of the caller."""
     with ctx.change_controller() as tx:
         _require_superuser(ctx, tx)
         return passwords.make_token(tx, Purpose.METRICS, ctx.user, now=ctx.clock.now())

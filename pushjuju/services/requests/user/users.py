@@ -34,10 +34,6 @@ def add(ctx: Context, name: str, display_name: str, password: str = "") -> bytes
 
     Returns:
         The secret key; empty for a user with a password.
-
-    Raises:
-        NotValid: The name, the display name or the password cannot be used.
-        AlreadyExists: A user has the name.
     """
     if not users.is_name(name):
         raise NotValid(f'failed to create user: invalid user name "{name}"')
@@ -116,23 +112,12 @@ class AccessOptions:
 
 
 def grant(ctx: Context, options: AccessOptions) -> None:
-    """Grant a user access to entities; after an error, to none of them.
-
-    Raises:
-        NotFound: The user or an entity does not exist.
-        NotValid: The user already has the access.
-    """
+    """Grant a user access to entities; after an error, to none of them."""
     _change(ctx, options, users.grant)
 
 
 def revoke(ctx: Context, options: AccessOptions) -> None:
-    """Revoke a user's access to entities; after an error, none is revoked.
-
-    Raises:
-        NotFound: The user or an entity does not exist, or the user has no access (`users.NoAccess`).
-        NotValid: The user's level of access is a lower one.
-        NotPermitted: The user is the admin, who works the controller.
-    """
+    """Revoke a user's access to entities; after an error, none is revoked."""
     _change(ctx, options, users.revoke)
 
 

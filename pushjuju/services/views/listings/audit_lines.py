@@ -21,22 +21,16 @@ _RESULT = ("exit", "error")  # of a line that answers others
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which lines to read; an empty text, or None, selects all.
-
-    Attributes:
-        model: `owner/name`, `name` or the UUID of a model.
-        entity: The name of an application, which stands for its units and resources too, or of another.
-        cause: The `cause` of the lines of one request.
-        most: How many of the newest lines; 0 for all.
-    """
+    """Which lines to read; an empty text, or None, selects all."""
 
     user: str = ""
-    model: str = ""
+    model: str = ""  # `owner/name`, `name` or the UUID of a model
+    # the name of an application, which stands for its units and resources too, or of another
     entity: str = ""
-    cause: str = ""
+    cause: str = ""  # the `cause` of the lines of one request
     since: datetime | None = None
     until: datetime | None = None
-    most: int = 0
+    most: int = 0  # how many of the newest lines; 0 for all
 
     def has(self, line: Mapping[str, Any]) -> bool:
         """Return True for a line of the wanted user, model, entity and request."""
@@ -122,19 +116,13 @@ def _backwards(ctx: Context, wanted: Wanted) -> Iterator[AuditLine]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verified:
-    """The result of a check.
+    """The result of a check."""
 
-    Attributes:
-        lines: How many lines there are.
-        last: The number of the newest line; 0 without lines.
-        hash: The hash of the newest line: a copy that is kept elsewhere shows later whether the end was cut.
-        problems: What is wrong, the first 100.
-    """
-
-    lines: int
-    last: int
+    lines: int  # how many lines there are
+    last: int  # the number of the newest line; 0 without lines
+    # the hash of the newest line: a copy that is kept elsewhere shows later whether the end was cut
     hash: str
-    problems: tuple[str, ...]
+    problems: tuple[str, ...]  # what is wrong, the first 100
 
 
 _MOST_PROBLEMS = 100

@@ -32,21 +32,13 @@ _LARGEST = 16 * 1024 * 1024  # the most bytes of a file that is shown
 
 
 def archive(ctx: Context, model: str, url: str) -> Path:
-    """Return the archive of a charm.
-
-    Raises:
-        NotFound: The model has no such charm.
-    """
+    """Return the archive of a charm."""
     with ctx.read(model) as tx:
         return ctx.controller.blobs.path(charms.record(tx, url).sha256)
 
 
 def archive_of(ctx: Context, model: str, name: str, digest: str) -> Path:
-    """Return the archive of a charm by its name and the beginning of its SHA-256.
-
-    Raises:
-        NotFound: The model has no such charm.
-    """
+    """Return the archive of a charm by its name and the beginning of its SHA-256."""
     with ctx.read(model) as tx:
         for item in tx.list(CharmRecord, "charm_list"):
             if item.name == name and item.sha256.startswith(digest):
@@ -61,12 +53,7 @@ def names(ctx: Context, model: str, url: str) -> list[str]:
 
 
 def content(ctx: Context, model: str, url: str, path: str) -> bytes:
-    """Return one file of a charm.
-
-    Raises:
-        NotFound: The charm has no such file.
-        NotValid: The file is too large to be shown.
-    """
+    """Return one file of a charm."""
     with zipfile.ZipFile(archive(ctx, model, url)) as opened:
         try:
             about = opened.getinfo(path)
@@ -86,9 +73,6 @@ def remote_icon(ctx: Context, model: str, name: str) -> bytes:
     """Return the icon of an application of another model that this model consumes; empty without an icon.
 
     Mirrors: juju apiserver/rest.go (3.6)
-
-    Raises:
-        NotFound: The model consumes no application of this name.
     """
     with ctx.read(model) as tx:
         remote = remote_applications.find(tx, name)

@@ -40,8 +40,6 @@ def show(
 
     Raises:
         NotFound: The secret or the revision does not exist.
-        WrongKey: The key file does not have the key of the content.
-        BackendError: The backend does not return the content.
     """
     with ctx.write(model) as tx:  # a write transaction waits for a process that renews the key
         row = user_secrets.lookup(tx, which)

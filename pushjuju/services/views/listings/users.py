@@ -14,11 +14,7 @@ from pushjuju.store.tx import Tx
 
 
 def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, object]]:
-    """Return the users, as `users` shows them; times are datetimes, or None.
-
-    Args:
-        disabled: True to include disabled users.
-    """
+    """Return the users, also disabled ones, as `users` shows them; times are datetimes, or None."""
     with ctx.store.read() as tx:
         people = [item for item in tx.list(Person, "person_list") if disabled or not item.disabled]
         levels = users.access_to(tx, Kind.CONTROLLER, "")

@@ -31,19 +31,13 @@ _SOON = timedelta(days=7)  # for secrets that expire
 
 
 class Sample(NamedTuple):
-    """A value of a metric.
+    """A value of a metric."""
 
-    Attributes:
-        family: The name in `families.FAMILIES`.
-        suffix: What a histogram adds to the name.
-        bound: The bound of a histogram's bucket in seconds, "" for other values.
-    """
-
-    family: str
+    family: str  # the name in `families.FAMILIES`
     labels: tuple[str, ...]
     value: float
-    suffix: str = ""
-    bound: str = ""
+    suffix: str = ""  # what a histogram adds to the name
+    bound: str = ""  # the bound of a histogram's bucket in seconds, "" for other values
 
 
 def read(ctx: Context, more: Iterable[Sample] = (), *, per_unit: bool = False) -> list[Sample]:

@@ -19,30 +19,21 @@ Print = Callable[[str], None]
 
 @dataclass(slots=True)
 class Asked:
-    """The attributes of an entity that a query has read.
+    """The attributes of an entity that a query has read."""
 
-    Attributes:
-        values: Identifier -> value.
-        within: Identifier -> name of an inner entity -> the attributes that were read of that entity.
-    """
-
-    values: dict[str, object] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)  # identifier -> value
+    # identifier -> name of an inner entity -> the attributes that were read of that entity
     within: dict[str, dict[str, Asked]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """An entity over which a query is evaluated.
+    """An entity over which a query is evaluated."""
 
-    Attributes:
-        kind: Juju's name for the kind of entity in errors, such as `ApplicationInfo`.
-        values: Identifier -> function that reads the value, which is a `Scopes` for inner entities.
-        asked: Gets the attributes that the query reads.
-    """
-
-    kind: str
+    kind: str  # Juju's name for the kind of entity in errors, such as `ApplicationInfo`
+    # identifier -> function that reads the value, which is a `Scopes` for inner entities
     values: Mapping[str, Callable[[], Any]]
-    asked: Asked
+    asked: Asked  # gets the attributes that the query reads
 
 
 class Scopes(dict[str, Scope]):
@@ -59,11 +50,7 @@ class Query:
     """A parsed query."""
 
     def __init__(self, text: str, out: Print = lambda _text: None) -> None:
-        """Parse a query, or raise BadQuery.
-
-        Args:
-            out: Called with the text that the query prints.
-        """
+        """Parse a query, or raise BadQuery; `out` gets the text that the query prints."""
         self._text = text
         self._out = out
         self._nodes = parse(text)
@@ -125,7 +112,7 @@ class Query:
             return _equal(left, right) is (node.operator == "==")
         if node.operator in (">", ">="):
             left, right = right, left
-        less = _less(left, right)
+        less = _same_kind(left, right) and not isinstance(left, bool) and bool(left < right)
         return less or (node.operator in ("<=", ">=") and _equal(left, right))
 
     def _logical(self, node: Infix, left: Any, scope: Scope) -> bool:
@@ -242,10 +229,6 @@ def _equal(left: Any, right: Any) -> bool:
     if isinstance(left, (Scope, Scopes, _Closure)):
         return False
     return type(left) is type(right) and bool(left == right)
-
-
-def _less(left: Any, right: Any) -> bool:
-    return _same_kind(left, right) and not isinstance(left, bool) and bool(left < right)
 
 
 def _kind(value: Any) -> str:

@@ -40,29 +40,20 @@ def ghost(kind: str, asked: Asked) -> Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """The entity that `wait-for` waits for.
+    """The entity that `wait-for` waits for."""
 
-    Attributes:
-        kind: `application`, `machine`, `model` or `unit`.
-        within: UUID of its model; for a model, the name of its owner.
-    """
-
-    kind: str
+    kind: str  # `application`, `machine`, `model` or `unit`
     name: str
-    within: str
+    within: str  # UUID of its model; for a model, the name of its owner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result of a query over an entity.
-
-    Attributes:
-        status: The status of an application while the query is not true; else empty.
-    """
+    """The result of a query over an entity."""
 
     holds: bool
     life: str
-    status: str
+    status: str  # the status of an application while the query is not true; else empty
     asked: Asked
 
 

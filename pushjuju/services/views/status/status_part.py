@@ -23,16 +23,12 @@ _ADDRESS = regex(r"[A-Za-z0-9.:-]+")
 
 
 class Part(NamedTuple):
-    """A part of a model: applications with their units and the machines of these, and machines.
-
-    Attributes:
-        machines: Machines that are no containers; each stands for itself and its containers.
-        kept: The machines with the units that may be kept. The other units of the applications are read
-            since an application's status comes from all its units.
-    """
+    """A part of a model: applications with their units and the machines of these, and machines."""
 
     applications: Sequence[str]
-    machines: Sequence[str]
+    machines: Sequence[str]  # machines that are no containers; each stands for itself and its containers
+    # the machines with the units that may be kept. The other units of the applications are read since an
+    # application's status comes from all its units.
     kept: Collection[str]
 
     def keeps(self, machine: str) -> bool:

@@ -64,8 +64,6 @@ class MachineRow(NamedTuple):
 
 
 class ApplicationRow(NamedTuple):
-    """An application."""
-
     name: str
     charm_url: str
     life: str
@@ -82,8 +80,6 @@ class ApplicationRow(NamedTuple):
 
 
 class UnitRow(NamedTuple):
-    """A unit."""
-
     name: str
     application: str
     machine: str | None
@@ -118,61 +114,41 @@ class Origin(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Everything that `status` shows of a model, in the order of the document.
-
-    Attributes:
-        contained: Machine -> its containers; None -> the machines that are not containers.
-        units: Application -> its units.
-        subordinates: Principal unit -> its subordinates.
-        statuses: Kind -> entity -> status.
-        ports: Unit -> sorted (protocol, from, to) of the open ports on all endpoints.
-        leaders: Application -> its leader unit.
-        sides: Relation -> its endpoints.
-        sides_of: Application -> the endpoints of each of its relations.
-        charms: URL -> charm.
-        origins: Application -> origin of its charm, for charms of a store.
-        failing: Machine whose last work failed -> who works on it and what is next.
-        unguarded: Machine whose firewall rules could not be applied -> why.
-        profiles: Machine -> its LXD profiles of charms, and the problem of the last change, or empty.
-        spaces: Id -> name of every network space.
-        bindings: Application -> (endpoint, id of its space), for applications whose endpoints users have
-            bound.
-        shown: Unit -> its statuses as users see them, as far as they were asked for.
-        part: The part of the model that was read, or None for all.
-    """
+    """Everything that `status` shows of a model, in the order of the document."""
 
     model: Model
     controller: str
     now: datetime
     machines: dict[str, MachineRow]
+    # machine -> its containers; None -> the machines that are not containers
     contained: dict[str | None, list[MachineRow]]
     applications: dict[str, ApplicationRow]
-    units: dict[str, list[UnitRow]]
-    subordinates: dict[str, list[UnitRow]]
-    statuses: dict[str, dict[str, Seen]]
+    units: dict[str, list[UnitRow]]  # application -> its units
+    subordinates: dict[str, list[UnitRow]]  # principal unit -> its subordinates
+    statuses: dict[str, dict[str, Seen]]  # kind -> entity -> status
+    # unit -> sorted (protocol, from, to) of the open ports on all endpoints
     ports: dict[str, list[tuple[str, int, int]]]
-    leaders: dict[str, str]
-    sides: dict[int, list[Side]]
-    sides_of: dict[str, list[list[Side]]]
-    charms: dict[str, Charm]
-    origins: dict[str, Origin]
-    failing: dict[str, str]
-    unguarded: dict[str, str]
+    leaders: dict[str, str]  # application -> its leader unit
+    sides: dict[int, list[Side]]  # relation -> its endpoints
+    sides_of: dict[str, list[list[Side]]]  # application -> the endpoints of each of its relations
+    charms: dict[str, Charm]  # URL -> charm
+    origins: dict[str, Origin]  # application -> origin of its charm, for charms of a store
+    failing: dict[str, str]  # machine whose last work failed -> who works on it and what is next
+    unguarded: dict[str, str]  # machine whose firewall rules could not be applied -> why
+    # machine -> its LXD profiles of charms, and the problem of the last change, or empty
     profiles: dict[str, tuple[dict[str, object], str]]
-    spaces: dict[str, str]
+    spaces: dict[str, str]  # id -> name of every network space
+    # application -> (endpoint, id of its space), for applications whose endpoints users have bound
     bindings: dict[str, list[tuple[str, str]]]
+    # unit -> its statuses as users see them, as far as they were asked for
     shown: dict[str, tuple[Seen, Seen]]
-    part: Part | None = None
+    part: Part | None = None  # the part of the model that was read, or None for all
 
 
 def read(
     ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso, part: Part | None = None
 ) -> Rows:
-    """Read the rows of a model.
-
-    Args:
-        part: The part of the model whose applications, units and machines are read; None for all of them.
-    """
+    """Read the rows of a model, or of the applications, units and machines of a part."""
     tx = tx.beside(model.uuid)
     rows = partial(_rows, tx, part)
     machines = _machines(rows("shown_machines", "shown_machines_of", "shown_machines_from"), moment)

@@ -9,10 +9,10 @@ from pushjuju.core.errors import AlreadyExists, PushjujuError
 from pushjuju.core.model.offerurl import parse
 from pushjuju.core.storage import Directive
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.requests.application import expose, resolved, settings
+from pushjuju.services.requests.application import expose, settings, unit_requests
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.requests.application.settings import ConfigOptions
-from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.requests.relation import cross_model, integrate
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views import relation_rows
 from pushjuju.web import errors, tags
@@ -20,10 +20,10 @@ from pushjuju.web.call import each, reach_offer
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.application.application_deploy import Deploying
 from pushjuju.web.facades.application.application_documents import Showing
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import applications as shapes
 from pushjuju.web.shapes import offers
-from pushjuju.web.shapes.common import ConstraintsValue, Entities, Results, force_of, known_constraints
+from pushjuju.web.shapes.common import ConstraintsValue, Entities, force_of, known_constraints
 
 _SINCE = 22
 
@@ -31,22 +31,16 @@ _SINCE = 22
 class Settings(Facade):
     """Changes applications."""
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def set_configs(self, args: list[shapes.ConfigSet]) -> ErrorResults:
+    @bulk("args", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_configs(self, item: shapes.ConfigSet) -> None:
         """Change settings, including `trust`."""
-        return {"results": [each(self._set_config, item) for item in args]}
-
-    def _set_config(self, item: shapes.ConfigSet) -> None:
         file = item.config_yaml.encode() or None
         options = ConfigOptions(application=item.application, values=item.config, file=file)
         settings.set_config(self.ctx, self.model, options)
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def unset_applications_config(self, args: list[shapes.ApplicationUnset]) -> ErrorResults:
+    @bulk("args", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def unset_applications_config(self, item: shapes.ApplicationUnset) -> None:
         """Reset settings to their defaults."""
-        return {"results": [each(self._unset, item) for item in args]}
-
-    def _unset(self, item: shapes.ApplicationUnset) -> None:
         options = ConfigOptions(application=item.application, reset=item.options)
         settings.set_config(self.ctx, self.model, options)
 
@@ -55,21 +49,15 @@ class Settings(Facade):
         """Replace the constraints of future machines."""
         settings.set_constraints(self.ctx, self.model, application, known_constraints(constraints))
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def merge_bindings(self, args: list[shapes.ApplicationMergeBindings]) -> ErrorResults:
+    @bulk("args", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def merge_bindings(self, item: shapes.ApplicationMergeBindings) -> None:
         """Bind endpoints to spaces."""
-        return {"results": [each(self._bind, item) for item in args]}
-
-    def _bind(self, item: shapes.ApplicationMergeBindings) -> None:
         name = tags.application(item.application_tag)
         settings.bind(self.ctx, self.model, name, item.bindings, force=item.force)
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def update_application_base(self, args: list[shapes.UpdateChannelArg]) -> ErrorResults:
+    @bulk("args", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def update_application_base(self, item: shapes.UpdateChannelArg) -> None:
         """Set the bases of future units."""
-        return {"results": [each(self._set_base, item) for item in args]}
-
-    def _set_base(self, item: shapes.UpdateChannelArg) -> None:
         if not item.channel:
             raise errors.ApiError("base missing from args", errors.BAD_REQUEST)
         base = Base.parse(f"ubuntu@{item.channel.partition('/')[0]}")
@@ -128,44 +116,33 @@ class Settings(Facade):
     def resolve_unit_errors(self, tags: Entities, *, retry: bool, all: bool) -> ErrorResults:  # noqa: A002 - its name on the wire
         """Resolve failed hooks: run them again, or skip them."""
         if all:
-            resolved.resolve_all(self.ctx, self.model, retry=retry)
+            unit_requests.resolve_all(self.ctx, self.model, retry=retry)
             return {"results": []}
         return {"results": [each(self._resolve, item.tag, retry=retry) for item in tags.entities]}
 
     def _resolve(self, tag: str, *, retry: bool) -> None:
-        resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)
+        unit_requests.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)
 
 
 class Consuming(Facade):
     """Consumes offers of other models."""
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def consume(self, args: list[offers.ConsumeApplicationArg]) -> ErrorResults:
+    @bulk("args", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def consume(self, item: offers.ConsumeApplicationArg) -> None:
         """Let the model consume offers."""
-        return {"results": [each(self._consume, item) for item in args]}
-
-    def _consume(self, item: offers.ConsumeApplicationArg) -> None:
         url = parse(item.offer_url)
         reach_offer(self.ctx, url, "consume")
-        consume.consume(self.ctx, self.model, url, item.application_alias)
+        cross_model.consume(self.ctx, self.model, url, item.application_alias)
 
-    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def destroy_consumed_applications(
-        self, applications: list[offers.DestroyConsumedApplication]
-    ) -> ErrorResults:
+    @bulk("applications", Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_consumed_applications(self, item: offers.DestroyConsumedApplication) -> None:
         """Remove consumed offers (SAAS) from the model."""
-        return {"results": [each(self._forget, item) for item in applications]}
-
-    def _forget(self, item: offers.DestroyConsumedApplication) -> None:
         force = force_of(item.max_wait, force=item.force)
-        consume.remove_saas(self.ctx, self.model, tags.application(item.application_tag), force)
+        cross_model.remove_saas(self.ctx, self.model, tags.application(item.application_tag), force)
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def set_relations_suspended(self, args: list[shapes.RelationSuspendedArg]) -> ErrorResults:
+    @bulk("args", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_relations_suspended(self, item: shapes.RelationSuspendedArg) -> None:
         """Suspend relations to offers, or resume them."""
-        return {"results": [each(self._suspend, item) for item in args]}
-
-    def _suspend(self, item: shapes.RelationSuspendedArg) -> None:
         integrate.set_suspended(
             self.ctx, self.model, [str(item.relation_id)], suspended=item.suspended, reason=item.message
         )
@@ -174,12 +151,9 @@ class Consuming(Facade):
 class Storing(Facade):
     """Shows and changes the storage of future units."""
 
-    @method(Needs.READ, since=_SINCE)
-    def get_application_storage(self, params: Entities) -> Results:
+    @bulk("entities", Needs.READ, since=_SINCE)
+    def get_application_storage(self, tag: str) -> dict[str, object]:
         """Return the storage that future units of applications get."""
-        return {"results": [self._storage(item.tag) for item in params.entities]}
-
-    def _storage(self, tag: str) -> dict[str, object]:
         try:
             found = storage_requests.application_directives(self.ctx, self.model, tags.application(tag))
         except PushjujuError as error:
@@ -191,14 +165,9 @@ class Storing(Facade):
             }
         }
 
-    @method(Needs.WRITE, since=_SINCE, blocked_by=blocks.CHANGE)
-    def update_application_storage(
-        self, storage_updates: list[shapes.ApplicationStorageUpdate]
-    ) -> ErrorResults:
+    @bulk("storage_updates", Needs.WRITE, since=_SINCE, blocked_by=blocks.CHANGE)
+    def update_application_storage(self, item: shapes.ApplicationStorageUpdate) -> None:
         """Change the storage that future units of applications get; omitted fields keep their values."""
-        return {"results": [each(self._update_storage, item) for item in storage_updates]}
-
-    def _update_storage(self, item: shapes.ApplicationStorageUpdate) -> None:
         wanted = {
             name: Directive(pool=part.pool, size=part.size, count=part.count)
             for name, part in item.storage_constraints.items()

@@ -12,18 +12,16 @@ from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import add_units, deploy, pending_resources, refresh
+from pushjuju.services.requests.application import deploy, pending_resources, refresh, unit_requests
 from pushjuju.services.requests.application.deploy import DeployOptions
 from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.requests.application.refresh import RefreshOptions
 from pushjuju.services.views import application_documents, removal_plan, resource_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, result_of
-from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.store_names import store_name
-from pushjuju.web.registry import Facade, Needs, method
+from pushjuju.web.registry import Facade, Needs, bulk, method
 from pushjuju.web.shapes import applications as shapes
-from pushjuju.web.shapes.common import Results, force_of, known_constraints
+from pushjuju.web.shapes.common import force_of, known_constraints
 from pushjuju.web.shapes.placement import PlacementParams, directives, places
 
 _LOCAL = regex(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
@@ -37,12 +35,9 @@ def charm_of(ctx: Context, model: str, application: str) -> str:
 class Deploying(Facade):
     """Deploys applications, adds and removes units."""
 
-    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def deploy(self, applications: list[shapes.ApplicationDeploy]) -> ErrorResults:
+    @bulk("applications", Needs.WRITE, blocked_by=blocks.CHANGE)
+    def deploy(self, item: shapes.ApplicationDeploy) -> None:
         """Deploy charms that were uploaded to the model, or that a client has resolved in the store."""
-        return {"results": [each(self._deploy, item) for item in applications]}
-
-    def _deploy(self, item: shapes.ApplicationDeploy) -> None:
         if item.devices:
             raise errors.not_supported("devices are for Kubernetes only")
         options = DeployOptions(
@@ -156,19 +151,16 @@ class Deploying(Facade):
     def add_units(
         self, application: str, num_units: int, placement: list[PlacementParams], attach_storage: list[str]
     ) -> shapes.AddUnitsResults:
-        options = add_units.AddUnitsOptions(
+        options = unit_requests.AddUnitsOptions(
             application=application,
             num_units=num_units,
             placements=places(placement, self.model),
             attach_storage=[tags.storage(tag) for tag in attach_storage],
         )
-        return {"units": add_units.add_units(self.ctx, self.model, options)}
+        return {"units": unit_requests.add_units(self.ctx, self.model, options)}
 
-    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def destroy_unit(self, units: list[shapes.DestroyUnit]) -> Results:
-        return {"results": [result_of(self._unit, item) for item in units]}
-
-    def _unit(self, item: shapes.DestroyUnit) -> dict[str, object]:
+    @bulk("units", Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_unit(self, item: shapes.DestroyUnit) -> dict[str, object]:
         name, force = tags.unit(item.unit_tag), force_of(item.max_wait, force=item.force)
         units = removals.doomed_units(self.ctx, self.model, [name])
         info = self._storage_of(units, destroy=item.destroy_storage)
@@ -184,12 +176,9 @@ class Deploying(Facade):
             "detached-storage": [{"tag": tags.of_storage(name)} for name in fate.detached],
         }
 
-    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
-    def destroy_application(self, applications: list[shapes.DestroyApplication]) -> Results:
+    @bulk("applications", Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_application(self, item: shapes.DestroyApplication) -> dict[str, object]:
         """Remove applications with their units."""
-        return {"results": [result_of(self._application, item) for item in applications]}
-
-    def _application(self, item: shapes.DestroyApplication) -> dict[str, object]:
         name, force = tags.application(item.application_tag), force_of(item.max_wait, force=item.force)
         units = removals.units_of(self.ctx, self.model, name)
         info = self._storage_of(units, destroy=item.destroy_storage)

@@ -10,8 +10,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.services.views import application_documents, unit_documents
 from pushjuju.services.views.listings import applications
 from pushjuju.web import errors, tags
-from pushjuju.web.call import result_of
-from pushjuju.web.registry import Facade, Needs, method
+from pushjuju.web.registry import Facade, Needs, bulk, method
 from pushjuju.web.shapes import applications as shapes
 from pushjuju.web.shapes.common import Base as BaseShape
 from pushjuju.web.shapes.common import Entities, Entity, Results, StringResult
@@ -83,22 +82,12 @@ class Showing(Facade):
         """Return the charm of an application, and where the charm comes from."""
         return application_documents.charm_origin(self.ctx, self.model, params.application)
 
-    @method(Needs.READ)
-    def get_constraints(self, params: Entities) -> Results:
-        return {"results": [self._constraints(item.tag) for item in params.entities]}
+    @bulk("entities", Needs.READ, empty={"constraints": {}})
+    def get_constraints(self, tag: str) -> dict[str, object]:
+        return {"constraints": dict(applications.constraints(self.ctx, self.model, tags.application(tag)))}
 
-    def _constraints(self, tag: str) -> dict[str, object]:
-        try:
-            found = applications.constraints(self.ctx, self.model, tags.application(tag))
-        except PushjujuError as error:
-            return {"constraints": {}, "error": errors.told(error)}
-        return {"constraints": dict(found)}
-
-    @method(Needs.READ)
-    def applications_info(self, params: Entities) -> Results:
-        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
-
-    def _info(self, tag: str) -> dict[str, object]:
+    @bulk("entities", Needs.READ)
+    def applications_info(self, tag: str) -> dict[str, object]:
         name = tags.application(tag)
         known = application_documents.show_applications(self.ctx, self.model, [name])[name]
         about = application_documents.about(self.ctx, self.model, name)

@@ -22,7 +22,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import LEVELS, Kind
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
-from pushjuju.services.requests.application import add_units, expose, refresh, resolved, settings
+from pushjuju.services.requests.application import expose, refresh, settings, unit_requests
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.storage import storage_requests
@@ -43,24 +43,16 @@ that is a string by its schema.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change of a model.
+    """A change of a model."""
 
-    Attributes:
-        blocked_by: The set of disabled commands that forbids the change (`blocks.SETS`).
-        words: Returns the words of the command line that does the same.
-        act: Makes the change with the rights of the context's user.
-        in_model: False when the command names the model itself, and takes no `-m`.
-        has_plan: False for a small change, which is made at once.
-        stdin: Returns what the planned command reads from its standard input in place of its last words, so
-            that the values of a form are not in the arguments of a process; None to plan `words`.
-    """
-
-    words: Callable[[Fields], list[str]]
-    act: Callable[[Context, Model, Fields], Any]
+    words: Callable[[Fields], list[str]]  # returns the words of the command line that does the same
+    act: Callable[[Context, Model, Fields], Any]  # makes the change with the rights of the context's user
     needs: Needs = Needs.WRITE
-    blocked_by: str = blocks.CHANGE
-    in_model: bool = True
-    has_plan: bool = True
+    blocked_by: str = blocks.CHANGE  # the set of disabled commands that forbids the change (`blocks.SETS`)
+    in_model: bool = True  # False when the command names the model itself, and takes no `-m`
+    has_plan: bool = True  # False for a small change, which is made at once
+    # returns what the planned command reads from its standard input in place of its last words, so that the
+    # values of a form are not in the arguments of a process; None to plan `words`
     stdin: Callable[[Fields], tuple[list[str], str]] | None = None
 
     def line(self, fields: Fields) -> str:
@@ -160,10 +152,10 @@ def _set_config(ctx: Context, model: Model, fields: Fields) -> None:
 
 
 def _add_units(ctx: Context, model: Model, fields: Fields) -> None:
-    options = add_units.AddUnitsOptions(
+    options = unit_requests.AddUnitsOptions(
         application=_application(fields), num_units=_number(fields, "units", 1)
     )
-    add_units.add_units(ctx, model.uuid, options)
+    unit_requests.add_units(ctx, model.uuid, options)
 
 
 def _remove_application(ctx: Context, model: Model, fields: Fields) -> None:
@@ -210,7 +202,7 @@ def _trust(ctx: Context, model: Model, fields: Fields) -> None:
 
 
 def _resolve(ctx: Context, model: Model, fields: Fields) -> None:
-    resolved.resolve(ctx, model.uuid, [_unit(fields)], retry="skip" not in fields)
+    unit_requests.resolve(ctx, model.uuid, [_unit(fields)], retry="skip" not in fields)
 
 
 # --- storage ----------------------------------------------------------------------------------------------
@@ -246,11 +238,7 @@ def _receiver(fields: Fields) -> str:
 
 
 def parameters(fields: Fields) -> dict[str, Any]:
-    """Return the parameters of an action; an empty field stands for the default.
-
-    Raises:
-        NotValid: A field is not YAML.
-    """
+    """Return the parameters of an action; an empty field stands for the default."""
     texts = _starting(fields, TEXT)
     return {
         name: text if name in texts else yamlsafe.load(text)
@@ -380,10 +368,6 @@ CHANGES: Mapping[str, Change] = {
         words=lambda fields: ["cancel-task", str(_number(fields, "task", 1))], act=_cancel, has_plan=False
     ),
     "destroy-model": Change(
-        words=_destroy_words,
-        in_model=False,
-        act=_destroy_model,
-        needs=Needs.ADMIN,
-        blocked_by=blocks.DESTROY,
+        words=_destroy_words, in_model=False, act=_destroy_model, needs=Needs.ADMIN, blocked_by=blocks.DESTROY
     ),
 }

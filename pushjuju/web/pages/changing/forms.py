@@ -22,23 +22,16 @@ _INPUTS = {"integer": "number", "number": "number", "string": "text"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A field for a parameter of an action.
-
-    Attributes:
-        kind: `text`, `number`, `choice` for a list of `choices`, or `yaml`.
-        default: The default as text, or empty.
-        is_text: True when the value is a string as it stands, and not YAML: `on`, `1`.
-        is_secret: True when the charm expects the URI of a secret.
-    """
+    """A field for a parameter of an action."""
 
     name: str
-    kind: str
+    kind: str  # `text`, `number`, `choice` for a list of `choices`, or `yaml`
     description: str = ""
     required: bool = False
     choices: tuple[str, ...] = ()
-    default: str = ""
-    is_text: bool = False
-    is_secret: bool = False
+    default: str = ""  # the default as text, or empty
+    is_text: bool = False  # True when the value is a string as it stands, and not YAML: `on`, `1`
+    is_secret: bool = False  # True when the charm expects the URI of a secret
 
 
 def config(visit: Visit) -> Content:

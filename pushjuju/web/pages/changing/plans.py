@@ -25,15 +25,11 @@ _MARK_CHARS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a change would do.
+    """What a change would do."""
 
-    Attributes:
-        document: The document of `pushjuju plan --format json`, without hooks that run anyway.
-        mark: Another text for another plan.
-    """
-
+    # the document of `pushjuju plan --format json`, without hooks that run anyway
     document: Mapping[str, Any]
-    mark: str
+    mark: str  # another text for another plan
 
 
 def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Collection[str] | None) -> Plan:
@@ -43,9 +39,6 @@ def make(ctx: Context, model: Model, words: Sequence[str], stdin: str, only: Col
         only: None for a user who may see all models; else the applications of the model: what the plan tells
             of other models is left out.
         stdin: What the command reads from its standard input.
-
-    Raises:
-        NotValid: The command refuses what it is asked for, or the plan needs too much time or memory.
     """
     place = f"{ctx.controller.name}:{model.qualified}"
     argv = [sys.executable, "-m", "pushjuju.cli", "plan", "--format", "json", "-m", place, "--", *words]

@@ -20,23 +20,15 @@ _MOST = 2000  # letters of a line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Grammar:
-    """The words of a command.
+    """The words of a command."""
 
-    Attributes:
-        usage: The words as people type them.
-        fields: The fields of the form that the positional arguments fill, in their order.
-        flags: Flag -> the field with its value.
-        switches: Flag without a value -> its field.
-        pairs: What the names of the fields begin with that arguments `KEY=VALUE` fill; empty without such.
-        typed: The field whose value is also the confirmation of a removal.
-    """
-
-    usage: str
-    fields: tuple[str, ...]
-    flags: Mapping[str, str]
-    switches: Mapping[str, str]
+    usage: str  # the words as people type them
+    fields: tuple[str, ...]  # the fields of the form that the positional arguments fill, in their order
+    flags: Mapping[str, str]  # flag -> the field with its value
+    switches: Mapping[str, str]  # flag without a value -> its field
+    # what the names of the fields begin with that arguments `KEY=VALUE` fill; empty without such
     pairs: str = ""
-    typed: str = ""
+    typed: str = ""  # the field whose value is also the confirmation of a removal
 
 
 def _of(
@@ -84,11 +76,7 @@ def page(visit: Visit) -> Content:
 
 
 def read(line: str) -> dict[str, str]:
-    """Return the fields of the form that asks for the same as a command line.
-
-    Raises:
-        NotValid: The line is none that this page can plan.
-    """
+    """Return the fields of the form that asks for the same as a command line."""
     words = _words(line)
     name, grammar = words[0], COMMANDS.get(words[0])
     if grammar is None:

@@ -19,7 +19,7 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved
+from pushjuju.services.requests.application import unit_requests
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.rows.records import Cleanup, RelationScope
 from tests.world.charms import UBUNTU
@@ -145,7 +145,7 @@ def test_unit_in_error_hangs_until_resolved(runtime: TestController) -> None:
     runtime.settle()
     assert runtime.unit("web/0").life == "dying"
     assert runtime.agent()[0] == "error"
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     runtime.clear()
     runtime.settle()
     assert runtime.of("web/0") == TEARDOWN
@@ -169,7 +169,7 @@ def test_unit_dying_while_its_install_is_in_error(runtime: TestController) -> No
     runtime.played().fail("install")
     runtime.settle()
     _remove(runtime, "web/0")
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     runtime.clear()
     runtime.settle()
     assert runtime.of("web/0") == ["remove"]  # installed by the skip, never started

@@ -11,10 +11,10 @@ from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import settings
-from pushjuju.services.requests.application.add_units import AddUnitsOptions, add_units
 from pushjuju.services.requests.application.deploy import DeployOptions, deploy
 from pushjuju.services.requests.application.refresh import RefreshOptions, progress, refresh
 from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.application.unit_requests import AddUnitsOptions, add_units
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import tasks
 from tests.world.charms import UBUNTU

@@ -11,7 +11,7 @@ import pytest
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved, settings, update_status
+from pushjuju.services.requests.application import settings, unit_requests
 from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.views.listings import applications
 from tests.world.charms import CONFIG, PEERS
@@ -320,7 +320,7 @@ def test_resolved_runs_the_hook_again(runtime: TestController) -> None:
     _in_error(runtime)
     assert runtime.agent() == ("error", 'hook failed: "start"')
     runtime.forget_work()
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     assert runtime.unit("web/0").resolved == "retry-hooks"
     assert runtime.touched() == ["machine/0"]
     runtime.clear()
@@ -333,7 +333,7 @@ def test_resolved_runs_the_hook_again(runtime: TestController) -> None:
 def test_resolved_without_retry_skips_it(runtime: TestController) -> None:
     _in_error(runtime)
     runtime.clear()
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     runtime.settle()
     assert runtime.of("web/0") == []
     assert runtime.agent() == ("idle", "")
@@ -345,9 +345,9 @@ def test_resolved_without_retry_skips_it(runtime: TestController) -> None:
 
 def test_resolve_all(runtime: TestController) -> None:
     _in_error(runtime, 2)
-    resolved.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
-    assert resolved.resolve_all(runtime.ctx, runtime.model, retry=True) == ["web/0"]
-    assert resolved.resolve_all(runtime.ctx, runtime.model, retry=True) == []
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
+    assert unit_requests.resolve_all(runtime.ctx, runtime.model, retry=True) == ["web/0"]
+    assert unit_requests.resolve_all(runtime.ctx, runtime.model, retry=True) == []
 
 
 @pytest.mark.parametrize(
@@ -362,10 +362,10 @@ def test_resolve_all(runtime: TestController) -> None:
 def test_refused_resolved(runtime: TestController, names: list[str], text: str) -> None:
     _in_error(runtime, 2)
     runtime.active("ok")
-    resolved.resolve(runtime.ctx, runtime.model, ["web/1"], retry=False)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/1"], retry=False)
     before = runtime.dump()
     with pytest.raises(PushjujuError) as caught:
-        resolved.resolve(runtime.ctx, runtime.model, names, retry=True)
+        unit_requests.resolve(runtime.ctx, runtime.model, names, retry=True)
     assert caught.value.message == text
     assert runtime.dump() == before
 
@@ -381,7 +381,7 @@ def test_update_status_at_once(runtime: TestController) -> None:
     runtime.active(count=2)
     runtime.clear()
     runtime.forget_work()
-    assert update_status.make_due(runtime.ctx, runtime.model, ["web/1"]) == ["web/1"]
+    assert unit_requests.make_due(runtime.ctx, runtime.model, ["web/1"]) == ["web/1"]
     assert _due(runtime, "web/1") == runtime.clock.now()
     assert runtime.touched() == ["machine/1"]
     runtime.settle()
@@ -392,7 +392,7 @@ def test_update_status_at_once(runtime: TestController) -> None:
 def test_update_status_of_all(runtime: TestController) -> None:
     runtime.active(count=2)
     runtime.clear()
-    assert update_status.make_due(runtime.ctx, runtime.model) == ["web/0", "web/1"]
+    assert unit_requests.make_due(runtime.ctx, runtime.model) == ["web/0", "web/1"]
     runtime.settle()
     assert (runtime.of("web/0"), runtime.of("web/1")) == (["update-status"], ["update-status"])
 
@@ -401,7 +401,7 @@ def test_update_status_of_a_missing_unit(runtime: TestController) -> None:
     runtime.active()
     before = runtime.dump()
     with pytest.raises(NotFound, match='unit "web/7" not found'):
-        update_status.make_due(runtime.ctx, runtime.model, ["web/0", "web/7"])
+        unit_requests.make_due(runtime.ctx, runtime.model, ["web/0", "web/7"])
     assert runtime.dump() == before
 
 
@@ -410,4 +410,4 @@ def test_update_status_of_new_and_dying_units(runtime: TestController) -> None:
     runtime.active()
     runtime.deploy("new", packed=runtime.charms.make("new"))
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
-    assert update_status.make_due(runtime.ctx, runtime.model) == []
+    assert unit_requests.make_due(runtime.ctx, runtime.model) == []

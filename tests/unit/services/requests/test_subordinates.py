@@ -11,7 +11,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.model.sessions import Session
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved
+from pushjuju.services.requests.application import unit_requests
 from pushjuju.services.views.status.document import document
 from tests.world import related
 from tests.world.controller import TestController
@@ -165,7 +165,7 @@ def test_a_failing_subordinate_holds_its_principal_back(runtime: TestController)
     runtime.settle()
     assert runtime.of("web/0")[-2:] == ["stop", "remove"]
     assert runtime.units() == ["log/0", "web/0"]
-    resolved.resolve(runtime.ctx, runtime.model, ["log/0"], retry=False)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["log/0"], retry=False)
     runtime.settle()
     assert runtime.units() == []
 

@@ -9,7 +9,7 @@ import pytest
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotFound
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import add_units, expose
+from pushjuju.services.requests.application import expose, unit_requests
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.views import application_documents, documents, unit_documents
 from tests.world.controller import TestController
@@ -159,7 +159,7 @@ def test_show_unit_lists_the_related_units_that_exist(runtime: TestController) -
     runtime.active(count=2)
     removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
     runtime.settle()
-    add_units.add_units(runtime.ctx, runtime.model, add_units.AddUnitsOptions(application="web"))
+    unit_requests.add_units(runtime.ctx, runtime.model, unit_requests.AddUnitsOptions(application="web"))
     (relation,) = _unit(runtime)["relation-info"]
     assert relation["related-units"] == {"web/2": {"in-scope": False, "data": {}}}
 

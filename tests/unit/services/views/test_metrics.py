@@ -14,7 +14,7 @@ from pushjuju.core.errors import Unreachable
 from pushjuju.core.status import Agent, StatusKind, Workload
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.requests.action import operations
-from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests.application import unit_requests
 from pushjuju.services.views.metrics import exposition, reading
 from pushjuju.services.views.metrics.families import FAMILIES
 from pushjuju.services.views.metrics.reading import Sample
@@ -255,7 +255,7 @@ async def test_bytes_of_each_contact_are_counted_once(runtime: TestController) -
         # The last acknowledgements follow the end of a contact; the played machine counts no hello.
         assert 0.9 * tally.bytes_out < counted_now["sent",] <= tally.bytes_out
         assert tally.bytes_in < counted_now["received",] < 2 * tally.bytes_in
-        update_status.make_due(runtime.ctx, runtime.model)
+        unit_requests.make_due(runtime.ctx, runtime.model)
         await wire.driver(runtime.ctx, runtime.model, cloud).settle(routine=True)
 
 

@@ -14,7 +14,7 @@ from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved
+from pushjuju.services.requests.application import unit_requests
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.store.rows.records import Relation
@@ -117,7 +117,7 @@ def test_labels_are_unique_for_an_owner(town: TestController) -> None:
 def begin_again(town: TestController, unit: str) -> Hook:
     """Begin the failed hook of a unit again."""
     town.turn(unit)  # it shows the error
-    resolved.resolve(town.ctx, town.model, [unit], retry=True)
+    unit_requests.resolve(town.ctx, town.model, [unit], retry=True)
     return Hook(town, town.until("update-status", unit))
 
 

@@ -9,7 +9,7 @@ import pytest
 from pushjuju import JUJU_VERSION
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application.update_status import make_due
+from pushjuju.services.requests.application.unit_requests import make_due
 from tests.world.controller import TestController
 
 # What the machine adds: paths and sockets that only it knows.

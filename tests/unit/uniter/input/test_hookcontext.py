@@ -14,7 +14,7 @@ from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved
+from pushjuju.services.requests.application import unit_requests
 from pushjuju.store.rows.records import Relation, RelationEndpoint, RelationScope
 from pushjuju.workers import live
 from tests.world.controller import TestController
@@ -174,7 +174,7 @@ def test_statuses_are_the_charms_own(runtime: TestController) -> None:
     ]))  # fmt: skip
     runtime.settle()
     assert runtime.agent()[0] == "error"
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     blocked = {"status": "blocked", "message": "no db", "data": {}}
     assert _context(runtime, "start")["status"] == {"unit": blocked}
     status = _asked(runtime, "status-get", "--application")

@@ -13,7 +13,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership, logs
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved, settings
+from pushjuju.services.requests.application import settings, unit_requests
 from pushjuju.workers import live
 from tests.unit.workers.machine.test_machine_worker import HERE, _fresh_box, _in
 from tests.world.charms import SETUP
@@ -130,10 +130,10 @@ async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(runtime: Te
     await worker(work)
     deploys = [frame for frame in played.frames if frame["kind"] == "deploy" and frame["unit"] == "web/0"]
     assert (len(deploys), runtime.of("web/0")[ran:]) == (2, [])
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     await worker(work)
     assert runtime.agent() == ("error", "upgrade failed")
-    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    unit_requests.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     await worker(work)
     assert runtime.of("web/0")[ran:][:2] == ["upgrade-charm", "config-changed"]
     assert (runtime.agent(), runtime.unit("web/0").charm_url) == (("idle", ""), "local:web-1")

@@ -37,14 +37,11 @@ class Identity:
 
     A repeated start finds the instance of the first start by this identity, which contains a digest of the
     request's nonce, since few clouds accept every character.
-
-    Attributes:
-        nonce: A digest that is unique for the request; an instance without a nonce is never found.
     """
 
     model: str
     machine: str
-    nonce: str
+    nonce: str  # a digest that is unique for the request; an instance without a nonce is never found
 
     @classmethod
     def of(cls, model: str, machine: str, nonce: str) -> Identity:
@@ -108,85 +105,62 @@ class Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """The order for one instance: everything that a request to make it needs.
-
-    Attributes:
-        image: The image that the user chose (constraint `image-id`, or `images` of the cloud); when empty,
-            the base decides.
-        place: The value of a placement directive other than `zone`.
-        tags: All tags, including those of the instance's identity.
-        user_data: The cloud-config document as text; empty for clouds without user data.
-        keys: Public keys that may log in.
-        root_disk: The size in MiB; 0 for the default of the type or the image.
-    """
+    """The order for one instance: everything that a request to make it needs."""
 
     identity: Identity
     name: str
     size: InstanceType
     base: Base
     arch: str
+    # the image that the user chose (constraint `image-id`, or `images` of the cloud); when empty, the base
+    # decides
     image: str = ""
     zone: str = ""
-    place: str = ""
+    place: str = ""  # the value of a placement directive other than `zone`
+    # all tags, including those of the instance's identity
     tags: Mapping[str, str] = field(default_factory=dict)
-    user_data: str = ""
-    keys: tuple[str, ...] = ()
-    root_disk: int = 0
+    user_data: str = ""  # the cloud-config document as text; empty for clouds without user data
+    keys: tuple[str, ...] = ()  # public keys that may log in
+    root_disk: int = 0  # the size in MiB; 0 for the default of the type or the image
     constraints: Constraints = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """One instance in the cloud, in its present state.
-
-    Attributes:
-        word: The cloud's word for the state, or the reason of a failure.
-        size: The name of the instance's type.
-        arch: The architecture, when the instance's type does not determine it.
-        node: The driver's object or data, which the adapter needs for further calls.
-    """
+    """One instance in the cloud, in its present state."""
 
     id: str
     identity: Identity
     status: InstanceStatus = InstanceStatus.UNKNOWN
-    word: str = ""
+    word: str = ""  # the cloud's word for the state, or the reason of a failure
     addresses: tuple[Address, ...] = ()
     zone: str = ""
-    size: str = ""
-    arch: str = ""
+    size: str = ""  # the name of the instance's type
+    arch: str = ""  # the architecture, when the instance's type does not determine it
     name: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
-    node: Any = None
+    node: Any = None  # the driver's object or data, which the adapter needs for further calls
 
 
 class Adapter(ABC):
-    """One driver of libcloud.
+    """One driver of libcloud."""
 
-    Attributes:
-        unsupported: Constraints that the cloud does not have; the user is warned that they are ignored.
-        arches: Architectures that machines may have.
-        directives: The placement directives of the cloud; `zone_of` handles those other than `zone`.
-        login: The user who logs in: `ubuntu` where user data creates that user, else the image's user.
-        most_user_data: The most bytes of user data that the cloud takes.
-        currency: The currency of `InstanceType.cost`, per hour; empty when the cost is not a price.
-        errors: The texts of the cloud's errors.
-        address_s: Seconds after which the start of an instance without an address fails.
-        look_s: Seconds between the first polls; later polls are less frequent.
-        timeout_s: Seconds after which a request without an answer is aborted.
-    """
-
+    # constraints that the cloud does not have; the user is warned that they are ignored
     unsupported: ClassVar[frozenset[str]] = frozenset(
         {"tags", "virt-type", "cpu-power", "allocate-public-ip", "root-disk-source"}
     )
-    arches: ClassVar[tuple[str, ...]] = ("amd64",)
+    arches: ClassVar[tuple[str, ...]] = ("amd64",)  # architectures that machines may have
+    # the placement directives of the cloud; `zone_of` handles those other than `zone`
     directives: ClassVar[tuple[str, ...]] = ("zone",)
+    # the user who logs in: `ubuntu` where user data creates that user, else the image's user
     login: ClassVar[str] = "ubuntu"
-    most_user_data: ClassVar[int] = 65536
+    most_user_data: ClassVar[int] = 65536  # the most bytes of user data that the cloud takes
+    # the currency of `InstanceType.cost`, per hour; empty when the cost is not a price
     currency: ClassVar[str] = "USD"
-    errors: ClassVar[ErrorWords] = ErrorWords()
-    address_s: float = 300.0
-    look_s: float = 1.0
-    timeout_s: float = TIMEOUT_S
+    errors: ClassVar[ErrorWords] = ErrorWords()  # the texts of the cloud's errors
+    address_s: float = 300.0  # seconds after which the start of an instance without an address fails
+    look_s: float = 1.0  # seconds between the first polls; later polls are less frequent
+    timeout_s: float = TIMEOUT_S  # seconds after which a request without an answer is aborted
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -270,26 +244,17 @@ class Guarding(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """One volume in the cloud, in its present state.
-
-    Attributes:
-        size: The size in MiB.
-        uuid: The `uuid` of the storage for which the volume was made; empty when pushjuju did not make it.
-        model: The model that holds the volume; empty when no model holds it.
-        holders: Ids of the instances to which the volume is attached.
-        ready: True when the volume can be attached or deleted, and when its attachment is complete.
-        failed: The reason why the volume will never be ready; empty without a failure.
-        zone: The zone of the volume when instances must be in the same zone; else empty.
-    """
+    """One volume in the cloud, in its present state."""
 
     id: str
-    size: int
+    size: int  # the size in MiB
+    # the `uuid` of the storage for which the volume was made; empty when pushjuju did not make it
     uuid: str = ""
-    model: str = ""
-    holders: tuple[str, ...] = ()
-    ready: bool = True
-    failed: str = ""
-    zone: str = ""
+    model: str = ""  # the model that holds the volume; empty when no model holds it
+    holders: tuple[str, ...] = ()  # ids of the instances to which the volume is attached
+    ready: bool = True  # True when the volume can be attached or deleted, and when its attachment is complete
+    failed: str = ""  # the reason why the volume will never be ready; empty without a failure
+    zone: str = ""  # the zone of the volume when instances must be in the same zone; else empty
     raw: Any = None
 
 

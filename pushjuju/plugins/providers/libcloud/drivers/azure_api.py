@@ -12,12 +12,8 @@ from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, p
 
 LOGIN = "https://login.microsoftonline.com"
 _GROUPS, _COMPUTE, _DISKS, _NETWORK, _SKUS = (
-    "2021-04-01",
-    "2024-03-01",
-    "2023-10-02",
-    "2023-09-01",
-    "2021-07-01",
-)
+    "2021-04-01", "2024-03-01", "2023-10-02", "2023-09-01", "2021-07-01",
+)  # fmt: skip
 _VERSIONS = {
     "Microsoft.Compute/disks": _DISKS,
     "Microsoft.Compute/skus": _SKUS,

@@ -53,10 +53,7 @@ class AzureDisks(HasVolumes):
             "location": self.site.cloud.region,
             "tags": tags,
             "sku": {"name": str(item.attributes.get("account-type") or "Standard_LRS")},
-            "properties": {
-                "creationData": {"createOption": "Empty"},
-                "diskSizeGB": -(-item.size // 1024),
-            },
+            "properties": {"creationData": {"createOption": "Empty"}, "diskSizeGB": -(-item.size // 1024)},
         }
         if holder is not None and holder.zone:
             body["zones"] = [holder.zone]

@@ -25,11 +25,7 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import (
 )
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
 
-_STATUS = {
-    "new": InstanceStatus.PENDING,
-    "active": InstanceStatus.RUNNING,
-    "off": InstanceStatus.STOPPED,
-}
+_STATUS = {"new": InstanceStatus.PENDING, "active": InstanceStatus.RUNNING, "off": InstanceStatus.STOPPED}
 _SLUGS = {"ubuntu": "ubuntu-{}-x64", "debian": "debian-{}-x64", "centos": "centos-stream-{}-x64"}
 _VOLUME = "pushjuju-volume"
 

@@ -17,19 +17,7 @@ from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
-from pushjuju.plugins.providers.libcloud.drivers import openstack_login
-from pushjuju.plugins.providers.libcloud.drivers.adapter import (
-    MODEL_TAG,
-    Adapter,
-    Guarding,
-    HasVolumes,
-    Identity,
-    Order,
-    Seen,
-    Site,
-    Volume,
-    addresses,
-)
+from pushjuju.plugins.providers.libcloud.drivers import adapter, openstack_login
 from pushjuju.plugins.providers.libcloud.drivers.library import library
 from pushjuju.plugins.providers.libcloud.drivers.openstack_network import Neutron, outside, within
 
@@ -45,7 +33,7 @@ _LEAST_VOLUME = 30  # GiB of a root disk on a volume, as in Juju
 _VOLUME_SOURCE = "volume"
 
 
-class OpenStack(Adapter, Guarding, HasVolumes):
+class OpenStack(adapter.Adapter, adapter.Guarding, adapter.HasVolumes):
     """The servers of one project in one region, found by their metadata."""
 
     unsupported: ClassVar[frozenset[str]] = frozenset({"tags", "cpu-power", "virt-type"})
@@ -56,7 +44,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         quota=("quota exceeded", "exceeded for quota", "quotaexceeded"), forbidden=False
     )
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: adapter.Site) -> None:
         super().__init__(site)
         self._tokens = openstack_login.Tokens()
         self._flavors: dict[str, str] = {}
@@ -116,7 +104,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
 
     # --- servers ------------------------------------------------------------------------------------------
 
-    def create(self, driver: Any, order: Order) -> Seen:
+    def create(self, driver: Any, order: adapter.Order) -> adapter.Seen:
         base = library("compute.base")
         image = self._image(driver, order)
         neutron = Neutron(driver, self.site.model.uuid)
@@ -150,7 +138,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         uses_default = self._setting("use-default-secgroup").lower() in ("true", "1", "yes")
         return [*known, "default"] if uses_default else known
 
-    def _image(self, driver: Any, order: Order) -> str:
+    def _image(self, driver: Any, order: adapter.Order) -> str:
         """Return the id of an image: the chosen one, or the newest whose properties or name have the base."""
         listed = list(driver._paginated_request_next(
             path="/v2/images", request_method=driver.image_connection.request, response_key="images"
@@ -168,22 +156,22 @@ class OpenStack(Adapter, Guarding, HasVolumes):
             raise NotValid(f"{what} ({order.image} not found)" if order.image else what)
         return str(max(found, key=lambda item: str(item.get("created_at") or ""))["id"])
 
-    def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
+    def machines(self, driver: Any, machine: str = "") -> Sequence[adapter.Seen]:
         """Return the servers of the model, without those that are being deleted."""
         nodes = [node for node in driver.list_nodes() if node.extra.get("task_state") != "deleting"]
         seen = [self._seen(node) for node in nodes if str(node.state) != "terminated"]
         own = [item for item in seen if item.identity.model == self.site.model.uuid]
         return [item for item in own if not machine or item.identity.machine == machine]
 
-    def _seen(self, node: Any) -> Seen:
+    def _seen(self, node: Any) -> adapter.Seen:
         tags = {str(key): str(value) for key, value in (node.extra.get("metadata") or {}).items()}
         fault = node.extra.get("fault") or {}
         state = str(node.state)
         word = {"running": "ACTIVE", "pending": "BUILD"}.get(state, state.upper())
         flavor = str(node.extra.get("flavorId") or "")
-        return Seen(
+        return adapter.Seen(
             id=str(node.id),
-            identity=Identity.from_tags(tags),
+            identity=adapter.Identity.from_tags(tags),
             status=_STATUS.get(word, InstanceStatus.UNKNOWN),
             word=str(fault.get("message") or word) if word == "ERROR" else word,
             addresses=_addresses(node),
@@ -195,7 +183,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
             node=node,
         )
 
-    def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:
+    def settle(self, driver: Any, seen: adapter.Seen, constraints: Constraints) -> adapter.Seen | None:
         """Give a server a floating IP when it needs one, and wait until the server has an address."""
         if not seen.addresses:
             return None
@@ -206,7 +194,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         neutron.ensure_floating(seen.id, neutron.external(self._setting("external-network")))
         return None
 
-    def end(self, driver: Any, seen: Seen) -> None:
+    def end(self, driver: Any, seen: adapter.Seen) -> None:
         """Delete a server, its floating IPs, and its security group unless Neutron still sees it in use."""
         neutron = Neutron(driver, self.site.model.uuid)
         neutron.drop_floating(seen.id)
@@ -236,17 +224,17 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         connection = driver._get_volume_connection()
         return connection.request(path, method=method, data=body or "").object
 
-    def volumes(self, driver: Any) -> Sequence[Volume]:
+    def volumes(self, driver: Any) -> Sequence[adapter.Volume]:
         """Return the volumes whose metadata name the model."""
         found = [_volume(item) for item in driver.list_volumes()]
         return [item for item in found if item.model == self.site.model.uuid]
 
-    def volume(self, driver: Any, name: str) -> Volume | None:
+    def volume(self, driver: Any, name: str) -> adapter.Volume | None:
         return _volume(driver.ex_get_volume(name))
 
-    def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
+    def make_volume(self, driver: Any, item: StorageItem, holder: adapter.Seen | None) -> adapter.Volume:
         """Request a volume. libcloud's own call cannot set its metadata."""
-        wanted = {**item.tags, MODEL_TAG: self.site.model.uuid, VOLUME_KEY: item.uuid}
+        wanted = {**item.tags, adapter.MODEL_TAG: self.site.model.uuid, VOLUME_KEY: item.uuid}
         body: dict[str, object] = {
             "name": f"juju-{item.uuid}",
             "size": -(-item.size // 1024),
@@ -260,26 +248,26 @@ class OpenStack(Adapter, Guarding, HasVolumes):
                 body["availability_zone"] = holder.zone
         return _volume(driver._to_volume(self._cinder(driver, "POST", "/volumes", {"volume": body})))
 
-    def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
+    def attach_volume(self, driver: Any, volume: adapter.Volume, instance: str) -> None:
         """Ask Nova to attach a volume."""
         driver.attach_volume(_Named(instance), volume.raw)
 
-    def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
+    def detach_volume(self, driver: Any, volume: adapter.Volume, instance: str) -> None:
         """Ask Nova to detach a volume."""
         driver.detach_volume(volume.raw, _Named(instance))
 
-    def delete_volume(self, driver: Any, volume: Volume) -> None:
+    def delete_volume(self, driver: Any, volume: adapter.Volume) -> None:
         driver.destroy_volume(volume.raw)
 
-    def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
+    def own_volume(self, driver: Any, volume: adapter.Volume, model: str) -> None:
         """Change the model in the volume's metadata."""
         path = f"/volumes/{volume.id}/metadata"
         if model:
-            self._cinder(driver, "POST", path, {"metadata": {MODEL_TAG: model}})
+            self._cinder(driver, "POST", path, {"metadata": {adapter.MODEL_TAG: model}})
         elif volume.model:
-            self._cinder(driver, "DELETE", f"{path}/{MODEL_TAG}")
+            self._cinder(driver, "DELETE", f"{path}/{adapter.MODEL_TAG}")
 
-    def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
+    def see_volume(self, driver: Any, volume: adapter.Volume, instance: str) -> StorageSeen:  # noqa: ARG002
         """Return how virtio and SCSI show the volume's id on the machine; Nova's device name may be wrong."""
         short = volume.id[:20]
         links = (
@@ -305,7 +293,7 @@ def _addresses(node: Any) -> Any:
     floating = [str(item["addr"]) for item in _listed(node) if item.get("OS-EXT-IPS:type") == "floating"]
     public = [str(item) for item in node.public_ips if item not in floating]
     private = [str(item) for item in node.private_ips if item not in floating]
-    return addresses([*floating, *public], private)
+    return adapter.addresses([*floating, *public], private)
 
 
 def _root_volume(image: str, root_disk: int) -> dict[str, object]:
@@ -331,14 +319,14 @@ def _is_named_for(item: Mapping[str, Any], base: Base, arch: str) -> bool:
     return base.os in words and release and not others & set(words)
 
 
-def _volume(found: Any) -> Volume:
+def _volume(found: Any) -> adapter.Volume:
     marks = found.extra.get("metadata") or {}
     word = str(found.extra.get("state") or "")
-    return Volume(
+    return adapter.Volume(
         id=str(found.id),
         size=int(found.size) * 1024,
         uuid=str(marks.get(VOLUME_KEY) or ""),
-        model=str(marks.get(MODEL_TAG) or ""),
+        model=str(marks.get(adapter.MODEL_TAG) or ""),
         holders=tuple(str(item["server_id"]) for item in found.extra["attachments"] if item.get("server_id")),
         ready=word in ("available", "in-use"),
         failed=word if word == "error" else "",

@@ -59,11 +59,7 @@ def auth_body(site: Site) -> dict[str, object]:
             "name": given["tenant-name"],
             "domain": {"name": given.get("project-domain-name") or common},
         }
-    person = {
-        "name": user,
-        "password": password,
-        "domain": {"name": given.get("user-domain-name") or common},
-    }
+    person = {"name": user, "password": password, "domain": {"name": given.get("user-domain-name") or common}}
     identity = {"methods": ["password"], "password": {"user": person}}
     return {"auth": {"identity": identity, "scope": {"project": project}}}
 

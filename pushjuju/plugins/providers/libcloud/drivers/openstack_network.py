@@ -193,11 +193,7 @@ class Neutron:
         if not ports:
             return False
         if not any(item["port_id"] in ports for item in self._floating()):
-            body = {
-                "floating_network_id": external,
-                "port_id": min(ports),
-                "description": self.group_name(),
-            }
+            body = {"floating_network_id": external, "port_id": min(ports), "description": self.group_name()}
             self._ask("POST", "floatingips", {"floatingip": body})
         return True
 

@@ -34,10 +34,7 @@ _CORES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _GIB = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 _DONE = "already_in_desired_state"
 _PROVISIONING = {"thin": "thin", "thick": "thick", "thickEagerZero": "eagerZeroedThick"}
-_PROPERTIES = {
-    "@class": "com.vmware.vcenter.ovf.property_params",
-    "type": "PropertyParams",
-}
+_PROPERTIES = {"@class": "com.vmware.vcenter.ovf.property_params", "type": "PropertyParams"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,26 +47,17 @@ class _Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Zone:
-    """A cluster, or a host that belongs to no cluster.
-
-    Attributes:
-        kind: `clusters` or `hosts`, as in the API's filters.
-        alone: True when a machine can be placed there without naming a host.
-    """
+    """A cluster, or a host that belongs to no cluster."""
 
     name: str
     id: str
-    kind: str
+    kind: str  # `clusters` or `hosts`, as in the API's filters
     usable: bool
-    alone: bool = True
+    alone: bool = True  # True when a machine can be placed there without naming a host
 
 
 class Vsphere(Adapter):
-    """The machines of one datacenter.
-
-    Attributes:
-        deploy_s: Seconds for making a machine, which includes the copy of its disk.
-    """
+    """The machines of one datacenter."""
 
     unsupported: ClassVar[frozenset[str]] = frozenset(
         {"tags", "virt-type", "cpu-power", "allocate-public-ip"}
@@ -82,7 +70,7 @@ class Vsphere(Adapter):
         forbidden=True,
     )
     address_s: float = 600.0
-    deploy_s: float = 1800.0
+    deploy_s: float = 1800.0  # seconds for making a machine, which includes the copy of its disk
 
     def __init__(self, site: Any) -> None:
         super().__init__(site)

@@ -93,24 +93,14 @@ class Vcenter:
         self._token = ""
 
     def ask(
-        self,
-        driver: Any,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None = None,
-        body: Any = None,
+        self, driver: Any, method: str, path: str, params: Mapping[str, str] | None = None, body: Any = None
     ) -> Any:
         """Send a request and return the value of the answer; log in again once when the session has ended."""
         answer = self.ask_plain(driver, method, path, params, body)
         return answer["value"] if isinstance(answer, Mapping) and "value" in answer else None
 
     def ask_plain(
-        self,
-        driver: Any,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None = None,
-        body: Any = None,
+        self, driver: Any, method: str, path: str, params: Mapping[str, str] | None = None, body: Any = None
     ) -> Any:
         """Send a request as `ask` does, and return the whole answer."""
         token = self._log_in(driver, "")
@@ -122,11 +112,7 @@ class Vcenter:
         return self._send(driver, self._log_in(driver, token), method, path, params, body)
 
     def ask_long(self, driver: Any, timeouts: tuple[float, float], path: str, body: Any) -> Any:
-        """Post a request that takes long.
-
-        Args:
-            timeouts: Seconds after which this request is aborted, and the seconds for other requests.
-        """
+        """Post a request that takes long; `timeouts` are its seconds, and those of other requests."""
         self._log_in(driver, "")
         lead(driver.connection, self._site, timeouts[0], endpoint(self._site))
         try:

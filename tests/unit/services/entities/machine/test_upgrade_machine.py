@@ -22,9 +22,9 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import resolved, settings
+from pushjuju.services.requests.application import settings, unit_requests
 from pushjuju.services.requests.application.settings import ConfigOptions
-from pushjuju.services.requests.application.update_status import make_due
+from pushjuju.services.requests.application.unit_requests import make_due
 from pushjuju.services.requests.machine import upgrade_machine as upgrade_machine_requests
 from pushjuju.uniter.decide.decision import Answer
 from tests.world.charms import Charms
@@ -204,7 +204,7 @@ def test_a_failing_hook_holds_it_up_until_it_runs(web: TestController) -> None:
     assert (status(web), series(web)) == ("prepare started", "prepare running")
     with pytest.raises(Conflict, match="it is either not prepared or already completed"):
         complete(web)
-    resolved.resolve(web.ctx, web.model, ["web/0"], retry=True)
+    unit_requests.resolve(web.ctx, web.model, ["web/0"], retry=True)
     web.settle()
     assert status(web) == "prepare completed"
     assert said(web)[1:3] == ["web/0 pre-series-upgrade hook running", "web/0 pre-series-upgrade completed"]
@@ -214,7 +214,7 @@ def test_a_failing_hook_may_be_skipped(web: TestController) -> None:
     web.played().fail("pre-series-upgrade")
     prepare(web)
     web.settle()
-    resolved.resolve(web.ctx, web.model, ["web/0"], retry=False)
+    unit_requests.resolve(web.ctx, web.model, ["web/0"], retry=False)
     web.settle()
     assert status(web) == "prepare completed"
     assert said(web)[2] == "web/0 pre-series-upgrade hook not found, skipping"

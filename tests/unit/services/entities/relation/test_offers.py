@@ -20,7 +20,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
-from pushjuju.services.requests.relation import consume, integrate, offers
+from pushjuju.services.requests.relation import cross_model, integrate
 from pushjuju.services.requests.user import users as users_requests
 from pushjuju.services.views import offer_documents, relation_rows
 from pushjuju.services.views.status import document as status_document
@@ -183,7 +183,7 @@ def test_grants(twins: TwoModels) -> None:
     assert {user: entry["access"] for user, entry in shown.items()} == {
         "admin": "admin", "everyone@external": "read", "joe": "read", "kim": "consume",
     }  # fmt: skip
-    offers.remove_offers(twins.ctx, [parse("prod.db")])
+    cross_model.remove_offers(twins.ctx, [parse("prod.db")])
     assert [row for row in twins.shop.dump()["access"] if row[0] == "offer"] == []
 
 
@@ -260,7 +260,7 @@ def test_names_that_are_taken(twins: TwoModels) -> None:
     other = add_model(twins.ctx, AddModelOptions(name="other"))
     world = TestController(twins.ctx, twins.shop.clock, twins.charms, other)
     twins.deploy(world, "db")
-    offers.offer(twins.ctx, other.uuid, "db", ["server"])
+    cross_model.offer(twins.ctx, other.uuid, "db", ["server"])
     assert refused(lambda: twins.consume("other.db")) == (
         f"could not consume admin/other.db: {taken} model already exists"
     )
@@ -381,28 +381,28 @@ def test_an_offer_in_use_stays(twins: TwoModels) -> None:
     twins.offer()
     twins.relate()
     url = parse("prod.db")
-    assert unchanged(twins, lambda: offers.remove_offers(twins.ctx, [url])) == (
+    assert unchanged(twins, lambda: cross_model.remove_offers(twins.ctx, [url])) == (
         'cannot delete application offer "db": offer has 1 relation'
     )
-    offers.remove_offers(twins.ctx, [url], Force(wait_s=0))
+    cross_model.remove_offers(twins.ctx, [url], Force(wait_s=0))
     assert twins.shop.dump()["offer"] == []
     assert twins.shop.dump()["relation"] == []
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("terminated", "offer has been removed")
-    assert refused(lambda: offers.remove_offers(twins.ctx, [url])) == (
+    assert refused(lambda: cross_model.remove_offers(twins.ctx, [url])) == (
         'application offer "admin/prod.db" not found'
     )
 
 
 def test_one_bad_offer_removes_none(twins: TwoModels) -> None:
     twins.offer()
-    ask = lambda: offers.remove_offers(twins.ctx, [parse("prod.db"), parse("prod.x")])  # noqa: E731
+    ask = lambda: cross_model.remove_offers(twins.ctx, [parse("prod.db"), parse("prod.x")])  # noqa: E731
     assert unchanged(twins, ask) == 'application offer "admin/prod.x" not found'
 
 
 def test_an_offer_that_is_gone_cannot_be_related_to(twins: TwoModels) -> None:
     twins.offer()
     twins.consume()
-    offers.remove_offers(twins.ctx, [parse("prod.db")])
+    cross_model.remove_offers(twins.ctx, [parse("prod.db")])
     ask = lambda: integrate.integrate(twins.ctx, twins.shop.model, "web", "db")  # noqa: E731
     assert unchanged(twins, ask).startswith('Offer "db" has been removed from the remote model.')
     twins.offer()
@@ -413,7 +413,7 @@ def test_an_offer_that_is_gone_cannot_be_related_to(twins: TwoModels) -> None:
 def test_remove_saas(twins: TwoModels) -> None:
     twins.offer()
     twins.ready_relation()
-    assert consume.remove_saas(twins.ctx, twins.shop.model, "db") == ["web"]
+    assert cross_model.remove_saas(twins.ctx, twins.shop.model, "db") == ["web"]
     found = remote(twins.shop)
     assert found is not None
     assert found.life == Life.DYING
@@ -425,7 +425,7 @@ def test_remove_saas(twins: TwoModels) -> None:
         world.write(lambda tx, world=world: removal.finish_applications(tx))
     assert twins.shop.dump()["remote_application"] == []
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("", "")
-    assert refused(lambda: consume.remove_saas(twins.ctx, twins.shop.model, "db")) == (
+    assert refused(lambda: cross_model.remove_saas(twins.ctx, twins.shop.model, "db")) == (
         'saas application "db" not found'
     )
 
@@ -470,7 +470,7 @@ def test_a_model_that_goes(twins: TwoModels, side: str) -> None:
 
 def test_models_that_work_together(twins: TwoModels) -> None:
     def together() -> list[str]:
-        found: list[str] = twins.shop.read(consume.connected)
+        found: list[str] = twins.shop.read(cross_model.connected)
         return found
 
     twins.offer()
@@ -543,7 +543,7 @@ def test_who_is_not_let_in_is_told(twins: TwoModels) -> None:
     assert "ingress-subnets" not in listed["db"]["connections"][0]
     with twins.ctx.write(twins.prod.model) as tx:
         model_config.change(tx, {"saas-ingress-allow": "10.0.0.0/8"})
-        consume.config_changed(tx)
+        cross_model.config_changed(tx)
     assert twins.shop.status(StatusKind.RELATION, "0") == ("joined", "")
     assert ingress(twins.prod) == {"3306/tcp": ("10.0.0.2/32",)}
 

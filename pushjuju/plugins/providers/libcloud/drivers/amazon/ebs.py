@@ -220,11 +220,7 @@ def _truth(attributes: Mapping[str, Any], name: str) -> bool:
 
 
 def disks(driver: Any, filters: Mapping[str, str], ids: Sequence[str] = ()) -> list[Disk]:
-    """Return the volumes that match the filters, without those that are being deleted.
-
-    Raises:
-        Exception: An error of the library, `InvalidVolume.NotFound` for an unknown id.
-    """
+    """Return the volumes that match the filters, without those that are being deleted."""
     params = {f"VolumeId.{number}": name for number, name in enumerate(ids, 1)}
     for number, (key, value) in enumerate(sorted(filters.items()), 1):
         params |= {f"Filter.{number}.Name": key, f"Filter.{number}.Value.1": value}

@@ -16,16 +16,7 @@ from pushjuju.core.firewall import EVERYWHERE, MachineRules
 from pushjuju.core.instance_types import LEAST_ROOT_DISK, InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.libcloud.calls import PLAIN, ErrorWords, is_busy
-from pushjuju.plugins.providers.libcloud.drivers.adapter import (
-    MACHINE_TAG,
-    MODEL_TAG,
-    Guarding,
-    Identity,
-    Order,
-    Seen,
-    Site,
-    addresses,
-)
+from pushjuju.plugins.providers.libcloud.drivers import adapter
 from pushjuju.plugins.providers.libcloud.drivers.amazon import ec2_network, ec2_types
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ebs import Ebs, delete, disks
 from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2_api import ALIVE, connect, nodes, terminate
@@ -47,7 +38,7 @@ _IMAGES = {
 }
 
 
-class Ec2(Ebs, Guarding):
+class Ec2(Ebs, adapter.Guarding):
     """Instances of one account in one region."""
 
     unsupported: ClassVar[frozenset[str]] = frozenset({"tags", "virt-type", "allocate-public-ip"})
@@ -57,7 +48,7 @@ class Ec2(Ebs, Guarding):
     errors: ClassVar[ErrorWords] = PLAIN
     address_s: float = 180.0
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: adapter.Site) -> None:
         super().__init__(site)
         self._vpc = str(site.config.get("vpc-id") or site.cloud.config.get("vpc-id") or "")
         self._known: dict[tuple[str, ...], Any] = {}
@@ -91,14 +82,14 @@ class Ec2(Ebs, Guarding):
 
     # --- machines -----------------------------------------------------------------------------------------
 
-    def create(self, driver: Any, order: Order) -> Seen:
+    def create(self, driver: Any, order: adapter.Order) -> adapter.Seen:
         try:
             return _seen(run(driver, self._wanted(driver, order), _token(order)))
         except Exception:
             self._known.clear()  # the image or a group may have been deleted
             raise
 
-    def _wanted(self, driver: Any, order: Order) -> dict[str, object]:
+    def _wanted(self, driver: Any, order: adapter.Order) -> dict[str, object]:
         """Return the arguments for libcloud's `create_node`."""
         vpc = self._once(("network",), lambda: ec2_network.network(driver, self._vpc))
         chosen = self._once(
@@ -135,14 +126,14 @@ class Ec2(Ebs, Guarding):
             found: T = self._known[key]
             return found
 
-    def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
+    def machines(self, driver: Any, machine: str = "") -> Sequence[adapter.Seen]:
         """Return the instances with the model's tag."""
-        filters = {f"tag:{MODEL_TAG}": self.site.model.uuid}
+        filters = {f"tag:{adapter.MODEL_TAG}": self.site.model.uuid}
         if machine:
-            filters[f"tag:{MACHINE_TAG}"] = machine.replace("/", "-")
+            filters[f"tag:{adapter.MACHINE_TAG}"] = machine.replace("/", "-")
         return [_seen(node) for node in nodes(driver, filters)]
 
-    def end(self, driver: Any, seen: Seen) -> None:
+    def end(self, driver: Any, seen: adapter.Seen) -> None:
         """End an instance. A security group that is still in use is deleted with the model."""
         terminate(driver, [seen.id])
         try:
@@ -154,7 +145,7 @@ class Ec2(Ebs, Guarding):
     def sweep(self, driver: Any) -> None:
         """Delete the volumes and security groups of the model."""
         self._known.clear()
-        mine = {f"tag:{MODEL_TAG}": self.site.model.uuid}
+        mine = {f"tag:{adapter.MODEL_TAG}": self.site.model.uuid}
         for volume in disks(driver, mine):
             delete(driver, volume.id)
         ec2_network.drop_groups(driver, mine)
@@ -170,7 +161,9 @@ class Ec2(Ebs, Guarding):
         return [shared, self._ensure(driver, vpc, machine)]
 
     def _ensure(self, driver: Any, vpc: str, machine: str = "") -> str:
-        return ec2_network.ensure_group(driver, self._group(machine), vpc, {MODEL_TAG: self.site.model.uuid})
+        return ec2_network.ensure_group(
+            driver, self._group(machine), vpc, {adapter.MODEL_TAG: self.site.model.uuid}
+        )
 
     def _shared(self, driver: Any, vpc: str) -> str:
         """Return the model's group; its members reach each other, and SSH is open."""
@@ -216,7 +209,7 @@ def run(driver: Any, wanted: Mapping[str, Any], token: str) -> Any:
     raise ProviderError(f"{_MOST_ENDED} instances for {wanted['name']} ended while they started")
 
 
-def _token(order: Order) -> str:
+def _token(order: adapter.Order) -> str:
     who = order.identity
     return _digest(f"{who.model} {who.machine} {who.nonce} {order.zone}")
 
@@ -225,15 +218,15 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _seen(node: Any) -> Seen:
+def _seen(node: Any) -> adapter.Seen:
     tags = {str(key): str(value) for key, value in (node.extra.get("tags") or {}).items()}
     word = str(node.extra.get("status") or node.state)
-    return Seen(
+    return adapter.Seen(
         id=str(node.id),
-        identity=Identity.from_tags(tags),
+        identity=adapter.Identity.from_tags(tags),
         status=_STATUS.get(word, InstanceStatus.UNKNOWN),
         word=word,
-        addresses=addresses(node.public_ips, node.private_ips),
+        addresses=adapter.addresses(node.public_ips, node.private_ips),
         zone=str(node.extra.get("availability") or ""),
         size=str(node.extra.get("instance_type")),
         name=str(node.name or ""),

@@ -82,9 +82,6 @@ def known(driver: Any, file: Path, clock: Clock) -> list[InstanceType]:
 
     Args:
         file: The cache file of the endpoint and region.
-
-    Raises:
-        Exception: An error of the library, when the cloud does not answer or refuses the credential.
     """
     found = _kept(file, clock)
     if found:

@@ -132,13 +132,7 @@ def assertion(who: Account, now: int) -> str:
         key = None
     if not isinstance(key, RSAPrivateKey):
         raise NotValid(f"the private key of {who.email} is not an RSA key in PEM form")
-    claims = {
-        "iss": who.email,
-        "scope": SCOPE,
-        "aud": who.token_uri,
-        "iat": now,
-        "exp": now + _LIFETIME_S,
-    }
+    claims = {"iss": who.email, "scope": SCOPE, "aud": who.token_uri, "iat": now, "exp": now + _LIFETIME_S}
     signed = ".".join(_part(json.dumps(item).encode()) for item in ({"alg": "RS256", "typ": "JWT"}, claims))
     return f"{signed}.{_part(key.sign(signed.encode(), PKCS1v15(), SHA256()))}"
 

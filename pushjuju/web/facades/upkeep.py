@@ -1,21 +1,28 @@
-"""SSHClient: addresses and keys of machines. Mirrors: juju apiserver/facades/client/sshclient (3.6)"""
+"""Backups, versions of models, and SSH access to machines. Mirrors: juju apiserver/facades/client (3.6)"""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypedDict
 
+from pushjuju import JUJU_VERSION
+from pushjuju.core.clock import to_iso
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.model import models
+from pushjuju.services.requests.controller import backups
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.views import ssh_targets
 from pushjuju.services.views.ssh_targets import Machine
 from pushjuju.web import errors, tags
-from pushjuju.web.call import result_of
+from pushjuju.web.call import reach, result_of
 from pushjuju.web.registry import Facade, Needs, facade, method
 from pushjuju.web.shapes.common import Entities, Results
 from pushjuju.workers.provision import hostkeys
 
+_NONE = "0.0.0"
+_ELSEWHERE = "backups are only supported from the controller model"
 _GIVEN = "manual"  # provider of machines that exist already
 UseProxy = TypedDict("UseProxy", {"use-proxy": bool})
 
@@ -94,3 +101,73 @@ def _required(address: str) -> str:
     if not address:
         raise errors.ApiError("no address set", "no address set")
     return address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupsCreate:
+    """A backup to make; the controller keeps the file until the client has downloaded it."""
+
+    notes: str = ""
+    no_download: bool = False
+
+
+@facade("Backups")
+class Backups(Facade):
+    """Backups of the whole controller, with its private keys."""
+
+    @method(Needs.SUPERUSER, changes=True)
+    def create(self, params: BackupsCreate) -> dict[str, object]:
+        """Make a backup, and return its metadata."""
+        if self.call.model is None or not models.is_controller(self.call.model):
+            raise errors.not_supported(_ELSEWHERE)
+        made = backups.create_kept(self.ctx, params.notes)
+        finished = to_iso(self.ctx.clock.now())
+        return {
+            "id": made.path.name,
+            "filename": made.path.name,
+            "checksum": backups.checksum(made.path),
+            "checksum-format": "SHA-1, base64 encoded",
+            "size": made.path.stat().st_size,
+            "stored": finished,
+            "started": made.meta["started"],
+            "finished": finished,
+            "notes": params.notes,
+            "model": self.model,
+            "machine": "",
+            "hostname": platform.node(),
+            "version": JUJU_VERSION,
+            "base": "",
+            "format-version": made.meta["format"],
+            "controller-uuid": self.call.server.controller_uuid,
+            "controller-machine-id": "",
+            "controller-machine-inst-id": "",
+            "ha-nodes": 1,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradeModel:
+    """The version to upgrade a model to; empty or zero for the newest."""
+
+    model_tag: str = ""
+    target_version: str = ""
+    dry_run: bool = False
+
+
+@facade("ModelUpgrader")
+class ModelUpgrader(Facade):
+    """Models have no agents: each has the version of the controller."""
+
+    @method(Needs.LOGIN)
+    def upgrade_model(self, params: UpgradeModel) -> dict[str, object]:
+        """Return the version of a model that the caller administers."""
+        reach(self.ctx, tags.model_to_reach(params.model_tag), "admin")
+        if params.target_version not in ("", _NONE, JUJU_VERSION):
+            text = "no matching agent versions available"
+            return {"chosen-version": _NONE, "error": {"message": text, "code": "not found"}}
+        return {"chosen-version": JUJU_VERSION}
+
+    @method(Needs.SUPERUSER)
+    def abort_model_upgrade(self, model_tag: str) -> None:
+        """Do nothing: no upgrade is ever under way."""
+        reach(self.ctx, tags.model_to_reach(model_tag), "admin")

@@ -18,28 +18,19 @@ from pushjuju.services.requests.cloud import credentials, definitions, update_cr
 from pushjuju.services.requests.cloud.update_credentials import UpdateCredentialsOptions, Updated
 from pushjuju.services.views import cloud_documents
 from pushjuju.store.tx import Tx
-from pushjuju.web import errors, tags
-from pushjuju.web.call import (
-    each,
-    is_superuser,
-    require_cloud_admin,
-    require_self,
-    require_superuser,
-    result_of,
-)
+from pushjuju.web import call, errors, tags
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud_sides import credential_key, sides_of, trial_of
 from pushjuju.web.facades.model_manager import change
-from pushjuju.web.registry import Facade, Needs, facade, method
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
 from pushjuju.web.shapes import cloud_shapes as shapes
 from pushjuju.web.shapes.cloud_shapes import (
     CloudResult,
-    CloudResults,
     CloudShape,
     CloudsResult,
     definition_of,
 )
-from pushjuju.web.shapes.common import Entities, Results, StringsResult
+from pushjuju.web.shapes.common import Results, StringsResult
 
 
 class Credentials(Facade):
@@ -49,28 +40,22 @@ class Credentials(Facade):
     credentials of others, and see them without secrets.
     """
 
-    @method(Needs.LOGIN)
-    def user_credentials(self, user_clouds: list[shapes.UserCloud]) -> Results:
+    @bulk("user_clouds", Needs.LOGIN)
+    def user_credentials(self, item: shapes.UserCloud) -> StringsResult:
         """Return the tags of a user's credentials."""
-        return {"results": [result_of(self._tags, item) for item in user_clouds]}
-
-    def _tags(self, item: shapes.UserCloud) -> StringsResult:
         user, cloud = tags.user(item.user_tag), tags.cloud(item.cloud_tag)
-        require_self(self.ctx, user)
+        call.require_self(self.ctx, user)
         known = self._known(user).get(cloud, CloudCredentials())
         return {"result": [tags.of_credential(cloud, user, name) for name in sorted(known.credentials)]}
 
     def _known(self, owner: str) -> Mapping[str, CloudCredentials]:
         return cloud_documents.controller_credentials(self.ctx, owner)
 
-    @method(Needs.LOGIN)
-    def credential(self, params: Entities) -> Results:
+    @bulk("entities", Needs.LOGIN)
+    def credential(self, tag: str) -> dict[str, object]:
         """Return credentials without their secrets."""
-        return {"results": [result_of(self._shown, item.tag) for item in params.entities]}
-
-    def _shown(self, tag: str) -> dict[str, object]:
         cloud, owner, name = tags.credential(tag)
-        require_self(self.ctx, owner)
+        call.require_self(self.ctx, owner)
         found = self._find(cloud, owner, name)
         attributes, hidden = self._attributes(cloud, found, secrets=False)
         return {"result": {"auth-type": found.auth_type, "attrs": attributes, "redacted": hidden}}
@@ -99,7 +84,7 @@ class Credentials(Facade):
             for cloud, known in sorted(self._known(self.user).items())
             for name in known.credentials
         ]
-        return {"results": [result_of(self._contents, *item, secrets=include_secrets) for item in names]}
+        return {"results": [call.result_of(self._contents, *item, secrets=include_secrets) for item in names]}
 
     def _contents(self, cloud: str, name: str, *, secrets: bool) -> dict[str, object]:
         found = self._find(cloud, self.user, name)
@@ -120,11 +105,11 @@ class Credentials(Facade):
     @method(Needs.LOGIN, changes=True)
     def add_credentials(self, credentials: list[shapes.TaggedCredential]) -> ErrorResults:
         """Store credentials without a check by the models that use them."""
-        return {"results": [each(self._update, item) for item in credentials]}
+        return {"results": [call.each(self._update, item) for item in credentials]}
 
     def _update(self, item: shapes.TaggedCredential, *, force: bool = True, dry_run: bool = False) -> Updated:
         cloud, owner, name = tags.credential(item.tag)
-        require_self(self.ctx, owner)
+        call.require_self(self.ctx, owner)
         if not is_credential(name):
             raise NotValid(f"{quote(item.tag)} is not a valid cloudcred tag")
         stored = StoredCredential(auth_type=item.credential.auth_type, attributes=item.credential.attrs)
@@ -146,7 +131,7 @@ class Credentials(Facade):
         self, credentials: list[shapes.TaggedCredential], *, force: bool
     ) -> Results:
         """Store the credentials that work for all models that use them; `force` is for superusers."""
-        if force and not is_superuser(self.ctx):
+        if force and not call.is_superuser(self.ctx):
             raise errors.ApiError("unexpected force specified", code="bad request")
         return {"results": [self._checked(item, force=force) for item in credentials]}
 
@@ -179,14 +164,11 @@ class Credentials(Facade):
             for name, problems in done.models.items()
         ]
 
-    @method(Needs.LOGIN, changes=True)
-    def revoke_credentials_check_models(self, credentials: list[shapes.RevokeCredential]) -> ErrorResults:
+    @bulk("credentials", Needs.LOGIN, changes=True)
+    def revoke_credentials_check_models(self, item: shapes.RevokeCredential) -> None:
         """Remove credentials that no model uses."""
-        return {"results": [each(self._revoke, item) for item in credentials]}
-
-    def _revoke(self, item: shapes.RevokeCredential) -> None:
         cloud, owner, name = tags.credential(item.tag)
-        require_self(self.ctx, owner)
+        call.require_self(self.ctx, owner)
         self._find(cloud, owner, name)
         credentials.revoke(sides_of(self.ctx), cloud, key_of(owner, name), force=item.force)
 
@@ -202,12 +184,9 @@ class Cloud(Credentials):
         found = sorted(self._visible().items(), key=lambda pair: (pair[0] != own, pair[0]))
         return {"clouds": {f"cloud-{name}": self._shape(cloud) for name, cloud in found}}
 
-    @method(Needs.LOGIN)
-    def cloud(self, params: Entities) -> CloudResults:
+    @bulk("entities", Needs.LOGIN)
+    def cloud(self, tag: str) -> CloudResult:
         """Return some clouds."""
-        return {"results": [result_of(self._cloud, item.tag) for item in params.entities]}
-
-    def _cloud(self, tag: str) -> CloudResult:
         return {"cloud": self._shape(self._visible_cloud(tag))}
 
     def _visible_cloud(self, tag: str) -> Definition:
@@ -228,13 +207,10 @@ class Cloud(Credentials):
     def _own(self) -> str:
         return str(self.ctx.controller.settings().get("cloud", ""))
 
-    @method(Needs.LOGIN)
-    def cloud_info(self, params: Entities) -> Results:
+    @bulk("entities", Needs.LOGIN)
+    def cloud_info(self, tag: str) -> dict[str, object]:
         """Return clouds that the caller administers, with their users."""
-        return {"results": [result_of(self._info, item.tag) for item in params.entities]}
-
-    def _info(self, tag: str) -> dict[str, object]:
-        require_cloud_admin(self.ctx, tags.cloud(tag))
+        call.require_cloud_admin(self.ctx, tags.cloud(tag))
         found = self._visible_cloud(tag)
         host = PluginHost(environ=self.ctx.environ)
         known: Any = cloud_documents.controller_cloud_document(self.ctx, found, host)
@@ -248,9 +224,9 @@ class Cloud(Credentials):
     def list_cloud_info(self, user_tag: str, *, all: bool) -> Results:  # noqa: A002 - its name on the wire
         """Return the clouds of a user, with the user's access."""
         user = tags.user(user_tag)
-        require_self(self.ctx, user)
+        call.require_self(self.ctx, user)
         if all:
-            require_superuser(self.ctx)
+            call.require_superuser(self.ctx)
         found = self._visible("" if all else user)
         with self.ctx.store.read() as tx:
             levels = {name: self._level(tx, name, user) for name in found}
@@ -289,35 +265,26 @@ class Cloud(Credentials):
         made = definition_of(params.name, params.cloud)
         definitions.add_to_controller(sides_of(self.ctx), made, force=params.force)
 
-    @method(Needs.SUPERUSER, changes=True)
-    def update_cloud(self, clouds: list[shapes.AddCloud]) -> ErrorResults:
+    @bulk("clouds", Needs.SUPERUSER, changes=True)
+    def update_cloud(self, item: shapes.AddCloud) -> None:
         """Replace the definitions of clouds."""
-        return {"results": [each(self._update_cloud, item) for item in clouds]}
-
-    def _update_cloud(self, item: shapes.AddCloud) -> None:
         where, made = sides_of(self.ctx), definition_of(item.name, item.cloud)
         definitions.check(where.host, made)
         definitions.update_on_controller(where, made.name, made)
 
-    @method(Needs.LOGIN, changes=True)
-    def remove_clouds(self, params: Entities) -> ErrorResults:
+    @bulk("entities", Needs.LOGIN, changes=True)
+    def remove_clouds(self, tag: str) -> None:
         """Remove the definitions of clouds that the caller administers."""
-        return {"results": [each(self._remove_cloud, item.tag) for item in params.entities]}
-
-    def _remove_cloud(self, tag: str) -> None:
         name = tags.cloud(tag)
-        require_cloud_admin(self.ctx, name)
+        call.require_cloud_admin(self.ctx, name)
         if not definitions.remove_from_controller(sides_of(self.ctx), name):
             raise not_found("cloud", name)
 
-    @method(Needs.LOGIN, changes=True)
-    def modify_cloud_access(self, changes: list[shapes.ModifyCloudAccess]) -> ErrorResults:
+    @bulk("changes", Needs.LOGIN, changes=True)
+    def modify_cloud_access(self, item: shapes.ModifyCloudAccess) -> None:
         """Grant or revoke access to clouds that the caller administers."""
-        return {"results": [each(self._modify, item) for item in changes]}
-
-    def _modify(self, item: shapes.ModifyCloudAccess) -> None:
         name = tags.cloud(item.cloud_tag)
-        require_cloud_admin(self.ctx, name)
+        call.require_cloud_admin(self.ctx, name)
         change(self, Kind.CLOUD, item.action, item.access, item.user_tag, (name,))
 
     @method(Needs.LOGIN)

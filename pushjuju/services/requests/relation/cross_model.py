@@ -1,4 +1,4 @@
-"""The requests of consume and remove-saas, and relations whose endpoints are in two models.
+"""The requests of offer, remove-offer, consume and remove-saas, and relations with endpoints in two models.
 
 Such a relation has a row in each model. In the model of the offer, a proxy named `remote-` and 32 hex digits
 stands for the consuming application, the same for all its relations to the offer. In the other model, the
@@ -9,7 +9,7 @@ Mirrors: juju apiserver/facades/controller/crossmodelrelations RegisterRemoteRel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from pushjuju.charms.values.endpoints import Bound, Pair, Side
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
@@ -35,8 +35,6 @@ def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
 
     Raises:
         NotFound: The offer does not exist; the message is Juju's.
-        AlreadyExists: The model already uses the name.
-        NotValid: The name is not the name of an application.
     """
     with ctx.change(model) as tx:
         models.require_alive(tx)
@@ -104,11 +102,7 @@ def _partners(tx: ModelTx, name: str) -> Iterator[str]:
 
 
 def link(tx: ModelTx, near: Relation, pair: Pair) -> None:
-    """Record the other model's row of a new relation, when one side is an application of another model.
-
-    Raises:
-        NotFound, NotValid, Conflict, AlreadyExists: The other model does not allow the relation.
-    """
+    """Record the other model's row of a new relation, when one side is an application of another model."""
     remote = next((item for item in pair if item.side.remote), None)
     if remote is None:
         return
@@ -190,3 +184,35 @@ def connected(tx: ModelTx) -> list[str]:
                 found.add(relation.far_model)
                 waiting.append(relation.far_model)
     return sorted(found - {tx.model})
+
+
+def offer(
+    ctx: Context, model: str, application: str, wanted: Sequence[str] | Mapping[str, str], name: str = ""
+) -> Offer:
+    """Offer endpoints of an application, or change the offer of this name.
+
+    Args:
+        wanted: The endpoints, or name in the offer -> endpoint.
+        name: The name of the offer; the application's name when empty.
+    """
+    named = wanted if isinstance(wanted, Mapping) else {item: item for item in wanted}
+    with ctx.change(model) as tx:
+        return offers.offer_in(ctx, tx, application, named, name or application)
+
+
+def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force | None = None) -> list[str]:
+    """Remove offers, or none after an error; with `force`, their relations are removed too.
+
+    Returns:
+        The UUIDs of the models that the offers were in, sorted.
+
+    Raises:
+        Conflict: An offer has relations; the messages are Juju's.
+    """
+    places = []
+    with ctx.change_controller() as tx:
+        for url in urls:
+            model, offer = offers.resolve(ctx, tx, url)
+            places.append(model.uuid)
+            removal.remove_offer(ctx.of(tx, model.uuid), offer, force)
+    return sorted(set(places))

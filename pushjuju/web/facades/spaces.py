@@ -15,14 +15,14 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.machine import spaces
 from pushjuju.services.views import space_documents
 from pushjuju.web import errors, tags
-from pushjuju.web.call import each, result_of
-from pushjuju.web.errors import ErrorResults
-from pushjuju.web.registry import Facade, Needs, facade, method
-from pushjuju.web.shapes.common import Entities, Entity, Results
+from pushjuju.web.registry import Facade, Needs, bulk, facade, method
+from pushjuju.web.shapes.common import Entity, Results
 
 _PREFIX = "subnet-"
 _LENGTHS = 256  # one byte of the number is the length of the prefix
 _IPV6 = 64  # added to the lengths of IPv6 prefixes, so that they differ from those of IPv4
+
+_NO_SPACE = {"space": {"id": "", "name": "", "subnets": []}, "applications": [], "machine-count": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +44,6 @@ class MoveSubnetsOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveSpaceParam:
-    """A space to remove."""
-
     space: Entity = field(default_factory=Entity)
     force: bool = False
     dry_run: bool = False
@@ -53,8 +51,6 @@ class RemoveSpaceParam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenameSpaceParams:
-    """A space to rename."""
-
     from_space_tag: str = ""
     to_space_tag: str = ""
 
@@ -67,17 +63,10 @@ class Spaces(Facade):
     def list_spaces(self) -> Results:
         return {"results": [_space(item) for item in space_documents.listing(self.ctx, self.model)]}
 
-    @method(Needs.READ)
-    def show_space(self, params: Entities) -> Results:
+    @bulk("entities", Needs.READ, empty=_NO_SPACE)
+    def show_space(self, tag: str) -> dict[str, object]:
         """Return spaces with the applications that are bound to them."""
-        return {"results": [self._shown(item.tag) for item in params.entities]}
-
-    def _shown(self, tag: str) -> dict[str, object]:
-        try:
-            found = space_documents.show(self.ctx, self.model, tags.space(tag))
-        except PushjujuError as error:
-            empty = {"space": {"id": "", "name": "", "subnets": []}, "applications": [], "machine-count": 0}
-            return {**empty, "error": errors.told(error)}
+        found = space_documents.show(self.ctx, self.model, tags.space(tag))
         known = found["space"]
         cidrs = [item["cidr"] for item in known["subnets"]]
         return {
@@ -86,18 +75,12 @@ class Spaces(Facade):
             "machine-count": found["machine-count"],
         }
 
-    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def create_spaces(self, spaces: list[CreateSpace]) -> ErrorResults:
-        return {"results": [each(self._create, item) for item in spaces]}
-
-    def _create(self, item: CreateSpace) -> None:
+    @bulk("spaces", Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def create_spaces(self, item: CreateSpace) -> None:
         spaces.add(self.ctx, self.model, tags.space(item.space_tag), item.cidrs)
 
-    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def move_subnets(self, args: list[MoveSubnetsOf]) -> Results:
-        return {"results": [self._moved(item) for item in args]}
-
-    def _moved(self, item: MoveSubnetsOf) -> dict[str, object]:
+    @bulk("args", Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def move_subnets(self, item: MoveSubnetsOf) -> dict[str, object]:
         try:
             cidrs = [cidr_of(text) for text in item.subnets]
             found = spaces.move(self.ctx, self.model, tags.space(item.space_tag), cidrs, force=item.force)
@@ -109,12 +92,9 @@ class Spaces(Facade):
         ]
         return {"new-space": item.space_tag, "moved-subnets": moved}
 
-    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def remove_space(self, space_param: list[RemoveSpaceParam]) -> Results:
+    @bulk("space_param", Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def remove_space(self, item: RemoveSpaceParam) -> dict[str, object]:
         """Remove spaces; return the applications whose constraints or bindings name such a space."""
-        return {"results": [result_of(self._removed, item) for item in space_param]}
-
-    def _removed(self, item: RemoveSpaceParam) -> dict[str, object]:
         name = tags.space(item.space.tag)
         if item.dry_run:
             uses = spaces.plan_removal(self.ctx, self.model, name)
@@ -123,11 +103,8 @@ class Spaces(Facade):
         found = {"constraints": _applications(uses.constraints), "bindings": _applications(uses.bindings)}
         return {key: listed for key, listed in found.items() if listed}
 
-    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def rename_space(self, changes: list[RenameSpaceParams]) -> ErrorResults:
-        return {"results": [each(self._rename, item) for item in changes]}
-
-    def _rename(self, item: RenameSpaceParams) -> None:
+    @bulk("changes", Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def rename_space(self, item: RenameSpaceParams) -> None:
         spaces.rename(self.ctx, self.model, tags.space(item.from_space_tag), tags.space(item.to_space_tag))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
@@ -142,11 +119,7 @@ def _applications(names: Iterable[str]) -> list[dict[str, str]]:
 
 def _space(known: Any) -> dict[str, object]:
     name = known["name"]
-    return {
-        "id": known["id"],
-        "name": name,
-        "subnets": [subnet(cidr, name) for cidr in known["subnets"]],
-    }
+    return {"id": known["id"], "name": name, "subnets": [subnet(cidr, name) for cidr in known["subnets"]]}
 
 
 @facade("Subnets")

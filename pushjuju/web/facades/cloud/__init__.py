@@ -1,1 +1,0 @@
-"""The facade Cloud, in parts."""

@@ -1,1 +1,0 @@
-"""The facades of spaces and subnets."""

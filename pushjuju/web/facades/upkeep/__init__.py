@@ -1,1 +1,0 @@
-"""Facades about backups and versions, the SSH access to machines, and payloads."""
