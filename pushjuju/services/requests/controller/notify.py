@@ -98,7 +98,7 @@ def test(ctx: Context, host: PluginHost, name: str) -> None:
 
     Raises:
         NotFound: No target has this name.
-        NotifyError: The event was not delivered.
+        NotifyError: The event was not delivered, or not to all receivers.
     """
     with ctx.store.read() as tx:
         row = tx.find(TargetRow, "notify_target_get", name=name)
@@ -111,11 +111,13 @@ def test(ctx: Context, host: PluginHost, name: str) -> None:
         text=f"{controller}: this is a test of target {name}", data={"controller": controller, "model": ""},
     )  # fmt: skip
     try:
-        notify_targets.send(ctx, host, row, event)
+        refused = notify_targets.send(ctx, host, row, event)
     except NotifyError:
         raise
     except PushjujuError as error:
         raise NotifyError(error.message, hint=error.hint) from None
+    if refused:
+        raise NotifyError(refused)
 
 
 def _not_found(name: str) -> NotFound:
