@@ -40,6 +40,7 @@ _RESUME = (
     "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
     "'{program} update-status' continues it, '{program} status' shows it."
 )
+_UNDONE = "Interrupted before anything was recorded."
 
 
 def main() -> None:
@@ -134,7 +135,7 @@ def _guarded(argv: list[str], cli: Cli) -> int:
     except PushjujuError as error:
         return _failed(error, cli)
     except KeyboardInterrupt:
-        cli.console.stderr.write("\n" + (cli.on_interrupt or _RESUME.format(program=cli.program)) + "\n")
+        cli.console.stderr.write(f"\n{_interrupted(cli)}\n")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has ended (`| head`): end silently, as Unix programs do.
@@ -151,6 +152,14 @@ def _guarded(argv: list[str], cli: Cli) -> int:
     except Exception as error:  # noqa: BLE001 - the last resort of the program
         return _crashed(error, argv, cli)
     return 0
+
+
+def _interrupted(cli: Cli) -> str:
+    """Return what becomes of a command that was interrupted."""
+    opened = [service for service in cli.extra.values() if hasattr(service, "answered")]
+    if cli.working or any(ctx.caller.course.recorded for ctx in opened):
+        return cli.on_interrupt or _RESUME.format(program=cli.program)
+    return cli.on_interrupt or _UNDONE
 
 
 def _leave_stdout() -> None:

@@ -72,6 +72,7 @@ class Cli:
         given: Keys of the flags that the command line has.
         failure: The code of the error that ended the command, or "".
         on_interrupt: What Ctrl-C prints: how the work goes on.
+        working: True once the command works on machines.
         rehearsal: True while `plan` runs the command on a copy of the store: the command uses no machine,
             asks no question and writes to no other place.
         extra: Services of this call by name; at the end the entry point closes those that have `close`.
@@ -87,6 +88,7 @@ class Cli:
     given: frozenset[str] = frozenset()
     failure: str = ""
     on_interrupt: str = ""
+    working: bool = False
     rehearsal: bool = False
     extra: MutableMapping[str, Any] = field(default_factory=dict)
 

@@ -43,6 +43,7 @@ def settle(
     Raises:
         HookFailed: Work on one of `touched` failed.
     """
+    cli.working = True
     around = failures.around_of(ctx, model, touched or ())  # the work may end some of these
     begun = time.monotonic()
     with progress(cli.console) as report:

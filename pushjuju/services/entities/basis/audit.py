@@ -73,14 +73,16 @@ class Course:
     Attributes:
         cause: The id of the request, once it has begun a change: operations that follow it have the id, too.
         model: The name and the UUID of the model of its last line.
+        recorded: True once a change is committed.
     """
 
-    __slots__ = ("cause", "hashes", "model")
+    __slots__ = ("cause", "hashes", "model", "recorded")
 
     def __init__(self) -> None:
         self.cause = ""
         self.hashes: list[str] = []
         self.model = ("", "")
+        self.recorded = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
