@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import errno
-import tempfile
 import json
 import os
 import platform
 import subprocess
 import sys
+import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path
