@@ -22,7 +22,10 @@ def main() -> None:
         sys.exit(completing.main(sys.argv[2:]))
     from pushjuju.cli import lazy_imports  # imported here: completion does not wait for this import
 
-    lazy_imports.import_lazily("pushjuju.cli.app.main").main()
+    try:
+        lazy_imports.import_lazily("pushjuju.cli.app.main").main()
+    except KeyboardInterrupt:  # before a command begins, or once more while it ends
+        sys.exit(130)
 
 
 def collect_seldom() -> None:

@@ -9,7 +9,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TextIO
 
@@ -53,8 +53,16 @@ def main() -> None:
         stderr=sys.stderr,
         env=os.environ,
         program=os.path.basename(sys.argv[0] or "pushjuju"),  # noqa: PTH119 - pathlib costs start-up time
+        on_interrupt=_end_at_the_next,
     )
     sys.exit(status)
+
+
+def _end_at_the_next() -> None:
+    """Let another Ctrl-C end this process at once, without a trace of what it was closing."""
+    import signal  # most commands are not interrupted
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _speak_utf8() -> None:
@@ -79,14 +87,21 @@ def run(
     stderr: TextIO,
     env: Mapping[str, str],
     program: str = "pushjuju",
+    on_interrupt: Callable[[], None] = lambda: None,
 ) -> int:
-    """Run one command line and return its exit status."""
+    """Run one command line and return its exit status.
+
+    Args:
+        on_interrupt: Called when Ctrl-C has interrupted the command.
+    """
     console = Console(stdin=stdin, stdout=stdout, stderr=stderr, env=env)
     name = program if program in ("juju", "pushjuju") else "pushjuju"
     cli = Cli(console=console, output=Output(console), program=name)
     try:
         with told_by(console.info):
             status = _traced(list(argv), cli)
+            if status == INTERRUPTED:
+                on_interrupt()
             _answer(cli, status)
             return status
     finally:
