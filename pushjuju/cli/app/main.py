@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -40,6 +41,7 @@ _RESUME = (
     "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
     "'{program} update-status' continues it, '{program} status' shows it."
 )
+_GONE = "the working directory was deleted: files cannot be named from there"
 _UNDONE = "Interrupted before anything was recorded."
 
 
@@ -60,8 +62,6 @@ def main() -> None:
 
 def _end_at_the_next() -> None:
     """Let another Ctrl-C end this process at once, without a trace of what it was closing."""
-    import signal  # most commands are not interrupted
-
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -161,6 +161,10 @@ def _guarded(argv: list[str], cli: Cli) -> int:
             _leave_stdout()
             what = f"write error: {(error.strerror or '').lower()}"
             return _failed(PushjujuError(what, hint=_FULL.get(error.errno, "")), cli)
+        if not str(error.filename or "").startswith("/") and not _has_directory():
+            return _failed(
+                PushjujuError(_GONE, hint=f"cd somewhere else, then run '{cli.program}' again"), cli
+            )
         if error.filename is None:
             return _crashed(error, argv, cli)
         return _failed(_of_the_system(error), cli)
@@ -175,6 +179,15 @@ def _interrupted(cli: Cli) -> str:
     if cli.working or any(ctx.caller.course.recorded for ctx in opened):
         return cli.on_interrupt or _RESUME.format(program=cli.program)
     return cli.on_interrupt or _UNDONE
+
+
+def _has_directory() -> bool:
+    """Return False when the working directory of this process was deleted."""
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib would ask the same
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _leave_stdout() -> None:
