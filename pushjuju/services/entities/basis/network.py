@@ -241,12 +241,11 @@ def check_egress(text: str) -> None:
         if not cidr:
             continue
         try:
-            if ipaddress.ip_network(cidr, strict=False).prefixlen == 0:
-                raise NotValid(f'CIDR "{cidr}" not allowed')
-            if "/" not in cidr:
-                raise ValueError
-        except ValueError:
-            raise NotValid(f"invalid egress subnet: {cidr}: invalid CIDR address: {cidr}") from None
+            found = firewall.parse_cidr(cidr)
+        except NotValid as error:
+            raise NotValid(f"invalid egress subnet: {cidr}: {error.message}") from None
+        if found.endswith("/0"):
+            raise NotValid(f'CIDR "{cidr}" not allowed')
 
 
 def check_fan(text: str) -> None:

@@ -75,11 +75,12 @@ def document(
     with ctx.read(model.uuid) as tx:
         part = status_part.find(tx, patterns) if patterns else None
         rows = status_rows.read(ctx, tx, model, moment, part)
+        others = other_models(tx, rows, moment)  # before the applications: it takes relations out of the rows
         found = {
             "model": _model(rows),
             "machines": _machines(rows, None),
             "applications": {name: _application(rows, app) for name, app in rows.applications.items()},
-            **other_models(tx, rows, moment),
+            **others,
             "storage": storage(tx, moment, part),
             "controller": {"timestamp": rows.now},
         }

@@ -27,8 +27,7 @@ class Part(NamedTuple):
 
     Attributes:
         machines: Machines that are no containers; each stands for itself and its containers.
-        kept: The machines with the units that may be kept. The other units of the applications are read
-            since an application's status comes from all its units.
+        kept: The machines with the units that may be kept; no documents are made of other units.
     """
 
     applications: Sequence[str]
