@@ -14,6 +14,13 @@ _FIRST_AFTER, _NEXT_AFTER = 200_000, 20_000
 
 def main() -> None:
     """Answer shell completion, or run the command line of this process; then exit."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # before a command begins, or once more while it ends
+        sys.exit(130)
+
+
+def _run() -> None:
     collect_seldom()
     _whole_streams()
     if sys.argv[1:2] == [ASKED]:

@@ -92,6 +92,10 @@ class CommitGroup:
             found = self._engine.explain(error) or StoreError(_UNDONE, detail=str(error))
             self._end(found)
             raise found from error
+        except KeyboardInterrupt:
+            if not self._engine.is_open:  # it came behind the commit
+                self._end(None)
+            raise
         self._end(None)
 
     def _end(self, error: StoreError | None) -> None:

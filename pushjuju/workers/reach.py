@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     import asyncssh
 
 NO_SUDO = 97  # exit status of AS_ROOT when root rights were refused
+# The quotes let the shell of any login read it, also fish and tcsh.
 AS_ROOT = (
-    'if [ "$(id -u)" = 0 ]; then exec /bin/sh -s; fi; '
-    f"sudo -n true || exit {NO_SUDO}; exec sudo -n /bin/sh -s"
+    """exec /bin/sh -c 'if [ "$(id -u)" = 0 ]; then exec /bin/sh -s; fi; """
+    f"sudo -n true || exit {NO_SUDO}; exec sudo -n /bin/sh -s'"
 )
 
 

@@ -176,6 +176,40 @@ async def test_ssh_config_of_the_user_is_honoured(
     assert HostKeyFile(tmp_path / "kh").find(entry_name("127.0.0.1", sshd.port))
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("Port abc", "line 2: Invalid Port integer value: abc"),
+        ("Match unheard", "line 2: Invalid match condition unheard"),
+        ("ProxyJump a:x", "invalid literal for int"),
+    ],
+)
+async def test_ssh_settings_that_cannot_be_read_are_named(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, told: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir(exist_ok=True)
+    (tmp_path / ".ssh/config").write_text(f"Host *\n  {line}\n")
+    machine.target = replace(machine.target, port=None, use_ssh_config=True)
+    with pytest.raises(Unreachable, match=f"your SSH settings cannot be read: .*{told}") as caught:
+        async with machine.session():
+            pass
+    assert caught.value.hint == "Correct ~/.ssh/config."
+
+
+async def test_a_key_of_the_ssh_settings_that_is_not_there_is_left_out(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    (tmp_path / ".ssh").mkdir(exist_ok=True)
+    (key,) = machine.target.identity_files
+    (tmp_path / ".ssh/config").write_text(f"Host *\n  IdentityFile ~/.ssh/lost\n  IdentityFile {key}\n")
+    machine.target = replace(machine.target, identity_files=(), use_ssh_config=True)
+    async with machine.session() as session:
+        assert session.hello["os"]["id"]
+
+
 @pytest.fixture
 def lender(tmp_path: Path, sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A person whose agent has the key, and whose configuration lends it to everybody."""

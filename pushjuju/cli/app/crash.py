@@ -34,7 +34,7 @@ def _trace(error: Exception, argv: list[str]) -> str:
 def _write(text: str, env: Mapping[str, str], now: datetime) -> Path | None:
     """Write the file to the data directory, or to the temporary directory; return its path, or None."""
     name = f"crash-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
-    for folder in (places.locate(env, Path.cwd()) / "log", Path(tempfile.gettempdir())):
+    for folder in (places.locate(env, places.here()) / "log", Path(tempfile.gettempdir())):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

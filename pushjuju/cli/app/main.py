@@ -8,8 +8,9 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TextIO
 
@@ -36,6 +37,8 @@ _RESUME = (
     "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
     "'{program} update-status' continues it, '{program} status' shows it."
 )
+_GONE = "the working directory was deleted: files cannot be named from there"
+_UNDONE = "Interrupted before anything was recorded."
 
 
 def main() -> None:
@@ -48,8 +51,14 @@ def main() -> None:
         stderr=sys.stderr,
         env=os.environ,
         program=os.path.basename(sys.argv[0] or "pushjuju"),  # noqa: PTH119 - pathlib costs start-up time
+        on_interrupt=_end_at_the_next,
     )
     sys.exit(status)
+
+
+def _end_at_the_next() -> None:
+    """Let another Ctrl-C end this process at once, without a trace of what it was closing."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _speak_utf8() -> None:
@@ -74,14 +83,21 @@ def run(
     stderr: TextIO,
     env: Mapping[str, str],
     program: str = "pushjuju",
+    on_interrupt: Callable[[], None] = lambda: None,
 ) -> int:
-    """Run one command line and return its exit status."""
+    """Run one command line and return its exit status.
+
+    Args:
+        on_interrupt: Called when Ctrl-C has interrupted the command.
+    """
     console = Console(stdin=stdin, stdout=stdout, stderr=stderr, env=env)
     name = program if program in ("juju", "pushjuju") else "pushjuju"
     cli = Cli(console=console, output=Output(console), program=name)
     try:
         with told_by(console.info):
             status = _traced(list(argv), cli)
+            if status == INTERRUPTED:
+                on_interrupt()
             _answer(cli, status)
             return status
     finally:
@@ -130,7 +146,7 @@ def _guarded(argv: list[str], cli: Cli) -> int:
     except PushjujuError as error:
         return _failed(error, cli)
     except KeyboardInterrupt:
-        cli.console.stderr.write("\n" + (cli.on_interrupt or _RESUME.format(program=cli.program)) + "\n")
+        cli.console.stderr.write(f"\n{_interrupted(cli)}\n")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has ended (`| head`): end silently, as Unix programs do.
@@ -141,12 +157,33 @@ def _guarded(argv: list[str], cli: Cli) -> int:
             _leave_stdout()
             what = f"write error: {(error.strerror or '').lower()}"
             return _failed(PushjujuError(what, hint=_FULL.get(error.errno, "")), cli)
+        if not str(error.filename or "").startswith("/") and not _has_directory():
+            return _failed(
+                PushjujuError(_GONE, hint=f"cd somewhere else, then run '{cli.program}' again"), cli
+            )
         if error.filename is None:
             return _crashed(error, argv, cli)
         return _failed(_of_the_system(error), cli)
     except Exception as error:  # noqa: BLE001 - the last resort of the program
         return _crashed(error, argv, cli)
     return 0
+
+
+def _interrupted(cli: Cli) -> str:
+    """Return what becomes of a command that was interrupted."""
+    opened = [service for service in cli.extra.values() if hasattr(service, "answered")]
+    if cli.working or any(ctx.caller.course.recorded for ctx in opened):
+        return cli.on_interrupt or _RESUME.format(program=cli.program)
+    return cli.on_interrupt or _UNDONE
+
+
+def _has_directory() -> bool:
+    """Return False when the working directory of this process was deleted."""
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib would ask the same
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _leave_stdout() -> None:

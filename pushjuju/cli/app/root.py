@@ -116,7 +116,7 @@ def _expanded(args: list[str], cli: Cli) -> list[str]:
     if not args:
         return args
 
-    aliases = read_aliases(places.locate(cli.env, Path.cwd()) / "aliases")
+    aliases = read_aliases(places.locate(cli.env, places.here()) / "aliases")
     return [*aliases[args[0]], *args[1:]] if args[0] in aliases else args
 
 

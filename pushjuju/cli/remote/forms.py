@@ -110,6 +110,9 @@ _REASONS: dict[str, tuple[str, str]] = {
 """Command -> why, and what to type on another computer instead, or an empty text."""
 
 
+_ASKED = "Interrupted. The controller may have recorded what was asked for: '{program} status' shows it."
+
+
 def form_of(word: str) -> Callable[[Call], None] | None:
     """Return the function of a command, or None when it works only on the host of the controller."""
     if module := FORMS.get(word):
@@ -127,6 +130,7 @@ def run(command: Command, context: click.Context, cli: Cli, remote: IsRemote) ->
     found = target.Target.find(session.data_dir(cli), remote.name, remote.model)
 
     def call(args: tuple[str, ...], *options: Any, **flags: Any) -> None:
+        cli.on_interrupt = cli.on_interrupt or _ASKED.format(program=cli.program)
         given = options[0] if options else SimpleNamespace(**flags)
         function(Call(cli=cli, command=command, values=context.params, target=found, args=args, flags=given))
 

@@ -72,6 +72,7 @@ class Cli:
     given: frozenset[str] = frozenset()  # keys of the flags that the command line has
     failure: str = ""  # the code of the error that ended the command, or ""
     on_interrupt: str = ""  # what Ctrl-C prints: how the work goes on
+    working: bool = False  # True once the command works on machines
     # True while `plan` runs the command on a copy of the store: the command uses no machine, asks no
     # question and writes to no other place
     rehearsal: bool = False

@@ -40,6 +40,7 @@ def settle(
         routine: True to wait for slow update-status hooks too.
         leave: Called when some work is left to the background.
     """
+    cli.working = True
     around = failures.around_of(ctx, model, touched or ())  # the work may end some of these
     begun = time.monotonic()
     with progress(cli.console) as report:

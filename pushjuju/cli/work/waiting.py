@@ -164,14 +164,20 @@ def attend(
     return foreground.attend(cli, opened, look, until=until, patience=patience, leave=leave)
 
 
-def failures(found: Sequence[dict[str, object]]) -> str:
-    """Return the error text for tasks whose script failed; empty when no script failed."""
+def failures(found: Sequence[dict[str, object]], *, unstarted: bool = False) -> str:
+    """Return the error text for tasks whose script failed; empty when no script failed.
+
+    Args:
+        unstarted: True when a task has failed, too, whose script never began or has no result.
+    """
     bad = []
     for task in found:
         results = task.get("results")
         code = results.get("return-code", 0) if isinstance(results, dict) else 0
         if code:
             bad.append(f' - id "{task["id"]}" with return code {code}')
+        elif unstarted and not results and task["status"] != TaskStatus.COMPLETED:
+            bad.append(f' - id "{task["id"]}" {task["status"]}: {task.get("message") or "it has no result"}')
     if not bad:
         return ""
     many = len(bad) > 1

@@ -85,8 +85,11 @@ class Notifier(Protocol):
         """Return an address without the parts that may be secret."""
         ...
 
-    def send(self, target: NotifyTarget, event: Event) -> None:
+    def send(self, target: NotifyTarget, event: Event) -> str | None:
         """Deliver an event. Runs in a thread of its own, and may block for 10 seconds, a program for 30.
+
+        Returns:
+            What people must know when only some of the receivers have the event; it is not sent again.
 
         Raises:
             NotifyError: The event was not delivered; it is tried again. The message must not have a secret.

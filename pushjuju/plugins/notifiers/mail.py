@@ -60,17 +60,19 @@ class Mail:
         url = urlsplit(address)
         return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
 
-    def send(self, target: NotifyTarget, event: Event) -> None:
-        """Send an email with the sentence, and with the event as JSON behind it."""
+    def send(self, target: NotifyTarget, event: Event) -> str:
+        """Send an email with the sentence, and with the event as JSON behind it; name receivers refused."""
         server = _parsed(target.address)
         try:
             message = _message(server, target, event)
             with self._connected(server) as connection:
                 if server.user:
                     _log_in(connection, server, target.secret)
-                connection.send_message(message)
+                refused = connection.send_message(message)
         except (OSError, smtplib.SMTPException, MessageError, ValueError) as error:
             raise NotifyError(f"{self.shown(target.address)} {_said(error)}") from None
+        told = ", ".join(f"{name} ({code})" for name, (code, _) in sorted(refused.items()))
+        return told and f"{server.host} refused some receivers, the others have it: {told}"
 
     @contextmanager
     def _connected(self, server: _Server) -> Iterator[smtplib.SMTP]:

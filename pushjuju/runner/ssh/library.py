@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes.util
+import getpass
 import importlib
 import importlib.util
 import os
@@ -139,6 +140,15 @@ def _load() -> ModuleType:
         return importlib.import_module("asyncssh")
 
 
+def _name_user() -> None:
+    """Name a user id without an account, as in containers: asyncssh connects nowhere without a name."""
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # OSError from Python 3.13 on
+        os.environ["LOGNAME"] = str(os.getuid())
+
+
+_name_user()
 _original = ctypes.util.find_library
 if sys.platform == "linux":
     ctypes.util.find_library = _find_library

@@ -134,7 +134,12 @@ class Logins:
                     raise
         if not target.use_ssh_config:
             return await self._attempt(target, tunnel, {"client_keys": None, "agent_path": None})
-        return await self._attempt(target, tunnel, {})
+        try:
+            return await self._attempt(target, tunnel, {})
+        except Unreachable as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+        return await self._attempt(target, tunnel, _keys_there(target))
 
     async def _attempt(self, target: MachineTarget, tunnel: Any, keys: dict[str, object]) -> Connection:
         checks: list[HostKeyCheck] = []
@@ -146,7 +151,7 @@ class Logins:
         except TimeoutError as error:
             reason = f"no answer within {target.connect_timeout:g} seconds"
             raise Unreachable(f"cannot reach {target}: {reason}", reason=reason) from error
-        except (OSError, asyncssh.Error) as error:
+        except (OSError, ValueError, asyncssh.Error) as error:
             raise _explain(target, error, checks) from error
         return Connection(ssh, self._settled)
 
@@ -179,6 +184,14 @@ def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, o
     if target.user is not None:
         arguments["username"] = target.user
     return arguments
+
+
+def _keys_there(target: MachineTarget) -> dict[str, object]:
+    """Return the keys of the user's SSH settings whose files exist; as `ssh`, leave the others out."""
+    settings = asyncssh.SSHClientConnectionOptions(config=_configs(), host=target.host, client_keys=None)
+    named = map(str, cast("list[str]", settings.config.get("IdentityFile", [])))
+    there = [name for name in named if Path(name).expanduser().exists()]
+    return {"client_keys": there or None, "ignore_encrypted": True}
 
 
 def _configs() -> list[Path]:
@@ -262,6 +275,11 @@ def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]
     if isinstance(error, socket.gaierror):
         reason = "name not known"
         return Unreachable(f"cannot reach {target}: {reason}", reason=reason, detail=str(error))
+    if isinstance(error, ValueError) and target.use_ssh_config:
+        reason = f"your SSH settings cannot be read: {error}"
+        return Unreachable(f"cannot reach {target}: {reason}", reason=reason, hint="Correct ~/.ssh/config.")
     number = getattr(error, "errno", None)  # the system's text is clearer than asyncio's
     reason = os.strerror(number) if number else str(error) or type(error).__name__
+    if name := getattr(error, "filename", None):
+        reason = f"{name}: {reason}"
     return Unreachable(f"cannot reach {target}: {reason}", reason=reason)

@@ -249,7 +249,9 @@ def _machine(tx: ModelTx, seen: Seen, name: str) -> Reason:
         titles = ", ".join(map(_title, running))
         found = replace(found, running=titles, since=running[0].prepared)
     if (stuck := trouble(tx, seen, name)) is not None:
-        found = replace(found, running="", reason=stuck.why, since=stuck.since)
+        failed = item.reason if item is not None and item.failed else ""  # says what to do, too
+        why = failed if failed.startswith(stuck.why.rstrip(".")) else stuck.why
+        found = replace(found, running="", reason=why, since=stuck.since)
     return replace(found, next=tuple(_machine_next(seen, machine, found, status.status if status else "")))
 
 

@@ -18,6 +18,14 @@ def locate(env: Mapping[str, str], cwd: Path) -> Path:
     return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "pushjuju"
 
 
+def here() -> Path:
+    """Return the working directory; `/` when it was deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path("/")
+
+
 def _is_file(path: Path) -> bool:
     """Return True when a file exists and this user may see it.
 

@@ -20,6 +20,12 @@ WHERE model = :model ORDER BY application, number
 -- name: shown_statuses
 SELECT kind, entity, status, message, data, since FROM status WHERE model = :model AND kind <> 'relation'
 
+-- name: shown_versions_of
+-- The version of the workload of each unit, the newest last; empty for a unit that has never set one.
+SELECT u.name, COALESCE(w.version, '') AS version FROM unit u
+LEFT JOIN workload_version w ON w.model = u.model AND w.unit = u.name
+WHERE u.model = :model AND u.application = :application ORDER BY COALESCE(w.since, u.created), u.number
+
 -- name: shown_ports
 SELECT DISTINCT unit, protocol, from_port, to_port FROM port
 WHERE model = :model ORDER BY unit, protocol, from_port, to_port

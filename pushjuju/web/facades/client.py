@@ -96,16 +96,19 @@ class Client(Facade):
 
 
 def _status(ctx: Context, model: str, patterns: Sequence[str], *, with_storage: bool) -> dict[str, object]:
+    left = _filtered(ctx, model, patterns) if patterns else None
+    kept = None if left is None else _kept(left)
     with ctx.read(model) as tx:
         found = models.get(tx)
         rows = status_rows.read(ctx, tx, found, str)
+        if kept is not None:
+            rows = status_rows.narrowed(tx, rows, kept.applications & rows.applications.keys(), kept.units)
         joined = status_rows.of_relations(tx)
         others = document.other_models(tx, rows, str)
         stored = document.storage(tx, str)
         exposed = application_documents.exposures(tx)
         versions = {row["unit"]: row["version"] for row in tx.rows("unit_versions")}
-    left = _filtered(ctx, model, patterns) if patterns else None
-    status = full_status(rows, joined, others, exposed, versions, _kept(left) if left is not None else None)
+    status = full_status(rows, joined, others, exposed, versions, kept)
     if not with_storage:
         return status
     return {**status, **storage_details.every(stored if left is None else left.get("storage", {}))}

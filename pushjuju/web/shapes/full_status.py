@@ -5,7 +5,7 @@ Mirrors: juju apiserver/facades/client/client/status.go, rpc/params/status.go (3
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from typing import Any, NamedTuple
 
 from pushjuju import JUJU_VERSION
@@ -24,7 +24,7 @@ class Kept(NamedTuple):
     """The entities that match the patterns of a request; in place of `Kept`, None stands for all entities."""
 
     machines: Collection[str]
-    applications: Collection[str]
+    applications: Set[str]
     units: Collection[str]
 
 

@@ -63,11 +63,11 @@ async def _deliver_to(runtime: Runtime, model: str, name: str, target: TargetRow
             continue
         event = notify_targets.event_of(ctx, row, name)
         try:
-            await _within(MOST_S, partial(notify_targets.send, ctx, runtime.host, target, event))
+            refused = await _within(MOST_S, partial(notify_targets.send, ctx, runtime.host, target, event))
         except NotifyError as error:
             return _failed(runtime, target, error)
-        _delivered(runtime, target, row)
-        target = replace(target, attempts=0)
+        _delivered(runtime, target, row, refused)
+        target = replace(target, attempts=0, error=refused)
 
 
 def _next(
@@ -90,14 +90,20 @@ def _next(
     return None, min(later, default=None)
 
 
-def _delivered(runtime: Runtime, target: TargetRow, row: NoticeRow) -> None:
-    """Record that an event was delivered; an equal event that came meanwhile has a row of its own."""
+def _delivered(runtime: Runtime, target: TargetRow, row: NoticeRow, refused: str) -> None:
+    """Record that an event was delivered, and which receivers of the target refused it.
+
+    An equal event that came meanwhile has a row of its own.
+    """
     ctx = runtime.ctx
     with ctx.write(row.model) as tx:
         tx.run("notice_sent", number=row.number, now=tx.now)
-    if target.attempts:
+        if refused and row.model:
+            text = f"target {target.name}, event {row.event}: {refused}"
+            logs.append(tx, f"model-{row.model}", "WARNING", LOGGER, text, now=tx.now)
+    if target.attempts or target.error != refused:
         with ctx.store.write() as whole:
-            whole.run("notify_target_state", name=target.name, attempts=0, due=None, error="")
+            whole.run("notify_target_state", name=target.name, attempts=0, due=None, error=refused)
 
 
 def _failed(runtime: Runtime, target: TargetRow, error: NotifyError) -> datetime:
@@ -121,24 +127,24 @@ def _drop(runtime: Runtime, target: TargetRow, row: NoticeRow) -> None:
             logs.append(tx, f"model-{row.model}", "WARNING", LOGGER, text, now=tx.now)
 
 
-async def _within(seconds: float, send: Callable[[], None]) -> None:
+async def _within(seconds: float, send: Callable[[], str]) -> str:
     """Run a function in a thread, which is left alone when the function takes too long.
 
     Raises:
         NotifyError: The event was not delivered in time, or not at all.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
+    done: asyncio.Future[str] = loop.create_future()
 
-    def end(error: BaseException | None) -> None:
+    def end(found: BaseException | str) -> None:
         if done.done():
             return
-        done.set_exception(error) if error is not None else done.set_result(None)
+        done.set_result(found) if isinstance(found, str) else done.set_exception(found)
 
     def work() -> None:
-        found: BaseException | None = None
+        found: BaseException | str
         try:
-            send()
+            found = send()
         except BaseException as error:  # noqa: BLE001 - the waiting task gets it
             found = error
         with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -146,6 +152,6 @@ async def _within(seconds: float, send: Callable[[], None]) -> None:
 
     threading.Thread(target=work, name="notify", daemon=True).start()
     try:
-        await asyncio.wait_for(done, seconds)
+        return await asyncio.wait_for(done, seconds)
     except TimeoutError:
         raise NotifyError(f"no answer within {seconds:.0f} s") from None

@@ -66,6 +66,26 @@ async def test_nothing_waits_for_long(store: Store) -> None:
     await until(lambda: "a" in numbers(store.path))
 
 
+@pytest.mark.parametrize("behind", [True, False])
+async def test_ctrl_c_at_the_moment_of_a_commit_loses_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch, behind: bool
+) -> None:
+    commit = store.engine.commit
+
+    def interrupted() -> None:
+        if behind:
+            commit()
+        raise KeyboardInterrupt
+
+    count(DeferredStore(store), "a")
+    with monkeypatch.context() as patch:
+        patch.setattr(store.engine, "commit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store._group.flush()  # type: ignore[union-attr]
+    store.close()
+    assert "a" in numbers(store.path)
+
+
 async def test_every_writer_hears_of_a_commit_that_failed(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import DiskFull, PushjujuError, Unreachable
+from pushjuju.core.errors import DiskFull, HostKeyChanged, PushjujuError, Unreachable
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.model import pools
 from pushjuju.services.requests import removals
@@ -329,3 +329,17 @@ async def test_an_application_gives_the_reasons_of_some_units_and_counts_the_oth
     assert [every.reason.count(f"web/{number}: ") for number in range(4)] == [1, 1, 1, 1]
     assert some.reason == "; ".join([*every.reason.split("; web/3")[:1], "1 more unit"])
     assert some.next == every.next
+
+
+async def test_a_machine_with_another_host_key_is_explained_with_what_to_type(
+    runtime: TestController,
+) -> None:
+    work = PlayedRuntime(runtime)
+    runtime.active()
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
+    error = HostKeyChanged("expected A, got B", detail="Who is it?", hint="accept: echo B >> file")
+    work.unreachable["0"] = error
+    await drive(runtime, work)
+    unit, machine = told(runtime, "web/0", "0")
+    assert machine.reason == "expected A, got B: Who is it?; next: accept: echo B >> file"
+    assert unit.next[-1] == "explain 0    tells what is known of its machine"

@@ -108,5 +108,5 @@ def print_results(
         return
     shown = {name: formatters.task_texts(task, utc=utc) for name, task in found.items()}
     cli.output.write(shown, forms)
-    if problem := failures(list(found.values())):
+    if problem := failures(list(found.values()), unstarted=cli.word == "exec"):
         raise HookFailed(problem)

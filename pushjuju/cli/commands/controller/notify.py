@@ -124,7 +124,7 @@ def _table(found: Sequence[Mapping[str, Any]]) -> str:
         return ""
     table = TabWriter("Target", "Address", "Events", "Models", "Waiting", "State")
     for item in found:
-        state = f"failing: {item['error']}" if "error" in item else item["state"]
+        state = f"{item['state']}: {item['error']}" if "error" in item else item["state"]
         events, models = (",".join(item[key]) or "all" for key in ("events", "models"))
         table.row(item["name"], item["address"], events, models, str(item["waiting"]), state)
     return table.text()

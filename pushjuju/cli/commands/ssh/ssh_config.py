@@ -192,4 +192,5 @@ def _detours(item: Target) -> list[tuple[str, str]]:
 
 
 def _quoted(path: Path) -> str:
-    return f'"{path}"'
+    """Return a path for a line of an ssh_config, where `%` begins a token."""
+    return '"{}"'.format(str(path).replace("%", "%%").replace('"', '\\"'))

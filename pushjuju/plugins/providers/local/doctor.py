@@ -122,6 +122,7 @@ _PROBES = (
     ("veth", "network device pairs", "ip", "iproute2", "veth"),
     ("nat", "address translation by nftables", "nft", "nftables", "nft_masq"),
 )
+_UNTRIED = "not tried, because"
 _NAT = "table inet probe { chain c { type nat hook postrouting priority srcnat; masquerade; }; }"
 
 
@@ -136,18 +137,24 @@ def probe_kernel(folder: Path) -> dict[str, str]:
     """
     while not folder.is_dir():
         folder = folder.parent
-    with tempfile.TemporaryDirectory(prefix=".pushjuju-probe-", dir=folder) as place:
-        for name in ("low", "up", "work", "root"):
-            Path(place, name).mkdir()
-        overlay = ["mount", "-t", "overlay", "overlay", "-o", "lowerdir=low,upperdir=up,workdir=work", "root"]
-        return {
-            "overlay": _try(["unshare", "--mount", *overlay], cwd=place),
-            "bridge": _try(["unshare", "--net", "ip", "link", "add", "probe", "type", "bridge"]),
-            "veth": _try(
-                ["unshare", "--net", "ip", "link", "add", "probe", "type", "veth", "peer", "name", "peer"]
-            ),
-            "nat": _try(["unshare", "--net", "nft", _NAT]),
-        }
+    net = ["unshare", "--net"]
+    return {
+        "overlay": _try_overlay(folder),
+        "bridge": _try([*net, "ip", "link", "add", "probe", "type", "bridge"]),
+        "veth": _try([*net, "ip", "link", "add", "probe", "type", "veth", "peer", "name", "peer"]),
+        "nat": _try([*net, "nft", _NAT]),
+    }
+
+
+def _try_overlay(folder: Path) -> str:
+    overlay = ["mount", "-t", "overlay", "overlay", "-o", "lowerdir=low,upperdir=up,workdir=work", "root"]
+    try:
+        with tempfile.TemporaryDirectory(prefix=".pushjuju-probe-", dir=folder) as place:
+            for name in ("low", "up", "work", "root"):
+                Path(place, name).mkdir()
+            return _try(["unshare", "--mount", *overlay], cwd=place)
+    except OSError as error:
+        return f"{_UNTRIED} {folder} cannot be written: {error.strerror}"
 
 
 def _try(argv: Sequence[str], cwd: str = children.NEUTRAL) -> str:
@@ -169,8 +176,10 @@ def kernel_findings(problems: dict[str, str]) -> list[Finding]:
 def _kernel_finding(name: str, use: str, command: str, package: str, module: str, *, problem: str) -> Finding:
     subject = f"kernel: {name}"
     if which(command) is None:
-        message = f"{use}: not tried, because {command} is missing"
+        message = f"{use}: {_UNTRIED} {command} is missing"
         return Finding(name=subject, ok=False, message=message, fix=Fix(packages=(package,)))
+    if problem.startswith(_UNTRIED):  # no module of the kernel mends a disk
+        return Finding(name=subject, ok=False, message=f"{use}: {problem}")
     loader = () if which("modprobe") else ("kmod",)
     fix = Fix(packages=loader, command=("modprobe", module))
     return Finding(name=subject, ok=not problem, message=f"{use}: {problem or 'work'}", fix=fix)

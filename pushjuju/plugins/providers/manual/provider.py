@@ -160,7 +160,7 @@ class ManualProvider:
         """Run a script as root; raise an error when another controller holds the machine."""
         done = await self._remote().run_script(login, script, sudo=True, timeout_s=_TIMEOUT_S)
         if done.rc == scripts.PROVISIONED:
-            owner = done.stderr.strip()
+            owner = done.stderr.strip().rpartition("\n")[2]  # the login's shell may have printed before
             raise AlreadyExists(
                 "machine is already provisioned",
                 detail=owner,
@@ -257,7 +257,8 @@ def read_facts(text: str) -> tuple[Base, dict[str, object]]:
             "mem": int(facts["mem_kib"]) // 1024,
         }
     except (KeyError, ValueError) as error:
-        raise RemoteFailed("the facts of the machine cannot be read", detail=text.strip()) from error
+        said = text.strip() or "nothing was printed: does the login's shell run commands?"
+        raise RemoteFailed("the facts of the machine cannot be read", detail=said) from error
     return base, hardware
 
 

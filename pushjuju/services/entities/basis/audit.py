@@ -70,13 +70,14 @@ _WRITTEN = regex(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)")
 class Course:
     """What a request has done so far."""
 
-    __slots__ = ("cause", "hashes", "model")
+    __slots__ = ("cause", "hashes", "model", "recorded")
 
     def __init__(self) -> None:
         # the id of the request, once it has begun a change: operations that follow it have the id, too
         self.cause = ""
         self.hashes: list[str] = []
         self.model = ("", "")  # the name and the UUID of the model of its last line
+        self.recorded = False  # True once a change is committed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

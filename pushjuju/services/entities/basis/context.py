@@ -91,6 +91,7 @@ class Context:
         """Open the write transaction of a request, which also writes the request's line of the audit log."""
         with self.store.write() as tx, self._noted(tx, model=model) as of_request:
             yield self.of(of_request, model)
+        self.caller.course.recorded = True
 
     @contextmanager
     def change_controller(self, *files: str) -> Iterator[Tx]:
@@ -101,6 +102,7 @@ class Context:
         """
         with self.store.write() as tx, self._noted(tx, files=files) as of_request:
             yield of_request
+        self.caller.course.recorded = True
 
     @contextmanager
     def _noted(self, tx: Tx, *, model: str = "", files: tuple[str, ...] = ()) -> Iterator[Tx]:

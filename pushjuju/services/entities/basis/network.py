@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pushjuju.core import firewall
 from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import digest
 
@@ -240,9 +241,25 @@ def check_egress(text: str) -> None:
         if not cidr:
             continue
         try:
-            if ipaddress.ip_network(cidr, strict=False).prefixlen == 0:
-                raise NotValid(f'CIDR "{cidr}" not allowed')
-            if "/" not in cidr:
-                raise ValueError
-        except ValueError:
-            raise NotValid(f"invalid egress subnet: {cidr}: invalid CIDR address: {cidr}") from None
+            found = firewall.parse_cidr(cidr)
+        except NotValid as error:
+            raise NotValid(f"invalid egress subnet: {cidr}: {error.message}") from None
+        if found.endswith("/0"):
+            raise NotValid(f'CIDR "{cidr}" not allowed')
+
+
+def check_fan(text: str) -> None:
+    """Raise NotValid when a text is no list of `underlay=overlay` with blanks; the messages are Juju's.
+
+    Mirrors: juju network/fan.go (3.6)
+    """
+    for entry in text.split(" ") if text else ():
+        cidrs = entry.split("=")
+        if len(cidrs) != 2:
+            raise NotValid(f"invalid FAN config entry: {entry}")
+        try:
+            under, over = (int(firewall.parse_cidr(cidr.strip()).partition("/")[2]) for cidr in cidrs)
+        except NotValid as error:
+            raise NotValid(f"invalid address in FAN config: {error.message}") from None
+        if under <= over:
+            raise NotValid(f"invalid FAN config, underlay mask must be larger than overlay: {entry}")

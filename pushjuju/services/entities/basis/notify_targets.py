@@ -64,15 +64,15 @@ def reseal(ctx: Context, tx: Tx) -> int:
     return len(rows)
 
 
-def send(ctx: Context, host: PluginHost, row: TargetRow, event: Event) -> None:
-    """Deliver an event to a target. Blocks.
+def send(ctx: Context, host: PluginHost, row: TargetRow, event: Event) -> str:
+    """Deliver an event to a target; return which of its receivers refused it, or empty. Blocks.
 
     Raises:
         NotifyError: The event was not delivered.
     """
     target = opened(ctx, row)
     try:
-        notifier_of(host, target.address).send(target, event)
+        return notifier_of(host, target.address).send(target, event) or ""
     except NotifyError:
         raise
     except PushjujuError as error:

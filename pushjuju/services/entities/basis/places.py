@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.store.files.places import locate
+from pushjuju.store.files.places import here, locate
 from pushjuju.store.files.waits import told_by
 
-__all__ = ["locate", "told_by"]
+__all__ = ["here", "locate", "told_by"]

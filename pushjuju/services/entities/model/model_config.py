@@ -19,7 +19,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.loglevels import parse_levels
 from pushjuju.portable.quote import bool_of
-from pushjuju.services.entities.basis.network import check_egress
+from pushjuju.services.entities.basis.network import check_egress, check_fan
 from pushjuju.store.engine import Row
 from pushjuju.store.tx import ModelTx
 
@@ -28,8 +28,8 @@ from pushjuju.store.tx import ModelTx
 class Attribute:
     """A configuration key: its type, default and choices.
 
-    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `size`, `url`,
-    `tags`, `userdata`, `inherited`, `jumps`.
+    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `egress`, `fan`, `size`,
+    `url`, `tags`, `userdata`, `inherited`, `jumps`.
     """
 
     type: str
@@ -59,11 +59,11 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "development": Attribute("bool", False),
     "disable-network-management": Attribute("bool", False),
     "disable-telemetry": Attribute("bool", False),
-    "egress-subnets": Attribute("string", ""),
+    "egress-subnets": Attribute("egress", ""),
     "enable-os-refresh-update": Attribute("bool", True),
     "enable-os-upgrade": Attribute("bool", True),
     "extra-info": Attribute("string", ""),
-    "fan-config": Attribute("string", ""),
+    "fan-config": Attribute("fan", ""),
     "firewall-mode": Attribute("string", "instance", ("instance", "global", "none")),
     "ftp-proxy": Attribute("string", ""),
     "http-proxy": Attribute("string", ""),
@@ -161,8 +161,6 @@ def parse_value(key: str, value: Any) -> Any:
     if attribute.choices and text not in attribute.choices:
         listed = " ".join(attribute.choices)
         raise NotValid(f'{key}: expected one of [{listed}], got "{text}"')
-    if key == "egress-subnets":
-        check_egress(text)
     if attribute.type == "base" and text:
         return str(Base.parse(text))
     return text
@@ -267,6 +265,8 @@ def _check_modes(_key: str, text: str) -> None:
 _CHECKS: Mapping[str, Callable[[str, str], None]] = {
     "cidrs": _check_cidrs,
     "duration": _check_duration,
+    "egress": lambda _key, text: check_egress(text),
+    "fan": lambda _key, text: check_fan(text),
     "inherited": _check_inherited,
     "jumps": _check_jumps,
     "levels": _check_levels,

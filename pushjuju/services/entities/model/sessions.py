@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.values import dataclass
@@ -11,7 +10,7 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.store.datadir import DataDir
-from pushjuju.store.files.places import locate
+from pushjuju.store.files.places import here, locate
 from pushjuju.store.queue import next_lease
 from pushjuju.store.rows.model import Model
 
@@ -38,7 +37,7 @@ class Session:
 
 def data_dir(environ: Mapping[str, str]) -> DataDir:
     """Return the data directory of this process."""
-    return DataDir(locate(environ, Path.cwd()))
+    return DataDir(locate(environ, here()))
 
 
 def open_model(ctx: Context, text: str | None) -> Session:

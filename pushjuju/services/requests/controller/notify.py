@@ -91,11 +91,13 @@ def test(ctx: Context, host: PluginHost, name: str) -> None:
         text=f"{controller}: this is a test of target {name}", data={"controller": controller, "model": ""},
     )  # fmt: skip
     try:
-        notify_targets.send(ctx, host, row, event)
+        refused = notify_targets.send(ctx, host, row, event)
     except NotifyError:
         raise
     except PushjujuError as error:
         raise NotifyError(error.message, hint=error.hint) from None
+    if refused:
+        raise NotifyError(refused)
 
 
 def _not_found(name: str) -> NotFound:

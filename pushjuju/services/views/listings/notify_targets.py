@@ -13,7 +13,8 @@ from pushjuju.store.rows.notify_records import TargetRow
 def targets(ctx: Context) -> list[dict[str, Any]]:
     """Return each target by name: name, address (without secrets), body, events, models, waiting, state.
 
-    `state` is `ok` or `failing`; a failing target also has `error` and `next-attempt`.
+    `state` is `ok`, `failing`, or `partly` when receivers of the target refused the last event. A target that
+    is not `ok` has `error`, a failing one also `next-attempt`.
     """
     with ctx.store.read() as tx:
         rows = tx.list(TargetRow, "notify_target_list")
@@ -24,10 +25,13 @@ def targets(ctx: Context) -> list[dict[str, Any]]:
 def _document(row: TargetRow, waiting: int) -> dict[str, Any]:
     document = {
         "name": row.name, "address": row.shown, "body": row.body, "events": list(row.events),
-        "models": list(row.models), "waiting": waiting, "state": "failing" if row.attempts else "ok",
+        "models": list(row.models), "waiting": waiting,
+        "state": "failing" if row.attempts else "partly" if row.error else "ok",
     }  # fmt: skip
+    if row.error:
+        document["error"] = row.error
     if row.attempts and row.due is not None:
-        document |= {"error": row.error, "next-attempt": to_iso(row.due)}
+        document["next-attempt"] = to_iso(row.due)
     return document
 
 

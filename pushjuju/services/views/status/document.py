@@ -34,7 +34,7 @@ from pushjuju.core.status import (
 )
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import network
-from pushjuju.services.views.status import status_part, status_rows
+from pushjuju.services.views.status import status_filter, status_part, status_rows
 from pushjuju.services.views.status.status_rows import (
     ApplicationRow,
     MachineRow,
@@ -75,16 +75,30 @@ def document(
     with ctx.read(model.uuid) as tx:
         part = status_part.find(tx, patterns) if patterns else None
         rows = status_rows.read(ctx, tx, model, moment, part)
-        stored = storage(tx, moment, part)
-        others = other_models(tx, rows, moment)
-    return {
-        "model": _model(rows),
-        "machines": _machines(rows, None),
-        "applications": {name: _application(rows, app) for name, app in rows.applications.items()},
-        **others,
-        "storage": stored,
-        "controller": {"timestamp": rows.now},
+        others = other_models(tx, rows, moment)  # before the applications: it takes relations out of the rows
+        found = {
+            "model": _model(rows),
+            "machines": _machines(rows, None),
+            "applications": {name: _application(rows, app) for name, app in rows.applications.items()},
+            **others,
+            "storage": storage(tx, moment, part),
+            "controller": {"timestamp": rows.now},
+        }
+        if patterns:
+            found["applications"] = _of_kept(tx, rows, found, patterns)
+    return found
+
+
+def _of_kept(tx: ModelTx, rows: Rows, found: Mapping[str, Any], patterns: Sequence[str]) -> dict[str, object]:
+    """Return the applications with the statuses and versions that come from the units that patterns keep."""
+    kept = status_filter.select(found, patterns)
+    fewer = status_rows.narrowed(tx, rows, kept.applications, kept.units)
+    changed = {
+        name: {**_application(fewer, app), "units": found["applications"][name].get("units", {})}
+        for name, app in fewer.applications.items()
+        if fewer.units.get(name) is not rows.units.get(name)
     }
+    return {**found["applications"], **changed}
 
 
 def storage(tx: ModelTx, moment: Moment, part: Part | None = None) -> dict[str, object]:

@@ -49,7 +49,7 @@ def filter_status(
     """
     if not patterns:
         return dict(document), list(relations)
-    kept = _select(document, _with_leaders(document, patterns))
+    kept = select(document, patterns)
     filtered = dict(document)
     filtered["machines"] = _machines(document.get("machines", {}), kept)
     filtered["applications"] = {
@@ -99,7 +99,9 @@ def _with_leaders(document: Document, patterns: Iterable[str]) -> list[str]:
 # --- matching -----------------------------------------------------------------------------------
 
 
-def _select(document: Document, patterns: Sequence[str]) -> Kept:
+def select(document: Document, patterns: Sequence[str]) -> Kept:
+    """Return what patterns keep of a status document."""
+    patterns = _with_leaders(document, patterns)
     applications, machines = document.get("applications", {}), document.get("machines", {})
     matched_machines = {
         name for name, machine in _all_machines(machines) if _machine_matches(name, machine, patterns)

@@ -27,9 +27,7 @@ class Part(NamedTuple):
 
     applications: Sequence[str]
     machines: Sequence[str]  # machines that are no containers; each stands for itself and its containers
-    # the machines with the units that may be kept. The other units of the applications are read since an
-    # application's status comes from all its units.
-    kept: Collection[str]
+    kept: Collection[str]  # the machines with the units that may be kept; other units have no documents
 
     def keeps(self, machine: str) -> bool:
         """Return True when the patterns may keep a machine, or a unit on it."""

@@ -7,7 +7,7 @@ many rows share is decoded once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -187,6 +187,24 @@ def read(
         shown={},
         part=part,
     )
+
+
+def narrowed(tx: ModelTx, rows: Rows, applications: Iterable[str], kept: Collection[str]) -> Rows:
+    """Return rows in which some applications have only the units that a filter keeps.
+
+    Their statuses and versions then come from these units. Subordinate applications keep all units.
+
+    Mirrors: juju apiserver/facades/client/client/status.go processApplication (3.6)
+    """
+    units, apps = dict(rows.units), dict(rows.applications)
+    for name in applications:
+        app, every = apps[name], units.get(name, [])
+        mine = [unit for unit in every if unit.name in kept]
+        if app.subordinate or len(mine) == len(every):
+            continue
+        versions = [row[1] for row in tx.rows("shown_versions_of", application=name) if row[0] in kept]
+        units[name], apps[name] = mine, app._replace(workload_version="".join(versions[-1:]))
+    return rows._replace(units=units, applications=apps)
 
 
 def _rows(

@@ -111,6 +111,21 @@ def test_a_server_that_refuses_the_receivers_is_told_with_its_code(
         Mail().send(target(plain), EVENT)
 
 
+def test_receivers_whom_a_server_refuses_are_named_while_others_have_the_email(
+    box: Box, plain: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(_server: Any, _session: Any, envelope: Any, address: str, _options: Any) -> str:
+        if address == "gone@example.com":
+            return "550 no such user"
+        envelope.rcpt_tos.append(address)
+        return "250 taken"
+
+    monkeypatch.setattr(box, "handle_RCPT", refuse, raising=False)
+    told = Mail().send(target(plain, "ops@example.com,gone@example.com"), EVENT)
+    assert told == "127.0.0.1 refused some receivers, the others have it: gone@example.com (550)"
+    assert [to for to, _ in box.messages] == [["ops@example.com"]]
+
+
 def test_a_server_that_ends_the_connection_is_told_in_words(
     box: Box, plain: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

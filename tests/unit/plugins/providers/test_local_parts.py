@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -417,6 +418,19 @@ class TestDoctor:
         assert (missing.ok, missing.required) == (False, True)
         assert missing.message == "nft is missing: it lets machines reach the network"
         assert missing.fix == Fix(packages=("nftables",))
+
+    def test_a_folder_that_cannot_be_written_leaves_the_other_checks(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(**_: object) -> None:
+            raise OSError(errno.EROFS, "Read-only file system")
+
+        monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
+        problems = doctor.probe_kernel(tmp_path / "absent")
+        assert list(problems) == ["overlay", "bridge", "veth", "nat"]
+        found = doctor.kernel_findings(problems)[0]
+        text = f"not tried, because {tmp_path} cannot be written: Read-only file system"
+        assert (found.message, found.fix) == (f"mount points of type overlay: {text}", None)
 
     def test_kernel_findings_tell_what_went_wrong(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, "which", lambda command: f"/usr/sbin/{command}")

@@ -61,3 +61,19 @@ assert __import__ is library._python_import
 def test_asyncssh_offers_the_same_as_when_it_is_imported_plainly() -> None:
     """A newer asyncssh may use what the import leaves out."""
     assert shown("import pushjuju.runner.ssh.library") == shown("import asyncssh")
+
+
+def test_a_user_without_an_account_can_connect() -> None:
+    """Containers run programs with any user id."""
+    code = """
+import os, pwd
+def nobody(_):
+    raise KeyError
+pwd.getpwuid = nobody
+for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+    os.environ.pop(name, None)
+from pushjuju.runner.ssh.library import asyncssh
+print(asyncssh.SSHClientConnectionOptions(config=None).username == str(os.getuid()))
+"""
+    argv = [sys.executable, "-c", code]
+    assert subprocess.run(argv, capture_output=True, text=True, check=True).stdout == "True\n"

@@ -326,6 +326,35 @@ async def test_a_plugin_that_waits_for_ever_holds_up_no_command(
     assert (state["state"], state["error"]) == ("failing", "no answer within 0 s")
 
 
+async def test_receivers_that_refuse_an_event_are_reported_and_the_others_get_it_once(
+    runtime: TestController, work: PlayedRuntime, posted: Posted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals = ["boss@example.com (550)", "boss@example.com (550)", ""]
+    sends: list[str] = []
+
+    def send(_ctx: Any, _host: Any, _row: Any, event: Any) -> str:
+        sends.append(event.name)
+        return refusals.pop(0)
+
+    listen(runtime, posted)
+    monkeypatch.setattr(notify_targets_of, "send", send)
+    with pytest.raises(NotifyError, match=r"boss@example\.com"):
+        notify.test(runtime.ctx, HOST, "t")
+    tell(runtime, "unit.error", Subject("unit", "web/0"))
+    await drive(runtime, work)
+    (state,) = notify_targets.targets(runtime.ctx)
+    assert (state["state"], state["error"], state["waiting"]) == ("partly", "boss@example.com (550)", 0)
+    assert "target t, event unit.error: boss@example.com (550)" in [
+        row["message"] for row in runtime.tables()["log"]
+    ]
+    await later(runtime, work, MINUTE)
+    assert sends == ["test", "unit.error"]
+    tell(runtime, "unit.error", Subject("unit", "web/1"))
+    await drive(runtime, work)
+    (state,) = notify_targets.targets(runtime.ctx)
+    assert (state["state"], "error" in state) == ("ok", False)
+
+
 async def test_old_events_of_a_restored_backup_are_not_sent(
     runtime: TestController, work: PlayedRuntime, posted: Posted
 ) -> None:

@@ -148,6 +148,27 @@ def test_a_script_that_ends_badly(lab: Run, machines: Machines, codes: list[int]
     assert set(json.loads(ended.out)) == {"web/0", "web/1"}
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "told"),
+    [
+        (
+            "failed",
+            "/var/lib/juju/x: Read-only file system",
+            "failed: /var/lib/juju/x: Read-only file system",
+        ),
+        ("cancelled", "", "cancelled: it has no result"),
+    ],
+)
+def test_exec_fails_when_its_commands_did_not_run(
+    lab: Run, machines: Machines, status: str, message: str, told: str
+) -> None:
+    machines.endings = {2: (status, message, {}), 3: ("completed", "", {"return-code": 0, "stdout": "a"})}
+    ended = lab("exec", "--application", "web", "date")
+    head = "ERROR the following task failed:\n"
+    assert (ended.status, ended.err.startswith(f'{head} - id "2" {told}\n')) == (1, True), ended.err
+    assert "a\n" in ended.out
+
+
 def test_giving_up(lab: Run, machines: Machines) -> None:
     ended = lab("run", "web/0", "web/1", "show-page", "--wait", "0.001s")
     assert (ended.status, ended.out) == (1, "")

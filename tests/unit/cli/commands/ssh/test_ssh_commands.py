@@ -131,6 +131,20 @@ def test_what_a_person_says_of_a_host_that_was_taken_in(
     assert text.endswith("\nMatch all\nInclude ~/.ssh/config\n")
 
 
+def test_ssh_finds_files_below_a_home_with_odd_letters(tmp_path: Path) -> None:
+    home = tmp_path / 'a 100%41 "home"'
+    item = ssh_config.target("juju-0", {"host": "10.0.0.9"}, user="", key=home / "ours")
+    text = ssh_config.config_text(
+        [item], known_hosts=[home / "known"], own_known_hosts=home / "known", check_host_keys=True
+    )
+    (tmp_path / "config").write_text(text.replace("Include", "#"))
+    shown = subprocess.run(
+        ["ssh", "-G", "-F", tmp_path / "config", "juju-0"], capture_output=True, text=True, check=True
+    ).stdout
+    assert f"\nuserknownhostsfile {home}/known\n" in shown
+    assert f"\nidentityfile {home}/ours\n" in shown.replace("%%", "%")
+
+
 def test_scp_between_two_machines_goes_through_here(lab: Run, clients: Clients) -> None:
     lab("scp", "web/0:/etc/hosts", ".")
     lab("scp", "--", "-r", "web/0:/srv", "ubuntu@web/leader:/srv")

@@ -28,6 +28,12 @@ from tests.world.controller import TestController
         ("mode", "", ""),
         ("mode", "strict,requires-prompts", "strict,requires-prompts"),
         ("firewall-mode", "none", "none"),
+        ("fan-config", "", ""),
+        (
+            "fan-config",
+            "172.16.0.0/16=253.0.0.0/8 10.0.0.0/12=250.0.0.0/7",
+            "172.16.0.0/16=253.0.0.0/8 10.0.0.0/12=250.0.0.0/7",
+        ),
         ("a-key-of-a-charm-author", "1", "1"),
     ],
 )
@@ -57,6 +63,18 @@ def test_values_have_the_type_of_their_key(key: str, given: Any, value: Any) -> 
         ("update-status-hook-interval", "0", "update-status-hook-interval: must be positive, got 0"),
         ("update-status-hook-interval", "-5m", "update-status-hook-interval: must be positive, got -5m"),
         ("logging-config", "<root>=LOUD", 'unknown severity level "LOUD"'),
+        ("fan-config", "10.0.0.0/8", "invalid FAN config entry: 10.0.0.0/8"),
+        ("fan-config", "10.0.0.0/16=250.0.0.0/8  ", "invalid FAN config entry: "),
+        (
+            "fan-config",
+            "10.0.0.0/16=250.0.0.0",
+            "invalid address in FAN config: invalid CIDR address: 250.0.0.0",
+        ),
+        (
+            "fan-config",
+            "10.0.0.0/16=250.0.0.0/8 10.0.0.0/8=250.0.0.0/8",
+            "invalid FAN config, underlay mask must be larger than overlay: 10.0.0.0/8=250.0.0.0/8",
+        ),
         ("mode", "requires-prompt", 'mode(s) "requires-prompt" not valid'),
         ("firewall-mode", "x", 'firewall-mode: expected one of [instance global none], got "x"'),
         (

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.clock import from_iso
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.values import changed
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.status import document, status_part, storage_document
@@ -18,6 +20,7 @@ from pushjuju.services.views.status.status_filter import filter_status
 from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.rows.records import Port, Space
 from pushjuju.store.tx import ModelTx
+from pushjuju.web.facades.client import _status
 from tests.world.controller import TestController
 from tests.world.storage import STORES
 
@@ -72,8 +75,10 @@ def _mark(tx: ModelTx) -> None:
 
 def shown(world: TestController, *patterns: str, part: bool) -> str:
     """Return the filtered status, with the order of its keys."""
-    given = patterns if part else ()
-    found = document.document(world.ctx, world.resolve_model(), str, given)
+    with pytest.MonkeyPatch.context() as patch:
+        if not part:
+            patch.setattr(status_part, "find", lambda *_: None)
+        found = document.document(world.ctx, world.resolve_model(), str, patterns)
     return json.dumps(filter_status(found, patterns)[0], default=str)
 
 
@@ -84,6 +89,35 @@ def test_a_filtered_status_is_the_same_when_only_a_part_of_the_model_is_read(sho
     assert all(text in shown(shop, "web", "db", part=True) for text in texts)
     for patterns in [*singles, *pairs, ("not", "exposed")]:
         assert shown(shop, *patterns, part=True) == shown(shop, *patterns, part=False), patterns
+
+
+def test_an_application_has_the_version_and_the_status_of_the_units_that_match(
+    runtime: TestController,
+) -> None:
+    runtime.active("web", 3)
+    for name, version, day in (("web/1", "1.0", 1), ("web/0", "2.0", 2)):
+        moment = from_iso(f"2026-01-0{day}T00:00:00Z")
+        runtime.write(
+            lambda tx, name=name, version=version, at=moment: units.set_version(tx, name, version, at)
+        )
+    runtime.write(
+        lambda tx: statuses.set_status(tx, StatusKind.WORKLOAD, "web/0", "blocked", "no disk", now=tx.now)
+    )
+
+    def found(*patterns: str) -> tuple[str | None, str, str | None, str]:
+        """Return version and status, for the command and for clients of the API."""
+        web = json.loads(shown(runtime, *patterns, part=True))["applications"]["web"]
+        wire: Any = _status(runtime.ctx, runtime.model, patterns, with_storage=False)["applications"]
+        there = wire["web"]
+        return (
+            web.get("version"), web["application-status"]["current"],
+            there["workload-version"], there["status"]["status"],
+        )  # fmt: skip
+
+    assert found() == found("web") == found("web/0") == ("2.0", "blocked", "2.0", "blocked")
+    assert found("web/1") == ("1.0", "unknown", "1.0", "unknown")
+    assert found("web/2") == (None, "unknown", "", "unknown")
+    assert found("web/1", "web/2")[0] == "1.0"
 
 
 def test_a_part_without_storage_reads_no_storage(

@@ -1,0 +1,45 @@
+"""Taking in a machine whose login prints more than what was asked for, or nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import AlreadyExists, RemoteFailed
+from pushjuju.plugins.api.providers import ModelInfo, Services
+from pushjuju.plugins.api.targets import ScriptResult
+from pushjuju.plugins.providers.manual import scripts
+from pushjuju.plugins.providers.manual.provider import ManualProvider
+
+
+class Remote:
+    """Answers each script in the same way."""
+
+    def __init__(self, answer: ScriptResult) -> None:
+        self.answer = answer
+
+    async def run_script(self, *_: Any, **__: Any) -> ScriptResult:
+        return self.answer
+
+
+def provider(folder: Path, answer: ScriptResult) -> ManualProvider:
+    model = ModelInfo(uuid="m", name="test", controller_uuid="c0ffee")
+    return ManualProvider(model=model, services=Services(data_dir=folder, remote=Remote(answer)))
+
+
+async def test_the_holder_of_a_machine_is_named_behind_what_a_login_prints(tmp_path: Path) -> None:
+    held = "controller=other model=m machine=1"
+    answer = ScriptResult(rc=scripts.PROVISIONED, stdout="", stderr=f"stty: no terminal\n{held}\n")
+    with pytest.raises(AlreadyExists) as caught:
+        await provider(tmp_path, answer).enlist("ssh:bob@h", machine_id="0", authorized_keys=["k"])
+    assert caught.value.detail == held
+    assert caught.value.hint.startswith("remove-machine there gives it back")
+
+
+async def test_a_login_that_ends_before_the_script_is_told(tmp_path: Path) -> None:
+    answer = ScriptResult(rc=0, stdout="", stderr="")
+    with pytest.raises(RemoteFailed) as caught:
+        await provider(tmp_path, answer).enlist("ssh:bob@h", machine_id="0", authorized_keys=["k"])
+    assert caught.value.detail == "nothing was printed: does the login's shell run commands?"
