@@ -255,6 +255,19 @@ async def test_a_change_is_shown_without_a_reload(tab: Tab, base: str, house: Te
     assert tab.told == []
 
 
+async def test_a_unit_that_fails_while_its_page_is_open_can_be_resolved_there(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    button = "document.querySelector('.when-failed button').checkVisibility()"
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/u/web/0")
+    assert not await tab.value(button)
+    fail(house, "web/0")
+    await tab.until(button)
+    house.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/0", "idle", ""))
+    await tab.until(f"!{button}")
+    assert tab.told == []
+
+
 async def test_a_change_that_a_busy_server_could_not_show_is_shown_later(
     tab: Tab, base: str, house: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
