@@ -343,6 +343,22 @@ async def test_of_ten_tabs_only_the_visible_one_keeps_a_stream(
     assert not await tab.value("document.hidden")
 
 
+@pytest.mark.skipif(NAME == "firefox", reason="only chromium shows several windows without a screen")
+async def test_of_many_windows_four_keep_a_stream_and_the_others_stay_live(
+    tab: Tab, base: str, house: TestController, streams: Callable[[], int]
+) -> None:
+    page = f"{origin(base)}/ui/m/admin/shop/units"
+    await tab.open("about:blank")
+    for _ in range(7):
+        await tab.call("Target.createTarget", url=page, newWindow=True)
+    await until(lambda: streams() == 4)
+    await tab.open(page)
+    set_status(house, "active", "all is well now")
+    await tab.until("document.querySelector('#units').textContent.includes('all is well now')")
+    assert streams() == 4
+    assert tab.told == []
+
+
 async def test_the_keyboard_alone_leads_to_a_unit(tab: Tab, base: str) -> None:
     await tab.open(f"{origin(base)}/ui/m/admin/shop/")
     await tab.press(*_TAB)
