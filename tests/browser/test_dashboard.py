@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from pushjuju.store.tx import ModelTx
@@ -266,6 +268,28 @@ async def test_a_unit_that_fails_while_its_page_is_open_can_be_resolved_there(
     house.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/0", "idle", ""))
     await tab.until(f"!{button}")
     assert tab.told == []
+
+
+async def test_a_new_plan_stays_as_it_is_when_the_model_changes(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    field = "document.querySelector('[name=line]')"
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/plan")
+    await tab.value(f"{field}.value = 'config web title=new', {field}.form.requestSubmit()")
+    await tab.until("document.querySelector('button.go') && document.readyState == 'complete'")
+    settings.set_config(
+        house.ctx, house.model, settings.ConfigOptions(application="web", values={"port": "81"})
+    )
+    await tab.value("document.querySelector('button.go').click(), 0")
+    await tab.until("location.pathname.endsWith('/apply') && document.readyState == 'complete'")
+    shown = await tab.value("document.querySelector('main').textContent")
+    assert "The model has changed since you saw the plan" in shown
+    tab.asked.clear()
+    set_status(house, "active")
+    await until(lambda: any(address.endswith("/apply") for address in tab.asked))
+    await asyncio.sleep(2.5)
+    assert sum(address.endswith("/apply") for address in tab.asked) == 1
+    assert await tab.value("document.querySelector('main').textContent") == shown
 
 
 async def test_a_change_that_a_busy_server_could_not_show_is_shown_later(

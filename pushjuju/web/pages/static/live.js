@@ -107,6 +107,7 @@ async function load() {
         end();
         return lead("What this page showed no longer exists. ", "/ui/", "All models");
       }
+      if (answer.status === 405) return;  // the answer to a form, which is not made anew
       if (!answer.ok) throw new Error(answer.statusText);  // a busy server: the change is not shown yet
       if (out || polls) { out = false; heard = Date.now(); tell(""); }
       show(await answer.text());
