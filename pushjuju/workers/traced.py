@@ -225,7 +225,7 @@ class Traces(Observer):
             STEP.reset(steps)
             self._sender.close()
             if self._sender.lost:
-                self._warn(f"traces: {_spans(self._sender.lost)} lost: {self._sender.error or 'too many'}")
+                self._warn(f"traces: {_spans(self._sender.lost)} lost: {self._sender.why}")
 
     def ended(self, word: str, status: int) -> None:
         """Note the name of the command and how it ended; arguments may hold secrets and are left out."""

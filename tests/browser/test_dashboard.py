@@ -23,6 +23,7 @@ from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from pushjuju.store.tx import ModelTx
@@ -255,6 +256,43 @@ async def test_a_change_is_shown_without_a_reload(tab: Tab, base: str, house: Te
     assert tab.told == []
 
 
+async def test_a_unit_that_fails_while_its_page_is_open_can_be_resolved_there(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    button = "document.querySelector('.when-failed button').checkVisibility()"
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/u/web/0")
+    assert not await tab.value(button)
+    fail(house, "web/0")
+    await tab.until(button)
+    house.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/0", "idle", ""))
+    await tab.until(f"!{button}")
+    assert tab.told == []
+
+
+async def test_a_new_plan_stays_as_it_is_when_the_model_changes(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    field = "document.querySelector('[name=line]')"
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/plan")
+    await tab.value(f"{field}.value = 'config web title=new', {field}.form.requestSubmit()")
+    await tab.until("document.querySelector('button.go') && document.readyState == 'complete'")
+    settings.set_config(
+        house.ctx, house.model, settings.ConfigOptions(application="web", values={"port": "81"})
+    )
+    tab.asked.clear()
+    await tab.value("document.querySelector('button.go').click(), 0")
+    await tab.until("location.pathname.endsWith('/apply') && document.readyState == 'complete'")
+    shown = await tab.value("document.querySelector('main').textContent")
+    assert "The model has changed since you saw the plan" in shown
+    await until(lambda: any("/events" in address for address in tab.asked))
+    tab.asked.clear()
+    for number in (1, 2):
+        set_status(house, "active", f"change {number}")
+        await until(lambda: sum(address.endswith("/apply") for address in tab.asked) == number)  # noqa: B023
+    assert not any("/events" in address for address in tab.asked)
+    assert await tab.value("document.querySelector('main').textContent") == shown
+
+
 async def test_a_change_that_a_busy_server_could_not_show_is_shown_later(
     tab: Tab, base: str, house: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +366,22 @@ async def test_of_ten_tabs_only_the_visible_one_keeps_a_stream(
     await until(lambda: streams() > 0)
     await until(lambda: streams() == 1)
     assert not await tab.value("document.hidden")
+
+
+@pytest.mark.skipif(NAME == "firefox", reason="only chromium shows several windows without a screen")
+async def test_of_many_windows_four_keep_a_stream_and_the_others_stay_live(
+    tab: Tab, base: str, house: TestController, streams: Callable[[], int]
+) -> None:
+    page = f"{origin(base)}/ui/m/admin/shop/units"
+    await tab.open("about:blank")
+    for _ in range(7):
+        await tab.call("Target.createTarget", url=page, newWindow=True)
+    await until(lambda: streams() == 4)
+    await tab.open(page)
+    set_status(house, "active", "all is well now")
+    await tab.until("document.querySelector('#units').textContent.includes('all is well now')")
+    assert streams() == 4
+    assert tab.told == []
 
 
 async def test_the_keyboard_alone_leads_to_a_unit(tab: Tab, base: str) -> None:

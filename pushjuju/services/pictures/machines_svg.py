@@ -24,7 +24,7 @@ from pushjuju.services.pictures.machine_tree import Machine, everything, worst
 MOST_CARDS = 100
 _HEAD, _INNER_HEAD, _UNIT, _SPACE, _BETWEEN = 48.0, 25.0, 17.0, 14.0, 6.0
 _ONE_COLUMN = 3  # so many containers stand below each other; more form a grid
-_NARROWEST, _BROADEST = 150.0, 420.0
+_NARROWEST, _ADDRESS, _BROADEST = 150.0, 240.0, 420.0
 _SQUARE, _ZONE = 46.0, 30.0
 _ASPECT = 1.7
 
@@ -32,7 +32,8 @@ _ASPECT = 1.7
 def draw(name: str, machines: Sequence[Machine], address: svg.Address | None = None) -> str:
     """Return the SVG of machines, which are ordered by zone; with addresses, machines are links."""
     compact = len(machines) > MOST_CARDS
-    sizes = {machine.name: (_SQUARE, _SQUARE) if compact else _size(machine) for machine in machines}
+    least = min(max((width(machine.about, TEXT_SIZE) for machine in machines), default=0) + 2 * PAD, _ADDRESS)
+    sizes = {item.name: (_SQUARE, _SQUARE) if compact else _size(item, least=least) for item in machines}
     area = sum((wide + _SPACE) * (tall + _SPACE) for wide, tall in sizes.values())
     room = max([sqrt(area * _ASPECT), *(wide + _SPACE for wide, _ in sizes.values())])
     parts, y, right = [], HEADING, 300.0
@@ -88,16 +89,15 @@ def _summary(machines: Sequence[Machine]) -> str:
 
 
 def _names(machine: Machine) -> Iterator[float]:
-    """Yield how broad the machine's own lines are."""
-    yield _NARROWEST
+    """Yield how broad the machine's own lines are, but for the one with the address."""
     yield width(f"{machine.name} {machine.status}", NAME_SIZE, bold=True) + 2 * PAD + 24
     for unit in machine.units:
         yield width(unit.name, CHIP_SIZE) + 2 * PAD + (32 if unit.subordinate else 18)
 
 
-def _size(machine: Machine, head: float = _HEAD) -> tuple[float, float]:
+def _size(machine: Machine, head: float = _HEAD, least: float = _NARROWEST) -> tuple[float, float]:
     """Return (width, height) of a machine: its own lines, and its containers in a grid below them."""
-    own = min(max(_names(machine)), _BROADEST)
+    own = min(max(least, _NARROWEST, *_names(machine)), _BROADEST)
     widths, heights = _grid(machine)
     across = sum(widths) + _BETWEEN * len(widths) - _BETWEEN + 2 * PAD if widths else 0.0
     down = sum(heights) + _BETWEEN * len(heights) if heights else 0.0

@@ -10,6 +10,8 @@ import aiohttp
 import pytest
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.model import blocks as blocking
 from pushjuju.services.views import resource_documents
@@ -56,7 +58,8 @@ def test_a_line_is_read_as_the_form_that_does_the_same(line: str, fields: dict[s
     "line",
     [
         "", "pushjuju", "exec --all -- reboot", "deploy ./here", "ssh web/0", "destroy-model shop",
-        "config web --file /etc/shadow", "config web -m other x=1", "config 'web", "refresh web --path ./x",
+        "config web --file /etc/shadow", "config web title=@/etc/shadow",
+        "config web -m other x=1", "config 'web", "refresh web --path ./x",
         "add-unit", "add-unit web db", "add-unit web -n", "expose web --to 0.0.0.0", "trust web --remove=no",
         "detach-storage data/0 --force", "detach-storage data/0 data/1",
         "run web/0 backup --params /etc/passwd", "x" * 3000,
@@ -87,6 +90,24 @@ async def test_a_typed_line_shows_its_plan_and_is_applied(served: ApiWorld, shop
         refused = await browser.post(MODEL + "plan", {**form, "line": "config web --file /etc/shadow"})
         assert (refused.status, "--file is no flag" in await refused.text()) == (400, True)
     assert shop.units() == ["web/0", "web/1", "web/2"]
+
+
+async def test_a_typed_resolved_changes_nothing_before_its_plan_is_applied(
+    served: ApiWorld, shop: TestController
+) -> None:
+    shop.write(lambda tx: statuses.set_status(tx, StatusKind.AGENT, "web/0", "error", "hook failed"))
+
+    def asked() -> str:
+        return shop.unit("web/0").resolved
+
+    async with browsing(served, "admin") as browser:
+        form = {"csrf": await mark(browser), "change": "line", "line": "resolved web/0", "back": MODEL}
+        answer = await browser.post(MODEL + "plan", form)
+        text = await answer.text()
+        assert (answer.status, asked()) == (200, "none")
+        assert "pushjuju resolved -m home:admin/shop web/0" in text
+        assert (await browser.post(MODEL + "apply", sent(text))).status == 303
+    assert asked() == "retry-hooks"
 
 
 async def attach(

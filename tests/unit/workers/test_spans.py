@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 import json
+import os
 import socket
 import ssl
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushjuju import __version__
 from pushjuju.core.charmstore import Ask, StoreCharm
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.plugins.api.sources import SourceServices
@@ -26,6 +27,7 @@ from pushjuju.workers.spans import Place, Span
 from tests.charms_tools.hubstore import HubStore
 from tests.clouds.certificates import certificate as certificate  # noqa: PLC0414 - a fixture
 from tests.waiting import comes
+from tests.world import otlp_rules
 from tests.world.charm_trees import charm_tree
 from tests.world.charms import Charms
 from tests.world.played_home import PlayedHome
@@ -157,34 +159,17 @@ def test_a_reboot_and_a_signal_are_events_of_the_hook(home: PlayedHome, collecto
     assert (killed["name"], values(killed)) == ("signal", {"pushjuju.signal": 9})
 
 
-def test_the_messages_of_opentelemetry_read_every_request(home: PlayedHome, collector: SpanReceiver) -> None:
-    service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
-    json_format = pytest.importorskip("google.protobuf.json_format")
-    home.env = {**collector.env, "TRACEPARENT": HEADER}
+def test_a_collector_finds_no_mistake_in_a_request(home: PlayedHome, collector: SpanReceiver) -> None:
+    odd = os.fsdecode(b"a=\xff,b=%ff")
+    home.env = {**collector.env, "TRACEPARENT": HEADER, "OTEL_RESOURCE_ATTRIBUTES": odd}
     home.does = lambda frame: {"outcome": "failed", "exit": 3} if frame["hook"] == "start" else {}
-    ran(home, "deploy", str(home.folder / "web"), status=1)
-    names = []
-    for body in collector.bodies:
-        message = json_format.ParseDict(_in_base64(json.loads(body)), service.ExportTraceServiceRequest())
-        for group in message.resource_spans:
-            names += [span.name for scope in group.scope_spans for span in scope.spans]
-            assert all(len(span.trace_id) == 16 for scope in group.scope_spans for span in scope.spans)
-    assert names == [span["name"] for span in collector.spans]
-    assert {"pushjuju deploy", "contact", "hook start"} <= set(names)
-
-
-def _in_base64(found: Any) -> Any:
-    """Return a request with its numbers as protobuf's JSON has them; OTLP's JSON has them in hexadecimal."""
-    if isinstance(found, list):
-        return [_in_base64(item) for item in found]
-    if not isinstance(found, dict):
-        return found
-    return {
-        key: base64.b64encode(bytes.fromhex(value)).decode()
-        if key in ("traceId", "spanId", "parentSpanId")
-        else _in_base64(value)
-        for key, value in found.items()
-    }
+    assert "WARNING" not in ran(home, "deploy", str(home.folder / "web"), status=1)
+    read = [one for body in collector.bodies for one in otlp_rules.read(body)]
+    assert [one.name for one in read] == [span["name"] for span in collector.spans]
+    assert {"pushjuju deploy", "contact", "hook start"} <= {one.name for one in read}
+    own = {one.span_id.hex() for one in read}
+    assert {one.parent_span_id.hex() for one in read} - own == {PARENT}
+    assert {one.status.code for one in read if one.name == "hook start"} == {otlp_rules.ERROR}
 
 
 async def test_the_calls_of_a_provider_are_spans(collector: SpanReceiver) -> None:
@@ -400,9 +385,9 @@ def test_many_spans_are_sent_before_too_many_wait(
     monkeypatch.setattr(otlp, "EVERY_S", 3600.0)
     to = otlp.target(collector.env)
     assert to is not None
-    sender = otlp.Sender(to, lambda batch: spans.request({}, batch))
+    sender = otlp.Sender(to, asked)
     for _ in range(otlp.BATCH):
-        sender.put(Span(name="x", place=spans.place_below(None, {})))
+        sender.put(span("x"))
     comes(lambda: len(collector.spans) == otlp.BATCH)
     sender.close()
     assert sender.lost == 0
@@ -412,11 +397,86 @@ def test_what_waits_is_limited_and_the_rest_is_counted(monkeypatch: pytest.Monke
     monkeypatch.setattr(otlp, "MOST", 3)
     to = otlp.target({"PUSHJUJU_TRACE_FILE": "/nowhere/traces"})
     assert to is not None
-    sender = otlp.Sender(to, lambda batch: spans.request({}, batch))
+    sender = otlp.Sender(to, asked)
     for _ in range(10):
-        sender.put(Span(name="x", place=spans.place_below(None, {})))
+        sender.put(span("x"))
     sender.close()
     assert (sender.lost, sender.error) == (10, "/nowhere/traces: No such file or directory")
+
+
+def span(name: str) -> Span:
+    return Span(name=name, place=spans.place_below(None, {}), ended=time.time_ns() + 10**9)
+
+
+def asked(batch: Iterable[Span]) -> Mapping[str, Any]:
+    return spans.request({"service.name": "x"}, batch)
+
+
+def sent(collector: SpanReceiver, number: int = 1, **env: str) -> otlp.Sender:
+    """Return a sender that has sent spans and is closed."""
+    to = otlp.target({**collector.env, **env})
+    assert to is not None
+    sender = otlp.Sender(to, asked)
+    for _ in range(number):
+        sender.put(span("x"))
+    sender.close()
+    return sender
+
+
+def test_spans_that_a_collector_refuses_are_lost_and_its_reason_is_told(
+    home: PlayedHome, collector: SpanReceiver
+) -> None:
+    home.env = collector.env
+    collector.said = b'{"partialSuccess":{"rejectedSpans":"1","errorMessage":"no room"}}'
+    told = ran(home, "status")
+    assert f"WARNING traces: 1 span is lost: {collector.address} refused spans: no room\n" in told
+    assert len(collector.bodies) == 1, "what was refused is not sent again"
+
+
+@pytest.mark.parametrize(
+    ("said", "lost"),
+    [
+        (b'{"partialSuccess":{"rejectedSpans":2}}', 2),
+        (b'{"partialSuccess":{"rejectedSpans":"9"}}', 3),
+        (b'{"partialSuccess":{"rejectedSpans":0,"errorMessage":"spans without an owner"}}', 0),
+        (b'{"partialSuccess":{"rejectedSpans":[-1]}}', 0),
+        (b'{"partialSuccess":7}', 0),
+        (b"[]", 0),
+        (b"<html>", 0),
+        (b"\xff" * 70_000, 0),
+    ],
+)
+def test_only_a_number_of_refused_spans_counts_in_an_answer(
+    collector: SpanReceiver, said: bytes, lost: int
+) -> None:
+    collector.said = said
+    assert sent(collector, 3).lost == lost
+    assert len(collector.spans) == 3
+
+
+def test_a_collector_that_asks_for_a_pause_gets_the_pause(
+    collector: SpanReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(otlp, "EVERY_S", 0.01)
+    collector.answers, collector.back = [429], {"Retry-After": "1"}
+    to = otlp.target(collector.env)
+    assert to is not None
+    sender = otlp.Sender(to, asked)
+    sender.put(span("x"))
+    comes(lambda: len(collector.paths) == 1)
+    begun = time.monotonic()
+    comes(lambda: len(collector.spans) == 1)
+    assert time.monotonic() - begun > 0.9
+    sender.close()
+    assert (sender.lost, sender.error) == (0, "")
+
+
+def test_requests_are_packed_when_the_environment_asks_for_it(collector: SpanReceiver) -> None:
+    assert sent(collector, 3, OTEL_EXPORTER_OTLP_COMPRESSION="gzip").lost == 0
+    (headers,) = collector.headers
+    assert (headers["Content-Encoding"], headers["Content-Type"]) == ("gzip", "application/json")
+    assert headers["User-Agent"] == f"pushjuju/{__version__}"
+    assert len(collector.spans) == 3
 
 
 @pytest.mark.parametrize(("status", "lost", "kept"), [(503, 0, 3), (302, 2, 1), (401, 2, 1)])
@@ -427,12 +487,12 @@ def test_only_what_may_work_later_is_sent_again(
     collector.answers = [status]
     to = otlp.target({**collector.env, "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20abc"})
     assert to is not None
-    sender = otlp.Sender(to, lambda batch: spans.request({}, batch))
-    sender._waiting.append(Span(name="x", place=spans.place_below(None, {})))
-    sender.put(Span(name="x", place=spans.place_below(None, {})))
+    sender = otlp.Sender(to, asked)
+    sender._waiting.append(span("x"))
+    sender.put(span("x"))
     while not collector.paths:
         time.sleep(0.001)
-    sender.put(Span(name="y", place=spans.place_below(None, {})))
+    sender.put(span("y"))
     sender.close()
     assert (sender.lost, len(collector.spans)) == (lost, kept)
     assert set(collector.paths) == {"/v1/traces"}, "a redirect is not followed"
@@ -468,7 +528,13 @@ def test_a_file_gets_a_line_for_each_request(home: PlayedHome) -> None:
         ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, 'OTLP_PROTOCOL is "grpc", supported is http/json'),
         ({"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc"}, 'OTLP_TRACES_PROTOCOL is "grpc", supported is'),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4317"}, "is not an address like"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://[::1"}, "OTLP_ENDPOINT is not an address like"),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://a:99999"}, "TRACES_ENDPOINT is not an address like"),
         ({"OTEL_EXPORTER_OTLP_TIMEOUT": "soon"}, "is not a number of milliseconds"),
+        ({"OTEL_EXPORTER_OTLP_HEADERS": "a b=c"}, "OTLP_HEADERS is not a list like name=value,name=value"),
+        ({"OTEL_EXPORTER_OTLP_HEADERS": "a=%0Ac"}, "OTLP_HEADERS is not a list like"),
+        ({"OTEL_EXPORTER_OTLP_CERTIFICATE": "/no/ca.pem"}, "OTLP_CERTIFICATE: /no/ca.pem is no file"),
+        ({"OTEL_EXPORTER_OTLP_COMPRESSION": "lz4"}, 'COMPRESSION is "lz4", supported is none or gzip'),
     ],
 )
 def test_a_mistake_in_the_environment_is_a_warning(home: PlayedHome, env: dict[str, str], why: str) -> None:
@@ -506,6 +572,7 @@ def test_an_unknown_sampler_is_a_warning_and_keeps_all_traces(
 def test_the_environment_switches_off_samples_and_names(home: PlayedHome, collector: SpanReceiver) -> None:
     for off in (
         {"OTEL_SDK_DISABLED": "true"},
+        {"OTEL_TRACES_EXPORTER": "none"},
         {"OTEL_TRACES_SAMPLER": "always_off"},
         {"TRACEPARENT": HEADER.removesuffix("01") + "00"},
     ):

@@ -35,7 +35,8 @@ class Posts:
     ) -> Content | None:
         """Make a change and return None, or return the page of its plan.
 
-        A change with a plan is made when the plan is still the one that the person has seen.
+        A change with a plan is made when the plan is still the one that the person has seen; without `apply`,
+        nothing is made.
 
         Raises:
             PushjujuError: The user may not make the change, or the change is refused.
@@ -49,7 +50,7 @@ class Posts:
             raise NotFound(f'there is no change "{name}"')
         fields["model"] = f"{visit.ctx.controller.name}:{visit.model.qualified}"
         await self._api.pool.run(lambda ctx: _permit(ctx, entered, change, visit))
-        if change.has_plan:
+        if change.has_plan or not apply:
             only = await self._api.pool.run(lambda ctx: _applications(ctx, entered, visit))
             found = await self._plan(visit, change, fields, only)
             if not apply or found.mark != form.get(_SEEN):

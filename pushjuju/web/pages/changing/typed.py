@@ -89,6 +89,8 @@ def read(line: str) -> dict[str, str]:
     fields |= dict(zip(grammar.fields, arguments, strict=False))
     for word in pairs:
         key, _, value = word.partition("=")
+        if name == "config" and value.startswith("@"):
+            raise NotValid(f"{word} names a file, which is left to the terminal")
         fields[f"{grammar.pairs}{key}"] = value
     if name == "add-unit":
         fields.setdefault("units", "1")

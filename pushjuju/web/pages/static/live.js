@@ -1,14 +1,18 @@
 // @ts-check
 // Keeps a page up to date: after each change of the model the page is loaded again, and what differs
-// in its pieces is replaced. Without this module, the page is right whenever it is loaded.
+// in its pieces is replaced. A stream tells of changes; when other windows have too many streams, the page asks
+// every three seconds. Without this module, the page is right whenever it is loaded.
 
 const cut = /** @type {HTMLElement} */ (document.getElementById("cut"));
 const trusted = "trustedTypes" in window ? window["trustedTypes"].createPolicy("pieces", { createHTML: (/** @type {string} */ text) => text }) : { createHTML: (/** @type {string} */ text) => text };
-const SILENT_MS = 15_000, FIRST_PAUSE_MS = 1_000, LONGEST_PAUSE_MS = 30_000;
+const SILENT_MS = 15_000, FIRST_PAUSE_MS = 1_000, LONGEST_PAUSE_MS = 30_000, POLL_MS = 3_000;
+const MOST_STREAMS = 4;  // of all windows: a browser opens six connections to a server, and pages need some
 
 /** @type {EventSource | null} */
 let stream = null;
-let loading = false, again = false, over = false, out = false;
+/** Gives the place of this page's stream to another window. @type {((value?: unknown) => void) | null} */
+let leave = null;
+let asking = false, polls = false, loading = false, again = false, over = false, out = false;
 let heard = Date.now(), pause = FIRST_PAUSE_MS;
 /** @type {number | undefined} */
 let timer;
@@ -100,11 +104,12 @@ async function load() {
       }
       if (answer.status === 404) {
         over = true;
-        stream?.close();
+        end();
         return lead("What this page showed no longer exists. ", "/ui/", "All models");
       }
+      if (answer.status === 405) return;  // the answer to a form, which is not made anew
       if (!answer.ok) throw new Error(answer.statusText);  // a busy server: the change is not shown yet
-      if (out) { out = false; tell(""); }
+      if (out || polls) { out = false; heard = Date.now(); tell(""); }
       show(await answer.text());
     } while (again);
   } catch {
@@ -114,16 +119,45 @@ async function load() {
   }
 }
 
-function retry() {
+function end() {
   stream?.close();
   stream = null;
+  leave?.();
+  leave = null;
+}
+
+function retry() {
+  end();
   if (over || document.hidden) return;
   window.clearTimeout(timer);
   timer = window.setTimeout(follow, pause);
 }
 
-function follow() {
-  if (stream || over || document.hidden) return;
+/** Take one of the places for streams, until `leave` is called; return false when other windows have them all. */
+async function take() {
+  for (let place = 0; navigator.locks && place < MOST_STREAMS && !leave; place += 1)
+    await new Promise((known) => {
+      navigator.locks.request(`stream ${place}`, { ifAvailable: true }, (lock) => {
+        const held = lock && new Promise((done) => { leave = done; });
+        known(null);
+        return held;
+      }).catch(known);
+    });
+  return Boolean(leave || !navigator.locks);
+}
+
+async function follow() {
+  if (stream || asking || over || document.hidden) return;
+  asking = true;
+  polls = !await take();
+  asking = false;
+  if (document.hidden) return end();
+  if (polls) {
+    await load();
+    window.clearTimeout(timer);
+    timer = window.setTimeout(follow, Math.max(pause, POLL_MS));
+    return;
+  }
   pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   stream = new EventSource(/** @type {string} */ (document.body.dataset.events));
   stream.onopen = () => { heard = Date.now(); pause = FIRST_PAUSE_MS; out = false; tell(""); };
@@ -136,7 +170,7 @@ function follow() {
 document.addEventListener("stale", () => void load());
 // A hidden page has no stream, as browsers open few connections to one server.
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) { stream?.close(); stream = null; } else { heard = Date.now(); follow(); }
+  if (document.hidden) end(); else { heard = Date.now(); void follow(); }
 });
 // A server that hangs says nothing, and does not close the connection either.
 window.setInterval(() => {
@@ -144,4 +178,4 @@ window.setInterval(() => {
   tell(`Not live since ${new Date(heard).toLocaleTimeString()}: the server does not answer.`);
   if (stream) retry();
 }, SILENT_MS / 3);
-follow();
+void follow();

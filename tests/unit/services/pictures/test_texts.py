@@ -169,6 +169,16 @@ def test_in_a_page_the_shape_of_a_busy_status_can_turn_around_its_middle() -> No
     assert "<g transform" not in drawn
 
 
+def test_cards_of_machines_have_one_width_and_room_for_their_addresses() -> None:
+    about = ("192.168.122.101, ubuntu 24.04", "10.0.0.2, ubuntu 22.04")
+    found = [
+        machine_tree.Machine(name=f"{at}", status="started", about=text) for at, text in enumerate(about)
+    ]
+    drawn = machines_svg.draw("shop", found)
+    assert all(f">{text}<" in drawn for text in about)
+    assert len(set(re.findall(r'class="c"[^>]* width="([0-9.]+)"', drawn))) == 1
+
+
 @pytest.mark.parametrize("name", ["m", "a-model-with-a-long-name-" * 3])
 def test_a_small_picture_has_room_for_its_title_and_legend(name: str) -> None:
     """The legend names every status that the picture shows, also those of the bar alone."""
