@@ -74,18 +74,13 @@ class Recent:
 
 
 class Trail:
-    """The answers that a value is derived from: statements with the rows that they read, and other values.
-
-    Attributes:
-        asked: The statements, as keys.
-        under: What other derived values depend on.
-    """
+    """The answers that a value is derived from: statements with the rows that they read, and other values."""
 
     __slots__ = ("asked", "under")
 
     def __init__(self) -> None:
-        self.asked: dict[tuple[Effects, Place | None], None] = {}
-        self.under: dict[int, tuple[Footing, ...]] = {}
+        self.asked: dict[tuple[Effects, Place | None], None] = {}  # the statements, as keys
+        self.under: dict[int, tuple[Footing, ...]] = {}  # what other derived values depend on
 
     def footings(self) -> tuple[Footing, ...]:
         """Return what a value with this trail depends on, by tables, so that few checks are needed."""
@@ -101,13 +96,6 @@ class Memo:
     """The cached answers of one connection.
 
     Each transaction begins with `begin`, which drops all answers when another connection has written.
-
-    Attributes:
-        values: Decoded values of texts that were read from the store or written to it; always valid.
-        trail: The statements since tracking began, each with the rows that it reads; None without tracking,
-            or after a statement that cannot be cached.
-        counts: Questions (asked), those for which a statement ran (ran), notes of other processes that were
-            applied (heard), and how often everything was dropped (others, rollback, wrong).
     """
 
     ahead: Callable[[Hashable, Iterable[Question]], None] | None = (
@@ -133,8 +121,13 @@ class Memo:
         self._held_columns: set[tuple[str, str]] = set()  # what these statements write, and where
         self._held_rows: set[Place | None] = set()
         self._held_tables: set[str] = set()
+        # decoded values of texts that were read from the store or written to it; always valid
         self.values = Recent(MOST_KEPT)
+        # the statements since tracking began, each with the rows that it reads; None without tracking, or
+        # after a statement that cannot be cached
         self.trail: Trail | None = None
+        # questions (asked), those for which a statement ran (ran), notes of other processes that were
+        # applied (heard), and how often everything was dropped (others, rollback, wrong)
         self.counts = dict.fromkeys(("asked", "ran", "heard", "others", "rollback", "wrong"), 0)
 
     def is_ahead(self, _group: Hashable) -> bool:

@@ -23,15 +23,11 @@ _UNDONE = "the last writes could not be committed and were undone"
 
 
 class CommitGroup:
-    """The shared transaction of a store.
-
-    Attributes:
-        is_open: True while a transaction waits to be committed.
-        lost: The number of shared commits that failed; each failure undid all writes of its writers.
-    """
+    """The shared transaction of a store."""
 
     def __init__(self, engine: Engine, store: OpenStore) -> None:
-        self.is_open = False
+        self.is_open = False  # True while a transaction waits to be committed
+        # the number of shared commits that failed; each failure undid all writes of its writers
         self.lost = 0
         self._engine = engine
         self._store = store

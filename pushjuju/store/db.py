@@ -25,20 +25,14 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """The store of a controller, opened once per process.
+    """The store of a controller, opened once per process."""
 
-    Attributes:
-        place: The file, or the address of a database.
-        path: What names the store in errors.
-        home: The model that a worker with this store works, or "" when the store is not of one worker.
-    """
-
-    home = ""
+    home = ""  # the model that a worker with this store works, or "" when the store is not of one worker
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.place = engine.place
-        self.path = engine.path
+        self.place = engine.place  # the file, or the address of a database
+        self.path = engine.path  # what names the store in errors
         self._connection: Any = engine.connection
         self._depth = 0
         self._group: Group | None = None

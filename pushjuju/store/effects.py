@@ -42,31 +42,21 @@ Cells = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Effects:
-    """The rows and columns that a statement reads and writes.
+    """The rows and columns that a statement reads and writes."""
 
-    Attributes:
-        statement: Its SQL.
-        reads: The columns on which the answer depends: (table, column).
-        writes: The columns that the statement changes, also through foreign keys: (table, column). The column
-            "" means whole rows.
-        kept: True when the answer may be cached: it depends only on the rows, and the statement changes
-            nothing.
-        cells: `reads`, for comparison with recorded writes: (table, ((table, "" or column), ...)).
-        grounds: `cells` without the columns on which no derived value depends.
-        touched: The columns that the statement reads or writes: (table, column).
-        row: (table, parameters): in this table, the statement uses only the rows that the parameters select.
-        loose: The tables in which the statement may change any row.
-    """
-
-    statement: str
-    reads: tuple[tuple[str, tuple[str, ...]], ...]
+    statement: str  # its SQL
+    reads: tuple[tuple[str, tuple[str, ...]], ...]  # the columns on which the answer depends: (table, column)
+    # the columns that the statement changes, also through foreign keys: (table, column). The column "" means
+    # whole rows.
     writes: tuple[tuple[str, str], ...]
+    # True when the answer may be cached: it depends only on the rows, and the statement changes nothing
     kept: bool
-    cells: Cells
-    grounds: Cells
-    touched: frozenset[tuple[str, str]]
+    cells: Cells  # `reads`, for comparison with recorded writes: (table, ((table, "" or column), ...))
+    grounds: Cells  # `cells` without the columns on which no derived value depends
+    touched: frozenset[tuple[str, str]]  # the columns that the statement reads or writes: (table, column)
+    # (table, parameters): in this table, the statement uses only the rows that the parameters select
     row: tuple[str, tuple[str, ...]] | None
-    loose: tuple[str, ...]
+    loose: tuple[str, ...]  # the tables in which the statement may change any row
 
     def place(self, params: Mapping[str, Any]) -> Place | None:
         """Return the rows that the statement uses with these parameters, or None when it may use any row."""

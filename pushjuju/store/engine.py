@@ -89,15 +89,10 @@ class OpenStore(Protocol):
 
 
 class Group(Protocol):
-    """Writers that wait together until their writes are durable.
+    """Writers that wait together until their writes are durable."""
 
-    Attributes:
-        is_open: True while a shared transaction waits to be committed.
-        lost: How often writes were undone or lost that were to become durable together.
-    """
-
-    is_open: bool
-    lost: int
+    is_open: bool  # True while a shared transaction waits to be committed
+    lost: int  # how often writes were undone or lost that were to become durable together
 
     def joins(self, model: str) -> bool:
         """Return True when a shared transaction is open that reads and writes a model, "" for all models.

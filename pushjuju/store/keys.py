@@ -34,13 +34,9 @@ _KEY_BYTES, _NONCE_BYTES = 32, 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """Encrypted data, and the name of its key.
+    """Encrypted data, and the name of its key."""
 
-    Attributes:
-        key: The name of the key, a digest.
-    """
-
-    key: str
+    key: str  # the name of the key, a digest
     data: bytes
 
 

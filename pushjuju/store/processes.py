@@ -30,19 +30,13 @@ Lives = Callable[[str], bool | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """A controller process.
+    """A controller process."""
 
-    Attributes:
-        owner: Host, pid and start, as the leases name the process.
-        draining: True when the process has been asked to give back its keys and to end.
-        pools: Names of pools, separated by commas: the process works models of these pools and of no pool.
-    """
-
-    owner: str
+    owner: str  # host, pid and start, as the leases name the process
     version: str
     started: datetime
-    draining: bool
-    pools: str
+    draining: bool  # True when the process has been asked to give back its keys and to end
+    pools: str  # names of pools, separated by commas: the process works models of these pools and of no pool
 
     def works(self, pool: str) -> bool:
         """Return True when the process works models of a pool; "" is the pool of all other models."""

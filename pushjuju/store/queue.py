@@ -36,17 +36,12 @@ _NOTHING: Resting = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A key that this process may work until the lease ends.
-
-    Attributes:
-        lease: Number of the claim; later claims of the key have higher numbers (see `LeasedStore`).
-        previous, former: Number and dead owner ("" for none) of the claim before.
-        ended: True when the lease of the former owner had ended.
-        trace, cause: The span (`traceparent`) and the newest request that asked for the work, or "".
-    """
+    """A key that this process may work until the lease ends."""
 
     key: str
     owner: str
+    # number of the claim; later claims of the key have higher numbers (see `LeasedStore`). previous, former:
+    # Number and dead owner ("" for none) of the claim before.
     lease: int
     generation: int
     attempts: int
@@ -54,6 +49,8 @@ class Claim:
     previous: int = 0
     due: str = ""
     former: str = ""
+    # True when the lease of the former owner had ended. trace, cause: The span (`traceparent`) and the
+    # newest request that asked for the work, or "".
     ended: bool = False
     trace: str = ""
     cause: str = ""
@@ -61,23 +58,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkItem:
-    """A row of the queue as users see it.
-
-    Attributes:
-        due: When a worker must work on the key, or None to wait until the key is woken.
-        owner: The process with the lease, which may have died.
-        leased_until: When the lease ends unless it is renewed.
-        noted: Why the key waits, or as JSON the problems of the work that failed.
-        failed: True when the last work on the key failed.
-    """
+    """A row of the queue as users see it."""
 
     key: str
-    due: datetime | None
-    owner: str | None
+    due: datetime | None  # when a worker must work on the key, or None to wait until the key is woken
+    owner: str | None  # the process with the lease, which may have died
     attempts: int
-    noted: str
-    failed: bool
-    leased_until: datetime | None
+    noted: str  # why the key waits, or as JSON the problems of the work that failed
+    failed: bool  # True when the last work on the key failed
+    leased_until: datetime | None  # when the lease ends unless it is renewed
 
     @property
     def reason(self) -> str:

@@ -46,18 +46,12 @@ _WATCHED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """An entity that was removed in a copy of the store.
-
-    Attributes:
-        model: UUID.
-        entity: Name or number; UUID of a model.
-        note: What happens to the data of storage, or to the instance of a machine; "" for other entities.
-    """
+    """An entity that was removed in a copy of the store."""
 
     kind: str
-    model: str
-    entity: str
-    note: str
+    model: str  # UUID
+    entity: str  # name or number; UUID of a model
+    note: str  # what happens to the data of storage, or to the instance of a machine; "" for other entities
 
 
 def copy_datadir(source: DataDir, target: Path) -> DataDir:

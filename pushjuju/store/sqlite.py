@@ -33,11 +33,7 @@ sqlite3.register_adapter(datetime, to_iso)  # a parameter of a statement may be 
 
 
 class SqliteEngine:
-    """A file of SQLite, opened once per process.
-
-    Attributes:
-        connection: The connection, without transactions of its own.
-    """
+    """A file of SQLite, opened once per process."""
 
     locks_models = False  # SQLite has one writer at a time
     journal: Journal | None = None
@@ -45,7 +41,7 @@ class SqliteEngine:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = self.place = path
-        self.connection = connection
+        self.connection = connection  # the connection, without transactions of its own
         self._caches = False
         self._unchanging = False  # True on a read-only disk
         self._copy_of: tuple[full.Stamp, StoreError] | None = None  # set when the disk is full

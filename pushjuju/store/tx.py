@@ -298,17 +298,12 @@ class Tx:
 
 
 class ModelTx(Tx):
-    """A transaction of one model: each statement gets the model as `:model`, unless the call passes one.
-
-    Attributes:
-        model: The model's UUID.
-        now: The time at which the transaction began.
-    """
+    """A transaction of one model: each statement gets the model as `:model`, unless the call passes one."""
 
     def __init__(self, tx: Tx, model: str, now: datetime) -> None:
         super().__init__(tx._connection, tx._memo, tx._scope)
-        self.model = model
-        self.now = now
+        self.model = model  # the model's UUID
+        self.now = now  # the time at which the transaction began
         self._own = {"model": model}
         self._with_model = of_models()
 

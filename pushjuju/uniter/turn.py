@@ -58,27 +58,19 @@ WORK = (Answer.RUN, Answer.RESTART, Answer.DEAD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """The result of a turn: an operation to run, or the reason why no operation must run.
+    """The result of a turn: an operation to run, or the reason why no operation must run."""
 
-    Attributes:
-        answer: `run`, `idle`, `waiting` or `dead`.
-        plan: The operations that follow when the operation succeeds, to be sent together with it.
-        foreseen: The decision that follows when all of them succeed and write nothing, if it is known.
-        refused: Refused requests of `juju-exec`, whose errors the machine must get.
-        failed: True when the unit cannot decide; the reason says why.
-        postponed: True when an update-status hook waits for a later turn.
-        decided: A decision without a prepared operation, for the turn that prepares it.
-    """
-
-    answer: Answer
+    answer: Answer  # `run`, `idle`, `waiting` or `dead`
     reason: str = ""
     dispatch: Dispatch | None = field(default=None)
+    # the operations that follow when the operation succeeds, to be sent together with it
     plan: tuple[Dispatch, ...] = ()
+    # the decision that follows when all of them succeed and write nothing, if it is known
     foreseen: Decided | None = None
-    refused: tuple[Refusal, ...] = ()
-    failed: bool = False
-    postponed: bool = False
-    decided: Decided | None = None
+    refused: tuple[Refusal, ...] = ()  # refused requests of `juju-exec`, whose errors the machine must get
+    failed: bool = False  # True when the unit cannot decide; the reason says why
+    postponed: bool = False  # True when an update-status hook waits for a later turn
+    decided: Decided | None = None  # a decision without a prepared operation, for the turn that prepares it
 
 
 _GONE = Turn(answer=Answer.DEAD, reason="the unit is gone")

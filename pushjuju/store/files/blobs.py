@@ -25,16 +25,11 @@ _OLD_S = 60.0  # seconds; a living process locks its new copy sooner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A copy of a file beside the blobs that is not a blob yet.
-
-    Attributes:
-        sha256: SHA-256 of the content, in hex: the name of the blob.
-        sha384: SHA-384 of the content, in hex, which Juju calls its fingerprint.
-    """
+    """A copy of a file beside the blobs that is not a blob yet."""
 
     path: Path
-    sha256: str
-    sha384: str
+    sha256: str  # SHA-256 of the content, in hex: the name of the blob
+    sha384: str  # SHA-384 of the content, in hex, which Juju calls its fingerprint
     size: int
 
 

@@ -14,17 +14,11 @@ ACCEPTED = "accepted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostKey:
-    """A host key of a machine.
+    """A host key of a machine."""
 
-    Attributes:
-        name: The machine's name in known_hosts files.
-        key: Type and data, without comment.
-        accepted: True when a user accepted the key instead of the provider's.
-    """
-
-    name: str
-    key: str
-    accepted: bool
+    name: str  # the machine's name in known_hosts files
+    key: str  # type and data, without comment
+    accepted: bool  # True when a user accepted the key instead of the provider's
 
 
 def entries(text: str) -> Iterator[HostKey]:

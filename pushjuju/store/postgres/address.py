@@ -43,17 +43,11 @@ _ASKED = ", ".join(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A database of PostgreSQL.
+    """A database of PostgreSQL."""
 
-    Attributes:
-        url: The address as it was given.
-        shown: The address for people.
-        parameters: The parameters of libpq.
-    """
-
-    url: str
-    shown: str
-    parameters: dict[str, Any]
+    url: str  # the address as it was given
+    shown: str  # the address for people
+    parameters: dict[str, Any]  # the parameters of libpq
 
 
 def lock_of(name: str) -> int:

@@ -57,22 +57,15 @@ _KNOWN_S = 300.0  # seconds after which a process without a look takes everythin
 
 
 class PostgresEngine:
-    """A connection to the database of a store.
-
-    Attributes:
-        place: The address of the store, without a password.
-        path: The store as users know it; not a file.
-        connection: Runs statements.
-        is_durable: False while commits of this process may not be on the disk of the server yet.
-    """
+    """A connection to the database of a store."""
 
     locks_models = True
 
     def __init__(
         self, place: address.Place, session: sessions.Session, patience: Patience | None = None
     ) -> None:
-        self.place = place.url
-        self.path = Path(place.shown)
+        self.place = place.url  # the address of the store, without a password
+        self.path = Path(place.shown)  # the store as users know it; not a file
         self._place = place
         self.is_open = False
         self._link = session.link
@@ -86,11 +79,12 @@ class PostgresEngine:
         self._since = "0"  # PostgreSQL's number of the oldest transaction that was open at the last look
         self._seen: set[int] = set()
         self._looked = -_KNOWN_S
-        self.is_durable = True
+        self.is_durable = True  # False while commits of this process may not be on the disk of the server yet
         self._was_lost = False
         self._attempts, self._patience = Attempts(), patience
         self._clock = ServerClock()
         self._clock.hear(session.moment)
+        # runs statements
         self.connection = Pipeline(
             session.link.pgconn, frozenset(queries()[name] for name in wakes.STATEMENTS)
         )

@@ -35,15 +35,10 @@ _UNDONE = "the last writes could not be committed and were undone"
 
 
 class Flushing(Protocol):
-    """The methods of an engine that a group uses.
+    """The methods of an engine that a group uses."""
 
-    Attributes:
-        is_durable: False while commits may not be on the disk of the server yet.
-        connection: Runs statements.
-    """
-
-    is_durable: bool
-    connection: Pipeline
+    is_durable: bool  # False while commits may not be on the disk of the server yet
+    connection: Pipeline  # runs statements
 
     def flush(self) -> None:
         """Commit the open transaction, and return when all commits are durable.
@@ -63,15 +58,11 @@ class Flushing(Protocol):
 
 
 class FlushGroup:
-    """The writers of a process that share transactions and wait for the same flush.
-
-    Attributes:
-        is_open: True while a shared transaction waits to be committed.
-        lost: The number of commits and flushes that failed: writes since the flush before may be lost.
-    """
+    """The writers of a process that share transactions and wait for the same flush."""
 
     def __init__(self, engine: Flushing, store: OpenStore) -> None:
-        self.is_open = False
+        self.is_open = False  # True while a shared transaction waits to be committed
+        # the number of commits and flushes that failed: writes since the flush before may be lost
         self.lost = 0
         self._why: StoreError | None = None
         self._engine = engine

@@ -32,15 +32,11 @@ _PARAMETER = regex(r"(?<!:):([a-z_0-9]+)")
 
 
 class Failed(Exception):
-    """A statement failed, and with it the transaction; or the connection is lost.
-
-    Attributes:
-        state: PostgreSQL's code of five characters, or "" when the connection is lost.
-    """
+    """A statement failed, and with it the transaction; or the connection is lost."""
 
     def __init__(self, message: str, state: str = "") -> None:
         super().__init__(message)
-        self.state = state
+        self.state = state  # PostgreSQL's code of five characters, or "" when the connection is lost
 
 
 class Count:

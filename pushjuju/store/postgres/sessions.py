@@ -59,16 +59,11 @@ _TEXTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A connection on which statements of the store can run.
-
-    Attributes:
-        moment: The time of the server when it answered, in seconds since 1970.
-        line: The history of writes that the database is on; see `store.engine.Engine`.
-    """
+    """A connection on which statements of the store can run."""
 
     link: psycopg.Connection[Any]
-    moment: float
-    line: str
+    moment: float  # the time of the server when it answered, in seconds since 1970
+    line: str  # the history of writes that the database is on; see `store.engine.Engine`
 
 
 def begun(place: address.Place, *, create: bool = False) -> Session:

@@ -9,29 +9,22 @@ from pushjuju.core.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationOrigin:
-    """The store from which an application's charm came, and the newest revision there.
-
-    Attributes:
-        source: Name of the source type, `charm-hub`.
-        hash: SHA-256 of the archive in the store.
-        channel: The channel that the application follows, with track and risk.
-        latest_url: The newest revision in that channel, or "" when it is not newer than the application's.
-        looked: When the store was last asked, or None.
-    """
+    """The store from which an application's charm came, and the newest revision there."""
 
     model: str
     application: str
-    source: str
+    source: str  # name of the source type, `charm-hub`
     id: str
-    hash: str
+    hash: str  # SHA-256 of the archive in the store
     revision: int
-    channel: str
+    channel: str  # the channel that the application follows, with track and risk
     arch: str
     os: str
     track: str
+    # the newest revision in that channel, or "" when it is not newer than the application's
     latest_url: str = ""
     latest_revision: int = -1
-    looked: datetime | None = None
+    looked: datetime | None = None  # when the store was last asked, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

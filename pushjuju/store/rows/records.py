@@ -68,12 +68,7 @@ class UnitResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """An application.
-
-    Attributes:
-        secrets: 1 after the application or its units owned or read a secret; 2 after reading another model's.
-        offered: 1 when the application has ever been offered to other models.
-    """
+    """An application."""
 
     model: str
     name: str
@@ -88,9 +83,10 @@ class Application:
     constraints: Mapping[str, Any] = field(default_factory=dict)
     leader_settings_version: int = 0
     workload_version: str = ""
+    # 1 after the application or its units owned or read a secret; 2 after reading another model's
     secrets: int = 0
     created: datetime
-    offered: bool = False
+    offered: bool = False  # 1 when the application has ever been offered to other models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,12 +219,6 @@ class Relation:
     """A relation; `scope` is global or container, `egress` the requirer's subnets, comma-separated.
 
     A relation between two models has a row in each model.
-
-    Attributes:
-        far_model: UUID of the other model, or "" for a relation inside one model.
-        far_relation: Id of the relation in the other model.
-        far_alias: The other model's name for the application on this side.
-        offer: UUID of the offer, on the offering side.
     """
 
     model: str
@@ -240,10 +230,10 @@ class Relation:
     suspended_reason: str = ""
     egress: str = ""
     created: datetime
-    far_model: str = ""
-    far_relation: int = 0
-    far_alias: str = ""
-    offer: str = ""
+    far_model: str = ""  # UUID of the other model, or "" for a relation inside one model
+    far_relation: int = 0  # id of the relation in the other model
+    far_alias: str = ""  # the other model's name for the application on this side
+    offer: str = ""  # UUID of the offer, on the offering side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,24 +250,17 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteApplication:
-    """An application of another model, as this model sees it.
-
-    Attributes:
-        url: `[controller:]owner/model.offer`, or "" for the proxy of an application that consumes an offer.
-        offer: UUID of the offer, which may have been removed.
-        source: UUID of the application's model.
-        application: Its name in that model.
-        endpoints: Name -> `interface` and `role`.
-    """
+    """An application of another model, as this model sees it."""
 
     model: str
     name: str
+    # `[controller:]owner/model.offer`, or "" for the proxy of an application that consumes an offer
     url: str = ""
-    offer: str
-    source: str
-    application: str
+    offer: str  # UUID of the offer, which may have been removed
+    source: str  # UUID of the application's model
+    application: str  # its name in that model
     life: str
-    endpoints: Mapping[str, Mapping[str, Any]]
+    endpoints: Mapping[str, Mapping[str, Any]]  # name -> `interface` and `role`
     created: datetime
 
 

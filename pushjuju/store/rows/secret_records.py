@@ -9,71 +9,53 @@ from pushjuju.core.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRow:
-    """A secret.
-
-    Attributes:
-        owner: Unit or application; "" for the model's own secrets.
-        application: Application of the owner; "" for the model's own secrets.
-        rotation_due: 1 when secret-rotate must run.
-        latest: Number of the latest revision.
-    """
+    """A secret."""
 
     model: str
     id: str
     owner_kind: str
-    owner: str
-    application: str
+    owner: str  # unit or application; "" for the model's own secrets
+    application: str  # application of the owner; "" for the model's own secrets
     label: str = ""
     description: str = ""
     rotation: str = "never"
     next_rotation: datetime | None = None
-    rotation_due: bool = False
+    rotation_due: bool = False  # 1 when secret-rotate must run
     auto_prune: bool = False
-    latest: int
+    latest: int  # number of the latest revision
     created: datetime
     updated: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionRow:
-    """A revision of a secret; `data` is encrypted with `key`.
-
-    Attributes:
-        backend: Id of the backend that has the content, or "" when `data` has it.
-        target: Id of the backend that the content must be moved to, or "" for the store.
-        next_expiry: When secret-expired is due; set again when the hook has not changed the secret.
-        expiry_due: 1 when secret-expired must run.
-    """
+    """A revision of a secret; `data` is encrypted with `key`."""
 
     model: str
     secret: str
     revision: int
     key: str
     data: bytes
-    backend: str = ""
-    target: str = ""
+    backend: str = ""  # id of the backend that has the content, or "" when `data` has it
+    target: str = ""  # id of the backend that the content must be moved to, or "" for the store
     expires: datetime | None = None
+    # when secret-expired is due; set again when the hook has not changed the secret
     next_expiry: datetime | None = None
-    expiry_due: bool = False
+    expiry_due: bool = False  # 1 when secret-expired must run
     created: datetime
     updated: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerRow:
-    """A unit that reads a secret.
-
-    Attributes:
-        label: The unit's own label for the secret.
-        noted: The latest revision when the unit read the secret first.
-    """
+    """A unit that reads a secret."""
 
     model: str
     secret: str
     unit: str
-    label: str = ""
+    label: str = ""  # the unit's own label for the secret
     revision: int
-    noted: int
+    noted: int  # the latest revision when the unit read the secret first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

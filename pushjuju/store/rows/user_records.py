@@ -20,31 +20,21 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A token that stands for a user.
+    """A token that stands for a user."""
 
-    Attributes:
-        digest: SHA-256 of the token.
-        until: When the token is over, or None when it stays.
-    """
-
-    digest: str
+    digest: str  # SHA-256 of the token
     purpose: str
     person: str
-    until: datetime | None = None
+    until: datetime | None = None  # when the token is over, or None when it stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserLogin:
-    """How a user logs in over the network.
-
-    Attributes:
-        password: The hash of the password, or the secret key of a user who has still to choose a password.
-            Empty for a user who cannot log in.
-        generation: Grows when the password changes and when the user is disabled.
-        last_connection: When the user logged in last, or None.
-    """
+    """How a user logs in over the network."""
 
     name: str
+    # the hash of the password, or the secret key of a user who has still to choose a password. Empty for a
+    # user who cannot log in.
     password: str = ""
-    generation: int = 0
-    last_connection: datetime | None = None
+    generation: int = 0  # grows when the password changes and when the user is disabled
+    last_connection: datetime | None = None  # when the user logged in last, or None

@@ -53,26 +53,17 @@ _OF_APPLICATION: tuple[StatementName, ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A unit with everything on which its decision depends.
-
-    Attributes:
-        charm: The unit's charm; during an upgrade, the old charm.
-        settings: The settings that users set for that charm, without defaults.
-        relations: Every relation of the application, by id.
-        sides: Relation -> its endpoints.
-        bags: Relation -> unit or application -> bag.
-        bindings: Endpoint -> id of its space, for applications with bindings.
-    """
+    """A unit with everything on which its decision depends."""
 
     unit: Unit
     application: Application
     machine: Machine
-    charm: Charm
-    settings: Settings
-    relations: Mapping[int, Relation]
-    sides: Mapping[int, list[RelationEndpoint]]
-    bags: Mapping[int, Mapping[str, Bag]]
-    bindings: Mapping[str, str]
+    charm: Charm  # the unit's charm; during an upgrade, the old charm
+    settings: Settings  # the settings that users set for that charm, without defaults
+    relations: Mapping[int, Relation]  # every relation of the application, by id
+    sides: Mapping[int, list[RelationEndpoint]]  # relation -> its endpoints
+    bags: Mapping[int, Mapping[str, Bag]]  # relation -> unit or application -> bag
+    bindings: Mapping[str, str]  # endpoint -> id of its space, for applications with bindings
     local: LocalState
     remote: RemoteState
 

@@ -64,18 +64,14 @@ class _Wanted:
 
 
 class Firewaller:
-    """The firewall of one machine, for the worker that has claimed the machine.
-
-    Attributes:
-        problem: Why the rules could not be set; None before a failure.
-    """
+    """The firewall of one machine, for the worker that has claimed the machine."""
 
     def __init__(self, runtime: Runtime, machine: Machine, firewall: Firewall) -> None:
         self._runtime = runtime
         self._ctx: Context = runtime.ctx
         self._machine = machine
         self._firewall = firewall
-        self.problem: RemoteFailed | None = None
+        self.problem: RemoteFailed | None = None  # why the rules could not be set; None before a failure
         self._busy = asyncio.Lock()
         self._gone = False
 

@@ -80,14 +80,7 @@ _OF_MACHINE = (BadAnswer, Overtaken, StoreError, TransportError)  # failures tha
 
 
 class MachineRun:
-    """The operations on one attached machine.
-
-    Attributes:
-        left_nothing: True when all files of pushjuju were removed from the machine.
-        setbacks: Unit -> why the unit was set aside; the next run tries it again.
-        decided: Unit -> the decision that it made a moment ago.
-        runs: How long each hook and action ran, in seconds.
-    """
+    """The operations on one attached machine."""
 
     operations_type: type[RunningOperations] = RunningOperations
 
@@ -98,10 +91,11 @@ class MachineRun:
         self.machine = machine
         self.model = machine.model
         self.session = session
-        self.left_nothing = False
+        self.left_nothing = False  # True when all files of pushjuju were removed from the machine
+        # unit -> why the unit was set aside; the next run tries it again
         self.setbacks: dict[str, Problem] = {}
-        self.decided: dict[str, Decided] = {}
-        self.runs: list[float] = []
+        self.decided: dict[str, Decided] = {}  # unit -> the decision that it made a moment ago
+        self.runs: list[float] = []  # how long each hook and action ran, in seconds
         self.firewaller = Firewaller.of(runtime, machine)
         self._next_look: datetime | None = None  # time of the next check of the firewall
         # The worker has done what was due.
