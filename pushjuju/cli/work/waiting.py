@@ -164,6 +164,9 @@ def attend(
     return foreground.attend(cli, opened, look, until=until, patience=patience, leave=leave)
 
 
+_NOT_RUN = (TaskStatus.FAILED, TaskStatus.CANCELLED, TaskStatus.ABORTED, TaskStatus.ERROR)
+
+
 def failures(found: Sequence[dict[str, object]], *, unstarted: bool = False) -> str:
     """Return the error text for tasks whose script failed; empty when no script failed.
 
@@ -176,7 +179,7 @@ def failures(found: Sequence[dict[str, object]], *, unstarted: bool = False) -> 
         code = results.get("return-code", 0) if isinstance(results, dict) else 0
         if code:
             bad.append(f' - id "{task["id"]}" with return code {code}')
-        elif unstarted and not results and task["status"] != TaskStatus.COMPLETED:
+        elif unstarted and not results and task["status"] in _NOT_RUN:
             bad.append(f' - id "{task["id"]}" {task["status"]}: {task.get("message") or "it has no result"}')
     if not bad:
         return ""
