@@ -285,7 +285,7 @@ async def test_a_new_plan_stays_as_it_is_when_the_model_changes(
     shown = await tab.value("document.querySelector('main').textContent")
     assert "The model has changed since you saw the plan" in shown
     # The page before may ask for its stream once more as it closes.
-    await until(lambda: "/events" in " ".join(tab.asked).rpartition("/apply")[2])
+    await until(lambda: "/events" in " ".join(tab.asked).partition("/apply")[2])
     tab.asked.clear()
     for number in (1, 2):
         set_status(house, "active", f"change {number}")
