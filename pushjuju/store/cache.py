@@ -68,6 +68,10 @@ class Recent:
             self._old, self._young, self._turns = self._young, {}, self._turns + 1
         self._young[key] = value
 
+    def drop(self, key: Hashable) -> None:
+        for generation in (self._young, self._old):
+            generation.pop(key, None)
+
     def clear(self) -> None:
         """Drop all entries."""
         self._young, self._old = {}, {}

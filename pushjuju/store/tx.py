@@ -173,11 +173,6 @@ class Tx:
         """Return all rows as records."""
         return list(self._ask(_all_records, query, params, record))
 
-    @property
-    def asks_ahead(self) -> bool:
-        """Return True when `ahead` sends questions: in a file, no wait costs."""
-        return self._memo is not None and self._memo.ahead is not None
-
     def ahead(self, questions: Callable[[K], Questions], of: K, *, changes: bool = False) -> None:
         """Send the questions about something that come soon, so that one wait serves all of them.
 

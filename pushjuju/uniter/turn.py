@@ -157,14 +157,6 @@ def decide_next(ctx: Context, tx: ModelTx, name: str, foreseen: Decided | None =
     return _settle(ctx, tx, view, decision, alone=True)
 
 
-def ask_ahead_for_routine(tx: ModelTx, units: Iterable[Unit], now: datetime) -> None:
-    """Send what the turns ask the store in which update-status becomes due."""
-    for unit in units:
-        if unit.update_status_due is not None and unit.update_status_due <= now:
-            ask_ahead(tx, unit.name)
-            tx.ahead(hook_questions, unit.name)
-
-
 def _tick(ctx: Context, tx: ModelTx, name: str) -> None:
     """Claim a free leadership and count the timers that ran out."""
     unit = tx.find(Unit, "unit_get", name=name)

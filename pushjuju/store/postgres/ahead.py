@@ -38,14 +38,14 @@ class AheadMemo(Memo):
 
     def begin(self, others: int) -> None:
         if len(self._sent) > _MOST_SENT:
-            self._forget_sent()
+            for key in self._sent:
+                self._known.drop(key)
+            self._groups.clear()
+            self._sent.clear()
         super().begin(others)
 
     def clear(self, why: str = "rollback") -> None:
         super().clear(why)
-        self._forget_sent()
-
-    def _forget_sent(self) -> None:
         for kept in (self._known, self._groups, self._sent):
             kept.clear()
 

@@ -47,7 +47,8 @@ from pushjuju.uniter.ahead import Decided, drop
 from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.decide.decision import Answer
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
-from pushjuju.uniter.input.snapshot import read_view
+from pushjuju.uniter.input.hookcontext import hook_questions
+from pushjuju.uniter.input.snapshot import ask_ahead, read_view
 from pushjuju.uniter.requests import relation_of
 from pushjuju.uniter.turn import Turn, take_turn
 from pushjuju.workers import live
@@ -168,6 +169,9 @@ class MachineRun:
             generation = self.runtime.generation(tx)
             asked = commands.are_pending(tx, self.machine.id)
             units = self._in_turn(machines.seats_on(tx, self.machine.id))
+            for unit in units[1:2] if generation is None else ():  # runs update-status after the first
+                ask_ahead(tx, unit.name)
+                tx.ahead(hook_questions, unit.name)
         self._postponed = {}
         began = asked and self._begin_commands()
         # Where only update-status is due, a unit with other work does that work in its turn.

@@ -39,7 +39,7 @@ from pushjuju.uniter.ahead import Decided
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.reconcile import reconcile_effects
 from pushjuju.uniter.input.snapshot import read_view
-from pushjuju.uniter.turn import WORK, ask, ask_ahead_for_routine
+from pushjuju.uniter.turn import WORK, ask
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
 from pushjuju.workers.machine.firewaller import Firewaller
@@ -278,9 +278,7 @@ class MachineWorker:
     def _machine_ahead(self) -> Machine | None:
         """Return the machine; send what the work will ask, so that few waits serve all of it."""
         with self.ctx.read(self.model) as tx:
-            if tx.asks_ahead:
-                tx.ahead(partial(_questions, self.runtime), self.machine_id, changes=True)
-                ask_ahead_for_routine(tx, machines.units_on(tx, self.machine_id), self.ctx.clock.now())
+            tx.ahead(partial(_questions, self.runtime), self.machine_id, changes=True)
         return self._machine()
 
     def _machine(self) -> Machine | None:
