@@ -120,6 +120,8 @@ def all_models(visit: Visit) -> Content:
         entry["is"] = "down" if down and entry["status"] != "red" else _COLOURS[str(entry["status"])]
         entry["told"] = f"{svg.many(down, 'machine')} cannot be reached" if down else ""
         entry["size"] = [svg.many(number, noun[:-1]) for noun, number in entry["size"].items() if number]
+        if not entry["size"] and entry["is"] == "active":
+            entry["is"] = "available"  # as in `models`: nothing in the model could be active
     values = {"models": found}
     return Content(title="Models", command=visit.command("models"), values=values, document=lambda: document)
 

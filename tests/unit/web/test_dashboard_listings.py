@@ -133,6 +133,15 @@ async def test_empty_models_have_every_table(world: ApiWorld, two: TwoModels) ->
             assert (await browser.get(f"/ui/m/admin/bare/{name}"))[0] == 200, name
 
 
+async def test_an_empty_model_is_available_and_not_active(world: ApiWorld, two: TwoModels) -> None:
+    add_model(two.ctx, AddModelOptions(name="bare"))
+    async with browsing(world, "admin") as browser:
+        shown = (await browser.get("/ui/"))[1]
+    bare = shown[shown.index("/m/admin/bare/") :].partition("</li>")[0]
+    assert "available" in bare
+    assert "active" not in bare
+
+
 async def test_no_page_has_the_content_of_a_secret(world: ApiWorld, two: TwoModels) -> None:
     async with browsing(world, "admin") as browser:
         for page in PAGES:
