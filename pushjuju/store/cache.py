@@ -102,9 +102,8 @@ class Memo:
     Each transaction begins with `begin`, which drops all answers when another connection has written.
     """
 
-    ahead: Callable[[Hashable, Iterable[Question]], None] | None = (
-        None  # sends questions; None: no wait costs
-    )
+    # sends questions; None: no wait costs
+    ahead: Callable[[Hashable, Iterable[Question]], None] | None = None
     check: Callable[[], None] | None = None  # compares a cached answer; None: no journal could miss a write
 
     def __init__(self, engine: Engine) -> None:

@@ -33,7 +33,8 @@ class AheadMemo(Memo):
         self._connection = self  # what no cached answer serves comes to `execute`
         self._known = Recent(MOST_KEPT)  # question -> moment at which it was answered
         self._sent: dict[Hashable, tuple[int, Answer]] = {}  # questions without a reader so far
-        self._groups = Recent(MOST_KEPT // 8)  # questions that are sent together
+        # questions that are sent together -> moment, footings, count of answers up to which they are known
+        self._groups = Recent(MOST_KEPT // 8)
         self._next_check = CHECKED
 
     def begin(self, others: int) -> None:
