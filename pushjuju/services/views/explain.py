@@ -15,7 +15,7 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.names import parent_machine
-from pushjuju.core.problems import Subject
+from pushjuju.core.problems import Subject, loads
 from pushjuju.core.status import Agent, InstanceStatus, Life, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import leadership, statuses
@@ -249,8 +249,9 @@ def _machine(tx: ModelTx, seen: Seen, name: str) -> Reason:
         titles = ", ".join(map(_title, running))
         found = replace(found, running=titles, since=running[0].prepared)
     if (stuck := trouble(tx, seen, name)) is not None:
-        failed = item.reason if item is not None and item.failed else ""  # says what to do, too
-        why = failed if failed.startswith(stuck.why.rstrip(".")) else stuck.why
+        problems = loads(item.noted) if item is not None and item.failed else ()
+        # The problem of the work says what to do, too.
+        why = next((str(problem) for problem in problems if problem.text == stuck.why), stuck.why)
         found = replace(found, running="", reason=why, since=stuck.since)
     return replace(found, next=tuple(_machine_next(seen, machine, found, status.status if status else "")))
 
