@@ -62,6 +62,9 @@ async def test_a_file_with_modules_that_cannot_run_is_replaced_with_the_program(
 
 def _home(tmp_path: Path, names: list[str]) -> Path:
     """Return a directory that looks as if Python had compiled these modules in it."""
+    enter = tmp_path / "pushjuju" / "runner" / "remote" / "enter.py"
+    enter.parent.mkdir(parents=True, exist_ok=True)
+    enter.write_text("ENTERED = True")
     for name in names:
         path = tmp_path / f"{name}.{sys.implementation.cache_tag}.pyc"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,6 +73,7 @@ def _home(tmp_path: Path, names: list[str]) -> Path:
     return tmp_path
 
 
+ENTER = "pushjuju/runner/remote/enter"
 OWN = "pushjuju/runner/remote/base/__pycache__/compiled"
 
 
@@ -95,3 +99,28 @@ def test_a_kept_module_knows_its_file(tmp_path: Path) -> None:
         module = importlib.util.module_from_spec(finder.find_spec(name))
         finder.exec_module(module)
         assert module.found == f"{home}/{path}"
+
+
+async def test_the_next_contact_compiles_none_of_the_first_code(machine: Machine) -> None:
+    kept = await _contact(machine)
+    own, modules = marshal.loads(kept.read_bytes()[4:])
+    source = (kept.parent / f"{ENTER}.py").read_text()
+    marked = "import os\nopen('%s', 'w').close()\n" % (machine.base / "compiled-code-ran")
+    modules[ENTER] = marshal.dumps(compile(marked + source, "enter.py", "exec"))
+    data = marshal.dumps((own, modules))
+    kept.write_bytes(zlib.crc32(data).to_bytes(4, "big") + data)
+    await _contact(machine)
+    assert (machine.base / "compiled-code-ran").exists()
+
+
+@pytest.mark.parametrize("code", [b"", b"damaged", marshal.dumps("fail()"), None])
+async def test_a_contact_whose_first_code_is_damaged_compiles_the_code_that_was_sent(
+    machine: Machine, code: bytes | None
+) -> None:
+    kept = await _contact(machine)
+    own, modules = marshal.loads(kept.read_bytes()[4:])
+    modules[ENTER] = code
+    data = marshal.dumps((own, modules))
+    kept.write_bytes(zlib.crc32(data).to_bytes(4, "big") + data)
+    assert await _contact(machine) == kept
+    assert marshal.loads(kept.read_bytes()[4:])[1][ENTER] != code

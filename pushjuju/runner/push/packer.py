@@ -25,6 +25,7 @@ _SOURCE = Path(__file__).parents[3]
 PORTABLE = _SOURCE / "pushjuju" / "portable"
 REMOTE = _SOURCE / "pushjuju" / "runner" / "remote"
 BOOT = REMOTE / "boot.py"  # sent as an argument of the command at every contact
+ENTER = REMOTE / "enter.py"  # its text is sent with that of `BOOT`
 _ANSWERED = "pushjuju_answered"  # module of the tools that the controller answers
 _ANSWERED_TEXT = '''"""Hook tools of plugins that the controller answers."""
 
@@ -204,13 +205,21 @@ def _packed(parts: Parts) -> _Packed:
 
 @lru_cache(maxsize=1)
 def _boot() -> tuple[str, str]:
-    """Return START and the packed text of ``remote/boot.py``, without its comments."""
-    tree = ast.parse(BOOT.read_text("utf-8"))
-    start = next(
-        ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "START"
-    )
-    tree.body = tree.body[1:]  # the docstring
+    """Return START and the packed text of ``remote/boot.py``, with that of ``enter.py`` in it."""
+    texts = {}
+    tree = _bare(BOOT)
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            texts[ast.unparse(node.targets[0])] = node.value
+    texts["ENTER"].value = ast.unparse(_bare(ENTER))
     packed = zlib.compress(ast.unparse(tree).encode(), 9)
-    return str(start), binascii.b2a_base64(packed, newline=False).decode()
+    return str(texts["START"].value), binascii.b2a_base64(packed, newline=False).decode()
+
+
+def _bare(path: Path) -> ast.Module:
+    """Return the code of a file without its docstrings, which are not sent at each contact."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.FunctionDef)) and ast.get_docstring(node, clean=False):
+            node.body = node.body[1:]
+    return tree

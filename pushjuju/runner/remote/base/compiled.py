@@ -1,7 +1,8 @@
 """The compiled modules of the program in one file: found and read at once, where Python opens 30 files.
 
-``boot.py`` reads the file and runs this module's own code from the file. A module that is not in the file is
-imported in Python's usual way; the server adds the module to the file at its end. The file lies in the
+``boot.py`` reads the file, and ``enter.py``, whose compiled code is in the file, too, runs this module's own
+code. A module that is not in the file is imported in Python's usual way; the server adds the module to the
+file at its end. The file lies in the
 directory of the program, so each version of the program has its own, and its name holds the version of
 Python. The first four bytes of the file are a checksum: a file that is not complete is not used.
 """
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SELF = "pushjuju/runner/remote/base/compiled"
+_ENTER = "pushjuju/runner/remote/enter"  # run by ``boot.py``, never imported
 _HEAD = 16  # bytes before the code in a file that Python compiled: magic number, flags, time, size
 
 
@@ -66,6 +68,8 @@ def keep(home: str) -> None:
         if not compiled.keys() - _known():
             return
         code = {name: _code(file) for name, file in compiled.items()}
+        with open(home + "/" + _ENTER + ".py", encoding="utf-8") as source:
+            code[_ENTER] = marshal.dumps(compile(source.read(), "enter.py", "exec"))
         data = marshal.dumps((code[_SELF], code))
         with open(path + ".new", "wb") as file:
             file.write(zlib.crc32(data).to_bytes(4, "big") + data)

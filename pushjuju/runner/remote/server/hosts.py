@@ -61,11 +61,14 @@ class Hosts:
         if kind in self.preloaded:
             return
         self.preloaded.add(kind)
+        gc.disable()
         try:
             _work().preload(kind)
             gc.freeze()
         except Exception:
             pass  # the operation that needs the broken module reports the fault
+        finally:
+            gc.enable()
 
     def schedule(self) -> None:
         """Start every operation whose lock is free, in the order of their arrival."""

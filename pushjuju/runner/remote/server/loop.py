@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import _socket
 import fcntl
+import gc
 import os
 import resource
 import select
@@ -203,6 +204,7 @@ def _write_crash(paths: layout.Layout) -> None:
 def become_server(program: str, root: str, options: dict[str, Any], ready: int, told: int) -> None:
     """Turn this forked process into the server; never returns."""
     try:
+        gc.enable()  # ``boot.py`` disabled the search for garbage
         os.setsid()
         os.close(ready)
         null = os.open("/dev/null", os.O_RDWR)
