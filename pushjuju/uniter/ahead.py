@@ -28,6 +28,7 @@ from pushjuju.uniter.decide.remote import RemoteState
 from pushjuju.uniter.decide.state import HookKind, LocalState
 from pushjuju.uniter.decide.wire import from_wire, record_text
 from pushjuju.uniter.dispatch import Dispatch, announce, document_of, prepared_operation, read_operation
+from pushjuju.uniter.input.hookcontext import Told
 from pushjuju.uniter.input.snapshot import View, with_local
 from pushjuju.uniter.state.effects import commit_effects, restarted
 from pushjuju.uniter.state.messages import workload_after, workload_before
@@ -136,13 +137,14 @@ def plan(
     view: View,
     local: LocalState,
     first: Operation,
-    first_id: str,
+    sent: Dispatch,
     loud: Container[str] = (),
 ) -> tuple[tuple[Dispatch, ...], Decided | None]:
     """Decide which hooks follow an operation, and record them; all are sent to the machine together.
 
     Args:
         local: The state before `first` was prepared; the statuses announce `first` already.
+        sent: The request for `first`.
         loud: Names of hooks that wrote something the last time: no hook is planned behind them.
 
     Returns:
@@ -153,9 +155,10 @@ def plan(
     foreseen = next((step for step in everything if isinstance(step, Decided)), None)
     ids = [*(str(uuid.uuid4()) for _ in found), ""]
     plans: list[Dispatch] = []
-    after = first_id
+    after, told = sent.id, _told(view, first, sent)
     for number, (step, (own, then)) in enumerate(zip(found, pairwise(ids), strict=True), 1):
-        dispatch = _prepared(tx, step, own)
+        dispatch = _prepared(tx, step, own, told)
+        told = _told(step.view, step.operation, dispatch)
         order = {**dispatch.frame, "after": after, **({"then": True} if then else {})}
         after = own
         moment = ctx.clock.now() + timedelta(microseconds=number)  # distinct: keeps their order
@@ -166,9 +169,16 @@ def plan(
     return tuple(plans), foreseen
 
 
-def _prepared(tx: ModelTx, step: Step, operation_id: str) -> Dispatch:
+def _told(view: View, operation: Operation, dispatch: Dispatch) -> Told | None:
+    """Return what a hook is told; None for a deploy."""
+    context = dispatch.frame.get("context")
+    return None if context is None else Told(view=view, hook=operation.hook, context=context)
+
+
+def _prepared(tx: ModelTx, step: Step, operation_id: str, told: Told | None) -> Dispatch:
     """Build the request for a hook, with the workload status that the unit will have then."""
-    dispatch, said = prepared_operation(tx, step.view, step.operation, operation_id), step.workload
+    dispatch = prepared_operation(tx, step.view, step.operation, operation_id, before=told)
+    said = step.workload
     if said is None:
         return dispatch
     status = {"unit": {"status": str(said.status), "message": said.message, "data": {}}}

@@ -18,7 +18,7 @@ from pushjuju.uniter.decide.naming import hook_name
 from pushjuju.uniter.decide.state import LocalState
 from pushjuju.uniter.decide.wire import from_wire, to_wire
 from pushjuju.uniter.input.environment import hook_environment
-from pushjuju.uniter.input.hookcontext import hook_context
+from pushjuju.uniter.input.hookcontext import Told, hook_context
 from pushjuju.uniter.input.snapshot import View, own_charm_url
 from pushjuju.uniter.requests import TITLE, Request, read_request, request_frame
 from pushjuju.uniter.state.messages import executing_message, workload_before
@@ -62,12 +62,18 @@ def announce(tx: ModelTx, view: View, local: LocalState, operation: Operation, n
 
 
 def prepared_operation(
-    tx: ModelTx, view: View, operation: Operation, operation_id: str, request: Mapping[str, Any] | None = None
+    tx: ModelTx,
+    view: View,
+    operation: Operation,
+    operation_id: str,
+    request: Mapping[str, Any] | None = None,
+    before: Told | None = None,
 ) -> Dispatch:
     """Build the request for an operation from the present state of the model.
 
     Args:
         request: The request of `juju-exec` in the operation's row.
+        before: What the hook before this one is told, in a plan.
     """
     if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
         return _deploy(tx, view, operation, operation_id)
@@ -89,7 +95,7 @@ def prepared_operation(
         "unit": view.unit.name,
         "hook": title,
         "env": hook_environment(tx, view, operation, model),
-        "context": hook_context(tx, view, operation, model),
+        "context": hook_context(tx, view, operation, model, before),
         "logging": model_config.get(tx, "logging-config"),
     }
     return Dispatch(id=operation_id, unit=view.unit.name, title=title, frame=frame, charm=charm)

@@ -347,7 +347,7 @@ def _take_up(
         actions.start(tx, int(operation.action_id))
     document = document_of(operation, request)
     dispatch = prepared_operation(tx, view, operation, str(uuid.uuid4()), document.get("request"))
-    planned = plan(ctx, tx, view, local, operation, dispatch.id, loud) if loud is not None else ((), None)
+    planned = plan(ctx, tx, view, local, operation, dispatch, loud) if loud is not None else ((), None)
     following, foreseen = planned
     if following:
         document["then"] = following[0].id

@@ -39,30 +39,58 @@ def hook_questions(name: str) -> Questions:
     yield "charm_state_size", {"unit": name}
 
 
-def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) -> dict[str, object]:
-    """Return the snapshot that is sent with a hook, from which the machine answers its hook tools."""
-    unit, hook = view.unit, operation.hook
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What an earlier hook of a plan is told; the next one is told most of it again."""
+
+    view: View
+    hook: HookInfo | None
+    context: Mapping[str, object]
+
+
+def hook_context(
+    tx: ModelTx, view: View, operation: Operation, model: Model, before: Told | None = None
+) -> dict[str, object]:
+    """Return the snapshot that is sent with a hook, from which the machine answers its hook tools.
+
+    Args:
+        before: What the hook before this one is told, when both are decided in this transaction: the
+            snapshots share what is equal.
+    """
+    hook = operation.hook
+    if before is not None and before.view.bags is not view.bags:
+        before = None  # the unit has another charm since
+    common = _common(tx, view, model) if before is None else before.context
+    found = {
+        **common,
+        "hook": hook_name(hook, operation.endpoint) if hook else "",
+        "relation": _hook_relation(hook, operation.endpoint),
+        "relations": _relations(tx, view, hook, before),
+    }
+    found.pop("hook_storage", None)
+    return {**found, **storage_context(view.remote, hook)}
+
+
+def _common(tx: ModelTx, view: View, model: Model) -> dict[str, object]:
+    """Return the part of a snapshot that all hooks of a plan share."""
+    unit = view.unit
     return {
         "unit": unit.name,
         "app": unit.application,
         "model_uuid": model.uuid,
         "model_name": model.name,
         "kind": "hook",
-        "hook": hook_name(hook, operation.endpoint) if hook else "",
-        "relation": _hook_relation(hook, operation.endpoint),
         "config": merge_settings(view.charm.config, view.settings),
         "leader": view.remote.leader,
         "leader_settings": leadership.settings(tx, unit.application),
         "trusted": view.application.trust,
         "status": _own_status(tx, unit),
-        "relations": _relations(tx, view, hook),
         "endpoints": binding_names(view.charm),
         "ports": _ports(tx, unit),
         "network": _network(tx, view),
         "state": _state_along(tx, unit),
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
-        **storage_context(view.remote, hook),
         **(
             {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
             if view.application.secrets
@@ -138,12 +166,22 @@ def _status(info: StatusInfo) -> dict[str, object]:
     return {"status": str(info.status), "message": info.message, "data": dict(info.data)}
 
 
-def _relations(tx: ModelTx, view: View, hook: HookInfo | None) -> dict[str, object]:
+def _relations(tx: ModelTx, view: View, hook: HookInfo | None, before: Told | None) -> dict[str, object]:
     """Return the relations that the unit has joined or entered, as the hook's tools show them."""
+    told: dict[str, object] = {}
+    if before is not None:
+        known: Any = before.context["relations"]
+        changing = {one.relation_id for one in (hook, before.hook) if one is not None}
+        told = {
+            key: relation
+            for key, relation in known.items()
+            if int(key) not in changing
+            and before.view.local.relations[int(key)] is view.local.relations.get(int(key))
+        }
     return {
-        str(relation_id): _relation(tx, view, relation_id, view.bags.get(relation_id, {}), hook)
-        for relation_id in sorted(view.local.relations)
-        if relation_id in view.remote.relations
+        str(number): told.get(str(number)) or _relation(tx, view, number, view.bags.get(number, {}), hook)
+        for number in sorted(view.local.relations)
+        if number in view.remote.relations
     }
 
 

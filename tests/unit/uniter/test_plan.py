@@ -215,6 +215,12 @@ def test_ten_relations_of_a_unit_at_work_are_one_plan(runtime: TestController) -
         integrate.integrate(runtime.ctx, runtime.model, f"web:{name}", "sink:all")
     turn = ahead(runtime)
     assert titles(turn) == [f"{name}-relation-created" for name in ends]
+    assert turn.dispatch is not None
+    contexts = [item.frame["context"] for item in (turn.dispatch, *turn.plan)]
+    for part in ("config", "network", "endpoints"):
+        assert len({id(context[part]) for context in contexts}) == 1, f"the plan holds {part} ten times"
+    of_first = {id(context["relations"][min(contexts[0]["relations"])]) for context in contexts}
+    assert len(of_first) <= 2, "a relation is held again for each hook of other relations"
     as_built_then(runtime, turn)
     assert ahead(runtime).dispatch is None
 
