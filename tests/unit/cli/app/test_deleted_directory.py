@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     ok(made("bootstrap", "manual", "c"))
     ok(made("add-model", "m"))
     (tmp_path / "gone").mkdir()
+    # An installed command does not import from its working directory; Python 3.13.0 fails if it would.
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     return made
