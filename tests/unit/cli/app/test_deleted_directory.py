@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,8 +19,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     ok(made("bootstrap", "manual", "c"))
     ok(made("add-model", "m"))
     (tmp_path / "gone").mkdir()
-    # An installed command does not import from its working directory; Python 3.13.0 fails if it would.
-    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     return made
@@ -37,4 +37,11 @@ def test_a_file_of_that_directory_is_refused_with_the_reason(home: Home) -> None
     assert ended.status == 1
     assert ended.err == f"{text}cd somewhere else, then run 'pushjuju' again\n"
     assert home("create-backup").err == ended.err
-    assert home("deploy", "./web").err.startswith('ERROR no charm was found at "./web"')
+
+
+def test_a_charm_of_that_directory_is_not_found(home: Home) -> None:
+    # A process of its own: Python 3.13.0 itself fails there when it imports from the working directory.
+    words = [sys.executable, "-P", "-m", "pushjuju.cli", "deploy", "./web"]
+    environ = {**os.environ, "PUSHJUJU_DATA": str(home.folder / "data")}
+    ended = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+    assert ended.stderr.startswith('ERROR no charm was found at "./web"')
