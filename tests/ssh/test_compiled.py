@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import binascii
 import importlib.util
 import marshal
+import re
 import sys
 import zlib
 from pathlib import Path
 
 import pytest
 
+from pushjuju.core.values import changed
 from pushjuju.runner.remote.base import compiled
 
 from .conftest import Machine, hook_op
@@ -102,15 +105,12 @@ def test_a_kept_module_knows_its_file(tmp_path: Path) -> None:
 
 
 async def test_the_next_contact_compiles_none_of_the_first_code(machine: Machine) -> None:
-    kept = await _contact(machine)
-    own, modules = marshal.loads(kept.read_bytes()[4:])
-    source = (kept.parent / f"{ENTER}.py").read_text()
-    marked = "import os\nopen('%s', 'w').close()\n" % (machine.base / "compiled-code-ran")
-    modules[ENTER] = marshal.dumps(compile(marked + source, "enter.py", "exec"))
-    data = marshal.dumps((own, modules))
-    kept.write_bytes(zlib.crc32(data).to_bytes(4, "big") + data)
     await _contact(machine)
-    assert (machine.base / "compiled-code-ran").exists()
+    text = zlib.decompress(binascii.a2b_base64(machine.program.boot)).decode()
+    broken = re.sub("^ENTER = .*$", "ENTER = 'no Python'", text, flags=re.MULTILINE)
+    packed = binascii.b2a_base64(zlib.compress(broken.encode()), newline=False).decode()
+    machine.program = changed(machine.program, boot=packed)
+    await _contact(machine)
 
 
 @pytest.mark.parametrize("code", [b"", b"damaged", marshal.dumps("fail()"), None])
