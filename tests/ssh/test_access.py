@@ -122,6 +122,27 @@ async def test_refused_key_missing_key_and_closed_port(machine: Machine, tmp_pat
             pass
 
 
+@pytest.mark.parametrize("keys", [1, 2])
+async def test_a_refused_login_is_one_login_where_ssh_has_no_other_key(
+    machine: Machine, sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: int
+) -> None:
+    def refused() -> int:
+        return (sshd.home / "log").read_text().count("Connection closed by authenticating user")
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    wrong = make_key(tmp_path / "wrong")
+    (tmp_path / ".ssh").mkdir()
+    if keys > 1:
+        make_key(tmp_path / ".ssh" / "id_ed25519")
+    machine.target = replace(machine.target, identity_files=(wrong,), use_ssh_config=True)
+    before = refused()
+    with pytest.raises(AuthFailed):
+        async with machine.session():
+            pass
+    assert await until(lambda: refused() == before + keys)  # after some, an sshd refuses a host for a while
+
+
 async def test_silent_and_foreign_listeners_are_unreachable(machine: Machine) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -134,9 +155,10 @@ async def test_silent_and_foreign_listeners_are_unreachable(machine: Machine) ->
     async with server:
         port = server.sockets[0].getsockname()[1]
         machine.target = replace(machine.target, port=port, connect_timeout=5)
-        with pytest.raises(Unreachable):
+        with pytest.raises(Unreachable, match="closes the connection before the login") as caught:
             async with machine.session():
                 pass
+        assert caught.value.hint.endswith("try again in a minute.")
     machine.target = replace(machine.target, host="no-such-host.invalid")
     with pytest.raises(Unreachable, match="name not known"):
         async with machine.session():

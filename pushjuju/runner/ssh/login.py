@@ -130,7 +130,7 @@ class Logins:
             try:
                 return await self._attempt(target, tunnel, {"client_keys": keys, "agent_path": None})
             except AuthFailed:
-                if not target.use_ssh_config:
+                if not target.use_ssh_config or _offers_nothing(target):
                     raise
         if not target.use_ssh_config:
             return await self._attempt(target, tunnel, {"client_keys": None, "agent_path": None})
@@ -143,7 +143,8 @@ class Logins:
 
     async def _attempt(self, target: MachineTarget, tunnel: Any, keys: dict[str, object]) -> Connection:
         checks: list[HostKeyCheck] = []
-        client = _client_class(checks, self._begun, own_keys=bool(keys.get("client_keys")))
+        made: list[asyncssh.SSHClientConnection] = []
+        client = _client_class(checks, self._begun, made, own_keys=bool(keys.get("client_keys")))
         arguments = _arguments(target, checks) | {"client_factory": client} | keys
         try:
             async with asyncio.timeout(target.connect_timeout):
@@ -152,8 +153,19 @@ class Logins:
             reason = f"no answer within {target.connect_timeout:g} seconds"
             raise Unreachable(f"cannot reach {target}: {reason}", reason=reason) from error
         except (OSError, ValueError, asyncssh.Error) as error:
+            if made and not made[-1].get_extra_info("server_version"):
+                raise _turned_away(target) from error
             raise _explain(target, error, checks) from error
         return Connection(ssh, self._settled)
+
+
+def _offers_nothing(target: MachineTarget) -> bool:
+    """Return True when ``ssh`` would have no key to offer: sshd counts each failed login."""
+    try:
+        options = asyncssh.SSHClientConnectionOptions(config=_configs(), host=target.host)
+    except (OSError, ValueError, asyncssh.Error):
+        return False  # the login tells what is wrong
+    return not options.client_keys and not options.agent_path
 
 
 def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, object]:
@@ -219,9 +231,12 @@ def _host_key_algs(known: list[str]) -> list[str]:
     return sorted(names, key=lambda name: name not in kinds)
 
 
-def _client_class(checks: list[HostKeyCheck], begun: Act, *, own_keys: bool) -> Any:
+def _client_class(
+    checks: list[HostKeyCheck], begun: Act, made: list[asyncssh.SSHClientConnection], *, own_keys: bool
+) -> Any:
     class Client(asyncssh.SSHClient):
         def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+            made.append(conn)
             begun(conn.get_extra_info("socket"))
             _send_no_padding(conn)
             packets.count(conn)
@@ -247,6 +262,17 @@ def _send_no_padding(conn: asyncssh.SSHClientConnection) -> None:
             send(kind, *parts, **options)
 
     conn.send_packet = cast("Any", send_packet)  # type: ignore[method-assign] # asyncssh has no option for it
+
+
+def _turned_away(target: MachineTarget) -> Unreachable:
+    """Return the error for a host that closes the connection before it tells its version."""
+    reason = "the host closes the connection before the login"
+    return Unreachable(
+        f"cannot reach {target}: {reason}",
+        reason=reason,
+        hint="An sshd does so for some seconds after failed logins, and when many connections come at once: "
+        "try again in a minute.",
+    )
 
 
 def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]) -> PushjujuError:

@@ -21,6 +21,7 @@ from pushjuju.core.errors import (
     AlreadyExists,
     AuthFailed,
     Conflict,
+    HostKeyChanged,
     NotFound,
     NotPermitted,
     NotValid,
@@ -101,8 +102,8 @@ class ManualProvider:
         try:
             done = await self._join(place, way, owner, authorized_keys, progress)
             base, hardware = read_facts(done.stdout)
-        except AlreadyExists:
-            raise
+        except (AlreadyExists, AuthFailed, HostKeyChanged, SudoRefused, Unreachable):
+            raise  # nothing was written there; more logins could make sshd refuse this host for a while
         except PushjujuError:
             await self._give_up((login, replace(way, user=place.user)), owner)
             raise

@@ -7,24 +7,36 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.errors import AlreadyExists, RemoteFailed
+from pushjuju.core.errors import (
+    AlreadyExists,
+    AuthFailed,
+    ConnectionLost,
+    HostKeyChanged,
+    PushjujuError,
+    RemoteFailed,
+    Unreachable,
+)
 from pushjuju.plugins.api.providers import ModelInfo, Services
-from pushjuju.plugins.api.targets import ScriptResult
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.providers.manual import scripts
 from pushjuju.plugins.providers.manual.provider import ManualProvider
 
 
 class Remote:
-    """Answers each script in the same way."""
+    """Answers each script in the same way, and keeps the users that logged in."""
 
-    def __init__(self, answer: ScriptResult) -> None:
+    def __init__(self, answer: ScriptResult | PushjujuError) -> None:
         self.answer = answer
+        self.users: list[str | None] = []
 
-    async def run_script(self, *_: Any, **__: Any) -> ScriptResult:
+    async def run_script(self, target: SSHTarget, *_: Any, **__: Any) -> ScriptResult:
+        self.users.append(target.user)
+        if isinstance(self.answer, PushjujuError):
+            raise self.answer
         return self.answer
 
 
-def provider(folder: Path, answer: ScriptResult) -> ManualProvider:
+def provider(folder: Path, answer: ScriptResult | PushjujuError) -> ManualProvider:
     model = ModelInfo(uuid="m", name="test", controller_uuid="c0ffee")
     return ManualProvider(model=model, services=Services(data_dir=folder, remote=Remote(answer)))
 
@@ -43,3 +55,21 @@ async def test_a_login_that_ends_before_the_script_is_told(tmp_path: Path) -> No
     with pytest.raises(RemoteFailed) as caught:
         await provider(tmp_path, answer).enlist("ssh:bob@h", machine_id="0", authorized_keys=["k"])
     assert caught.value.detail == "nothing was printed: does the login's shell run commands?"
+
+
+@pytest.mark.parametrize(
+    ("error", "users"),
+    [
+        (AuthFailed("refused"), ["bob", "ubuntu"]),
+        (Unreachable("no answer"), ["bob"]),
+        (HostKeyChanged("another key"), ["bob"]),
+        (ConnectionLost("cut"), ["bob", "ubuntu", "bob"]),  # the script may have run: its mark is taken back
+    ],
+)
+async def test_a_machine_on_which_nothing_was_written_is_left_alone(
+    tmp_path: Path, error: PushjujuError, users: list[str]
+) -> None:
+    made = provider(tmp_path, error)
+    with pytest.raises(type(error)):
+        await made.enlist("ssh:bob@h", machine_id="0", authorized_keys=["k"])
+    assert made._remote().users == users
