@@ -62,11 +62,12 @@ for path in $(grep -lx jujud /proc/[0-9]*/comm 2>/dev/null); do
 done"""
 
 
-def way_out(owner: str, host: str, user: str, controller: str) -> str:
+def way_out(owner: str, host: str, port: int | None, user: str, controller: str) -> str:
     """Return the text that says what a user can do about a machine that another controller or model holds.
 
     Args:
         owner: The answer of the machine: the line of its holder, or the path of a trace of Juju.
+        port: The port of the SSH login; None for OpenSSH's default.
         user: The user name for the SSH login; empty for OpenSSH's default.
         controller: The UUID of the user's own controller.
     """
@@ -76,5 +77,6 @@ def way_out(owner: str, host: str, user: str, controller: str) -> str:
         return "an agent of Juju's runs there"
     where = "in that model" if owner.startswith(f"controller={controller} ") else "there"
     login = f"{user}@{host}" if user else host
-    lost = f"ssh {login} sudo rm {MARKER}"
+    at_port = f"-p {port} " if port not in (None, 22) else ""
+    lost = f"ssh {at_port}{login} sudo rm {MARKER}"
     return f"remove-machine {where} gives it back; if no controller has it any more: {lost}"

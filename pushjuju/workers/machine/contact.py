@@ -73,9 +73,8 @@ async def attach(runtime: Runtime, machine: Machine) -> MachineSession:
         return await _attach(runtime, machine)
     except HeldElsewhere as error:
         controller = str(runtime.base_ctx.controller.settings().get("uuid", ""))
-        error.hint = way_out(
-            error.detail, str(machine.ssh["host"]), str(machine.ssh.get("user", "")), controller
-        )
+        host, port, user = str(machine.ssh["host"]), machine.ssh.get("port"), str(machine.ssh.get("user", ""))
+        error.hint = way_out(error.detail, host, port, user, controller)
         raise
 
 

@@ -163,7 +163,8 @@ class Maas:
             try:
                 return self._once(method, target, body)
             except urllib.error.HTTPError as error:
-                problem = self._refused(error)
+                with error:
+                    problem = self._refused(error)
                 repeat = error.code == 429 or (again and error.code in (*_BUSY, 500))
                 pause = max(pause, _asked_pause(error))
             except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:

@@ -165,7 +165,7 @@ class ManualProvider:
             raise AlreadyExists(
                 "machine is already provisioned",
                 detail=owner,
-                hint=way_out(owner, login.host, login.user, self._model.controller_uuid),
+                hint=way_out(owner, login.host, login.port, login.user, self._model.controller_uuid),
             )
         _check(done, problem)
         return done
@@ -249,6 +249,11 @@ class ManualProvider:
 def read_facts(text: str) -> tuple[Base, dict[str, object]]:
     """Return the base and the arguments for `Hardware` in the output of the script `DETECT`."""
     facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    if facts.get("id") and not facts.get("version"):
+        raise RemoteFailed(
+            f"the machine runs {facts['id']} without a version number: it has no base",
+            detail="/etc/os-release there has no VERSION_ID, as in development versions of Debian",
+        )
     try:
         base = Base(facts["id"].lower(), facts["version"])
         machine = facts["arch"]

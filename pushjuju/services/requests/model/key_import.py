@@ -72,6 +72,7 @@ def _get(url: str, wanted: Source, title: str) -> str:
         with urllib.request.build_opener(Straight).open(request, timeout=TIMEOUT_S) as answer:
             content: bytes = answer.read(_MOST + 1)
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == 404:
             text = f'cannot import key id "{wanted.text}": {title} knows no user "{wanted.name}"'
             raise NotFound(text) from None

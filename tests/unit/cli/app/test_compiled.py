@@ -39,7 +39,7 @@ def test_the_compiled_file_of_the_source_is_used(tmp_path: Path) -> None:
     path = write(tmp_path, "answer = 1", compiled="answer = 2")
     module = load(tmp_path, "one")
     assert (module.answer, module.__file__) == (2, str(path))
-    assert module.__cached__ == importlib.util.cache_from_source(str(path))
+    assert module.__spec__.cached == importlib.util.cache_from_source(str(path))
 
 
 def test_the_compiled_file_of_an_older_source_is_not_used(tmp_path: Path) -> None:

@@ -48,6 +48,17 @@ async def test_the_holder_of_a_machine_is_named_behind_what_a_login_prints(tmp_p
         await provider(tmp_path, answer).enlist("ssh:bob@h", machine_id="0", authorized_keys=["k"])
     assert caught.value.detail == held
     assert caught.value.hint.startswith("remove-machine there gives it back")
+    assert caught.value.hint.endswith(": ssh bob@h sudo rm /var/lib/pushjuju/machine")
+    with pytest.raises(AlreadyExists) as caught:
+        await provider(tmp_path, answer).enlist("ssh:h:2222", machine_id="0", authorized_keys=["k"])
+    assert caught.value.hint.endswith(": ssh -p 2222 ubuntu@h sudo rm /var/lib/pushjuju/machine")
+
+
+async def test_a_system_without_version_is_refused_before_it_is_a_machine(tmp_path: Path) -> None:
+    facts = "id=debian\nversion=\narch=x86_64\ncores=2\nmem_kib=1000000\n"
+    answer = ScriptResult(rc=0, stdout=facts, stderr="")
+    with pytest.raises(RemoteFailed, match="runs debian without a version number"):
+        await provider(tmp_path, answer).enlist("ssh:bob@h", machine_id="0", authorized_keys=["k"])
 
 
 async def test_a_login_that_ends_before_the_script_is_told(tmp_path: Path) -> None:

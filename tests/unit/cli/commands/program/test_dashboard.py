@@ -35,7 +35,8 @@ def logs_in(link: str) -> bool:
     try:
         with urlopen(link) as page:
             return b"You are logged in" in page.read()
-    except HTTPError:
+    except HTTPError as error:
+        error.close()
         return False
 
 
