@@ -36,7 +36,7 @@ def use_python(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
 
 
 @pytest.mark.parametrize("client", ["native", "perl", "python"])
-@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15"])
 async def test_everything_works_on(
     version: str, client: str, machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
