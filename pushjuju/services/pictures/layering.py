@@ -6,7 +6,7 @@ Everything is ordered by names where nothing else decides, so the same component
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, sqrt
+from math import ceil, fsum, sqrt
 
 Cell = tuple[int, int]
 """(column, row)"""
@@ -107,7 +107,7 @@ def _order(layers: list[list[str]], near: Mapping[str, Sequence[str]]) -> None:
             middles = {}
             for name in layer:
                 around = [place[other] for other in near[name] if layer_of[other] != layer_of[name]]
-                middles[name] = sum(around) / len(around) if around else place[name]
+                middles[name] = fsum(around) / len(around) if around else place[name]
             layer.sort(key=lambda name: (round(middles[name], 9), name))
             place.update((name, (at + 0.5) / len(layer)) for at, name in enumerate(layer))
 
@@ -131,7 +131,7 @@ def _aligned(columns: Sequence[Sequence[str]], near: Mapping[str, Sequence[str]]
             wanted = []
             for name in column:
                 around = [rows[other] for other in near[name] if column_of[other] != column_of[name]]
-                wanted.append(sum(around) / len(around) if around else float(rows[name]))
+                wanted.append(fsum(around) / len(around) if around else float(rows[name]))
             rows.update(zip(column, _fitted(wanted, height), strict=True))
     top = min(rows.values())
     return {name: (column_of[name], rows[name] - top) for name in rows}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from enum import StrEnum
+from math import fsum
 
 from pushjuju.core.values import dataclass
 
@@ -99,7 +100,7 @@ def in_order(looks: Iterable[Look]) -> list[Look]:
 def width(text: str, size: float, *, bold: bool = False) -> float:
     """Return how many pixels a text takes at a size of the font."""
     table = _BOLD if bold else _REGULAR
-    return size * sum(table[_group(letter)] for letter in text)
+    return size * fsum(table[_group(letter)] for letter in text)
 
 
 def _group(letter: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
-from math import ceil, sqrt
+from math import ceil, fsum, sqrt
 
 from pushjuju.services.pictures import svg
 from pushjuju.services.pictures.layout import (
@@ -34,7 +34,7 @@ def draw(name: str, machines: Sequence[Machine], address: svg.Address | None = N
     compact = len(machines) > MOST_CARDS
     least = min(max((width(machine.about, TEXT_SIZE) for machine in machines), default=0) + 2 * PAD, _ADDRESS)
     sizes = {item.name: (_SQUARE, _SQUARE) if compact else _size(item, least=least) for item in machines}
-    area = sum((wide + _SPACE) * (tall + _SPACE) for wide, tall in sizes.values())
+    area = fsum((wide + _SPACE) * (tall + _SPACE) for wide, tall in sizes.values())
     room = max([sqrt(area * _ASPECT), *(wide + _SPACE for wide, _ in sizes.values())])
     parts, y, right = [], HEADING, 300.0
     for zone, found in groupby(machines, key=lambda machine: machine.zone):
@@ -99,8 +99,8 @@ def _size(machine: Machine, head: float = _HEAD, least: float = _NARROWEST) -> t
     """Return (width, height) of a machine: its own lines, and its containers in a grid below them."""
     own = min(max(least, _NARROWEST, *_names(machine)), _BROADEST)
     widths, heights = _grid(machine)
-    across = sum(widths) + _BETWEEN * len(widths) - _BETWEEN + 2 * PAD if widths else 0.0
-    down = sum(heights) + _BETWEEN * len(heights) if heights else 0.0
+    across = fsum(widths) + _BETWEEN * len(widths) - _BETWEEN + 2 * PAD if widths else 0.0
+    down = fsum(heights) + _BETWEEN * len(heights) if heights else 0.0
     return max(own, across), head + _UNIT * len(machine.units) + down + 6
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import fsum
 
 from pushjuju.core.values import regex
 from pushjuju.services.pictures.graph import Card, Link
@@ -137,7 +138,7 @@ def heading(width: float, height: float, name: str, told: str) -> Iterator[str]:
 def with_texts(least: float, name: str, told: str, looks: Looks) -> float:
     """Return the width of a picture in which title, summary and legend have room, too."""
     title, line = width(plain(name), _TITLE_SIZE, bold=True), width(plain(told), TEXT_SIZE)
-    return max(least, MARGIN * 2 + max(title, line, sum(_legend_step(words) for _, words in looks)))
+    return max(least, MARGIN * 2 + max(title, line, fsum(_legend_step(words) for _, words in looks)))
 
 
 def of_page(text: str) -> str:
