@@ -10,13 +10,31 @@ from __future__ import annotations
 
 from pushjuju.portable.gotypes import Struct
 
+
+class _Settings:
+    """What the C function that reads JSON asks for."""
+
+    strict = False
+    array_hook = None  # since Python 3.15
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+    memo: dict[str, str] = {}
+
+
 _c: Any = None
 try:
     import _json
 
     _c = _json
-except ImportError:
-    pass  # an interpreter without the C module
+    _c.make_scanner(_Settings)
+    _c.make_encoder(None, None, _c.encode_basestring, None, ":", ",", False, False, True)
+except (ImportError, AttributeError, TypeError):  # no C module, or that of a Python to come
+    import json as _slow
+
+    _c = None
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,25 +48,12 @@ def _refuse(value: object) -> Any:
     raise TypeError("cannot render %r" % type(value).__name__)
 
 
-class _Settings:
-    strict = False
-    array_hook = None  # since Python 3.15
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    parse_constant = float
-    memo: dict[str, str] = {}
-
-
 def _make_reader() -> Read:
-    try:
-        scan = _c.make_scanner(_Settings)
-    except (AttributeError, TypeError):  # the C functions are private: those of another Python may differ
-        import json
-
-        read_slowly: Read = json.loads
+    if _c is None:
+        read_slowly: Read = _slow.loads
         return read_slowly
+
+    scan = _c.make_scanner(_Settings)
 
     def read(text: str) -> Any:
         text = text.strip()
@@ -64,15 +69,12 @@ def _make_reader() -> Read:
 
 
 def _make_writer(*, ascii_only: bool, sort_keys: bool) -> Write:
-    try:
-        escape = _c.encode_basestring_ascii if ascii_only else _c.encode_basestring
-        encode = _c.make_encoder(None, _refuse, escape, None, ":", ",", sort_keys, False, True)
-    except (AttributeError, TypeError):
-        import json
-
-        settings = json.JSONEncoder(ensure_ascii=ascii_only, separators=(",", ":"), sort_keys=sort_keys)
+    if _c is None:
+        settings = _slow.JSONEncoder(ensure_ascii=ascii_only, separators=(",", ":"), sort_keys=sort_keys)
         write_slowly: Write = settings.encode
         return write_slowly
+    escape = _c.encode_basestring_ascii if ascii_only else _c.encode_basestring
+    encode = _c.make_encoder(None, _refuse, escape, None, ":", ",", sort_keys, False, True)
     return lambda value: "".join(encode(value, 0))
 
 

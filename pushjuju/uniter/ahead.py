@@ -28,7 +28,7 @@ from pushjuju.uniter.decide.remote import RemoteState
 from pushjuju.uniter.decide.state import HookKind, LocalState
 from pushjuju.uniter.decide.wire import from_wire, record_text
 from pushjuju.uniter.dispatch import Dispatch, announce, document_of, prepared_operation, read_operation
-from pushjuju.uniter.input.hookcontext import Told
+from pushjuju.uniter.input.hookcontext import Sent
 from pushjuju.uniter.input.snapshot import View, with_local
 from pushjuju.uniter.state.effects import commit_effects, restarted
 from pushjuju.uniter.state.messages import workload_after, workload_before
@@ -169,13 +169,13 @@ def plan(
     return tuple(plans), foreseen
 
 
-def _told(view: View, operation: Operation, dispatch: Dispatch) -> Told | None:
-    """Return what a hook is told; None for a deploy."""
+def _told(view: View, operation: Operation, dispatch: Dispatch) -> Sent | None:
+    """Return what the machine gets with a hook; None for a deploy."""
     context = dispatch.frame.get("context")
-    return None if context is None else Told(view=view, hook=operation.hook, context=context)
+    return None if context is None else Sent(view=view, hook=operation.hook, context=context)
 
 
-def _prepared(tx: ModelTx, step: Step, operation_id: str, told: Told | None) -> Dispatch:
+def _prepared(tx: ModelTx, step: Step, operation_id: str, told: Sent | None) -> Dispatch:
     """Build the request for a hook, with the workload status that the unit will have then."""
     dispatch = prepared_operation(tx, step.view, step.operation, operation_id, before=told)
     said = step.workload

@@ -18,7 +18,7 @@ from pushjuju.uniter.decide.naming import hook_name
 from pushjuju.uniter.decide.state import LocalState
 from pushjuju.uniter.decide.wire import from_wire, to_wire
 from pushjuju.uniter.input.environment import hook_environment
-from pushjuju.uniter.input.hookcontext import Told, hook_context
+from pushjuju.uniter.input.hookcontext import Sent, hook_context
 from pushjuju.uniter.input.snapshot import View, own_charm_url
 from pushjuju.uniter.requests import TITLE, Request, read_request, request_frame
 from pushjuju.uniter.state.messages import executing_message, workload_before
@@ -67,13 +67,13 @@ def prepared_operation(
     operation: Operation,
     operation_id: str,
     request: Mapping[str, Any] | None = None,
-    before: Told | None = None,
+    before: Sent | None = None,
 ) -> Dispatch:
     """Build the request for an operation from the present state of the model.
 
     Args:
         request: The request of `juju-exec` in the operation's row.
-        before: What the hook before this one is told, in a plan.
+        before: What the machine gets with the hook before this one, in a plan.
     """
     if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
         return _deploy(tx, view, operation, operation_id)

@@ -40,8 +40,8 @@ def hook_questions(name: str) -> Questions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What an earlier hook of a plan is told; the next one is told most of it again."""
+class Sent:
+    """What the machine gets with an earlier hook of a plan, and mostly gets again with the next hook."""
 
     view: View
     hook: HookInfo | None
@@ -49,13 +49,13 @@ class Told:
 
 
 def hook_context(
-    tx: ModelTx, view: View, operation: Operation, model: Model, before: Told | None = None
+    tx: ModelTx, view: View, operation: Operation, model: Model, before: Sent | None = None
 ) -> dict[str, object]:
     """Return the snapshot that is sent with a hook, from which the machine answers its hook tools.
 
     Args:
-        before: What the hook before this one is told, when both are decided in this transaction: the
-            snapshots share what is equal.
+        before: What the machine gets with the hook before this one, when both are decided in this
+            transaction: the snapshots share what is equal.
     """
     hook = operation.hook
     if before is not None and before.view.bags is not view.bags:
@@ -166,7 +166,7 @@ def _status(info: StatusInfo) -> dict[str, object]:
     return {"status": str(info.status), "message": info.message, "data": dict(info.data)}
 
 
-def _relations(tx: ModelTx, view: View, hook: HookInfo | None, before: Told | None) -> dict[str, object]:
+def _relations(tx: ModelTx, view: View, hook: HookInfo | None, before: Sent | None) -> dict[str, object]:
     """Return the relations that the unit has joined or entered, as the hook's tools show them."""
     told: dict[str, object] = {}
     if before is not None:
