@@ -30,10 +30,12 @@ _NAMELESS = {
     "user": PROGRAM, "dbname": PROGRAM, "password": "-", "sslmode": "disable", "gssencmode": "disable",
 }  # fmt: skip
 # Whatever the role has: a machine deletes the result of a hook once the result is committed, a writer reads
-# what was committed while it waited for its lock, and a copy of a large store takes long.
+# what was committed while it waited for its lock, and a copy of a large store takes long. Bytes and numbers
+# are sent and read in the forms of the last three.
 _OURS = {
     "synchronous_commit": "on", "default_transaction_isolation": "read committed", "lock_timeout": 0,
     "statement_timeout": 0, "idle_in_transaction_session_timeout": 0, "idle_session_timeout": 0,
+    "bytea_output": "hex", "extra_float_digits": 1, "standard_conforming_strings": "on",
 }  # fmt: skip
 _ASKED = ", ".join(
     ["SELECT pg_backend_pid(), current_setting('server_encoding')"]
