@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -207,7 +208,7 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
     return kind(
         f"the store {place.shown} cannot be reached",
         detail=text,
-        hint=f"psql '{place.url}'    tries the same",
+        hint=f"psql {shlex.quote(place.url)}    tries the same",
     )
 
 
