@@ -235,7 +235,8 @@ class Site:
 
             def made(ctx: Context) -> tuple[str, str, Mapping[str, str]]:
                 visit = visit_of(ctx, entered.user, request)
-                seen = entity_news.newest(ctx)  # before the page is read: a change meanwhile is news for it
+                with ctx.store.read() as tx:  # before the page is read: a change meanwhile is news for it
+                    seen = entity_news.sign(ctx, tx, visit.found.uuid if visit.found else "")
                 content = page.read(visit)
                 if as_json:
                     return rendering.document(content), "application/json", {}
@@ -262,7 +263,7 @@ class Site:
                     models.access_level(tx, user, model),
                     users.effective_level(tx, user, Kind.CONTROLLER),
                 )
-                return user, request.path_qs, *rights, entity_news.number_of(tx)
+                return user, request.path_qs, *rights, entity_news.sign(ctx, tx, model.uuid)
 
         found = await self._read(request, key, use=False) or self._send_to_login(request)
 
