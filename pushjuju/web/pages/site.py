@@ -106,9 +106,10 @@ class Site:
                 answer = _go_to(error.headers["Location"])
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
             told = errors.told(error)
+            said = error.full_text if isinstance(error, StoreError) and not self._secure else told["message"]
             otherwise = 400 if isinstance(error, PushjujuError) and not isinstance(error, StoreError) else 500
             status = 503 if isinstance(error, StoreBusy) else _STATUS.get(told["code"], otherwise)
-            answer = self._failed(request, status, told["message"], to_model=not isinstance(error, NoModel))
+            answer = self._failed(request, status, said, to_model=not isinstance(error, NoModel))
         if not answer.prepared:
             answer.headers.update(self.headers)
             answer.headers.setdefault("Cache-Control", "no-store")
