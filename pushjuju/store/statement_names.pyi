@@ -25,7 +25,7 @@ StatementName = Literal[
     "backing_set_made", "bag_get", "bag_list", "bag_of_neighbours", "bag_put", "binding_delete",
     "binding_leave", "binding_list", "binding_list_all", "binding_set", "blob_names", "blob_uses",
     "block_delete", "block_delete_all", "block_list", "block_models", "block_of", "block_set", "change_after",
-    "change_newest", "change_oldest", "charm_by_url", "charm_delete_unused", "charm_list",
+    "change_newest", "change_newest_of", "change_oldest", "charm_by_url", "charm_delete_unused", "charm_list",
     "charm_state_delete", "charm_state_get", "charm_state_list", "charm_state_set", "charm_state_size",
     "cleanup_add", "cleanup_defer", "cleanup_delete", "cleanup_list", "cleanup_models", "clock_alarms_now",
     "clock_expiries_again", "clock_forced_ends", "clock_leases_end", "clock_links_end", "clock_mounts_now",

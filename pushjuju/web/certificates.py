@@ -21,7 +21,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
+from pushjuju.store import databases
+from pushjuju.store.datadir import ControllerDir
 from pushjuju.store.files.private import private_dir, replace_text
 
 SERVER_NAMES = ("localhost", "juju-apiserver", "juju-mongodb", "anything")
@@ -53,6 +56,18 @@ class Certificates:
     def server_key(self) -> Path:
         """The key of the server's certificate."""
         return self.folder / "server-key.pem"
+
+
+def of_hosts(controller: ControllerDir, names: Sequence[str] = (), *, renew: bool = False) -> Certificates:
+    """Return the certificates of a controller on this host; all of its hosts have one CA.
+
+    Args:
+        names: As for `ready`.
+        renew: Make a new CA.
+    """
+    folder, now = controller.root / "api", SystemClock().now()
+    with databases.editing(controller.vault):
+        return renew_ca(folder, now) if renew else ready(folder, names, now)
 
 
 def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:

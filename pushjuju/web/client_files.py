@@ -9,7 +9,6 @@ from typing import Any
 import yaml
 
 from pushjuju import JUJU_VERSION
-from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import AlreadyExists
 from pushjuju.services.entities.basis import passwords
 from pushjuju.services.entities.basis.context import Context
@@ -30,8 +29,7 @@ def write(ctx: Context, folder: Path, listen: Sequence[Address], user: str) -> N
         raise AlreadyExists(f"{folder} has files of a Juju client already", hint="name a new folder")
     password = passwords.generate()
     requests.set_password(ctx, user, password)
-    names = names_of(listen)
-    found = certificates.ready(ctx.controller.root / "api", names, SystemClock().now())
+    found = certificates.of_hosts(ctx.controller, names_of(listen))
     private_dir(folder)
     private_dir(folder / "ssh")
     private_dir(folder / "cookies")

@@ -20,6 +20,7 @@ from pushjuju.core.errors import (
     PushjujuError,
     Refused,
     StoreBusy,
+    StoreError,
     UsageError,
 )
 from pushjuju.core.ids import new_uuid
@@ -113,6 +114,8 @@ def code_of(error: PushjujuError) -> str:
 
 def told(error: BaseException) -> Error:
     """Return an error in the form of the wire; of a bug only an id, with the trace in the server's log."""
+    if isinstance(error, StoreError):
+        error = type(error)()  # where the store is, and what its server said, is for this computer's own user
     if isinstance(error, PushjujuError):
         return {"message": error.full_text, "code": code_of(error)}
     bug = new_uuid()[:8]

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.services.requests.user import registration_string
@@ -119,8 +118,7 @@ class Server:
             OSError: The server cannot listen on an address.
         """
         _use_small_buffers()
-        names = names_of(self._listen)
-        found = certificates.ready(self._ctx.controller.root / "api", names, SystemClock().now())
+        found = certificates.of_hosts(self._ctx.controller, names_of(self._listen))
         self.api.ca = found.ca.read_text()
         self.api.public_name = next(iter(self._own.names()), "") if self._own else ""
         self.fingerprint = certificates.fingerprint(found)

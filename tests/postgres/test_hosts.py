@@ -138,6 +138,18 @@ def test_secrets_and_settings_of_one_host_are_known_on_the_other(pair: tuple[Hos
     assert done(second("controller-config", "audit-log-max-backups")).strip() == "8"
 
 
+def test_hosts_that_begin_to_serve_the_api_together_have_one_ca(
+    pair: tuple[Host, Host], tmp_path: Path
+) -> None:
+    def fingerprints() -> list[str]:
+        said = [(tmp_path / name / "said").read_text() for name in ("one", "two")]
+        return re.findall(r"fingerprint (\S+)", "".join(said))
+
+    with pair[0].at_work("--api", "127.0.0.1:0"), pair[1].at_work("--api", "127.0.0.1:0"):
+        comes(lambda: len(fingerprints()) == 2)
+    assert len(set(fingerprints())) == 1
+
+
 def test_credentials_that_models_use_are_known_on_the_other_host(
     pair: tuple[Host, Host], tmp_path: Path
 ) -> None:

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web import certificates, client_files
@@ -85,7 +84,7 @@ class ApiServing:
 
     def renew_ca(self) -> None:
         """Make a new CA, and say what gets the CA's certificate by hand."""
-        made = certificates.renew_ca(self._ctx.controller.root / "api", SystemClock().now())
+        made = certificates.of_hosts(self._ctx.controller, renew=True)
         say = self._cli.console.info
         say(f"The new CA of {self._ctx.controller.name} has the fingerprint {certificates.fingerprint(made)}")
         say("Restart the server, then hand out the certificate: clients refuse the server until then.")

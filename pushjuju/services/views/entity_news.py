@@ -25,6 +25,7 @@ Key = tuple[str, str]
 """(kind, id) of an entity, as the journal and `entity_picture` name it."""
 
 _OF_OTHERS = ("relation", "application", "remote", "offer")  # an offer has the number of its relations
+_LATE = 1024  # earlier entries that are read again: their transactions may have committed late
 _JOURNAL = {"remote": "remoteApplication", "offer": "applicationOffer"}
 
 
@@ -33,8 +34,8 @@ class Journal:
     """The entries of the journal after an entry, which is known by its number."""
 
     number: int
-    # model -> its changed entities; None when old entries were already deleted
-    changed: Mapping[str, Collection[Key]] | None
+    # model -> changed entity -> number of its newest entry; None when old entries were already deleted
+    changed: Mapping[str, Mapping[Key, int]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +57,34 @@ def number_of(tx: Tx) -> int:
     return int(tx.scalar("change_newest") or 0)
 
 
-def journal(ctx: Context, after: int) -> Journal:
-    """Return the entries after the entry with a number, of all models."""
+def marks(ctx: Context, model: str) -> tuple[int, int]:
+    """Return the numbers of the newest entry in the journal, and of the newest entry of a model."""
+    with ctx.store.read() as tx:
+        return number_of(tx), int(tx.scalar("change_newest_of", model=model) or 0)
+
+
+def sign(ctx: Context, tx: Tx, model: str) -> str:
+    """Return a text that differs after each change of a model, or of all models when `model` is empty."""
+    late = tx.scalar("change_newest_of", model=model) if model and ctx.store.engine.locks_models else 0
+    return f"{number_of(tx)}.{late or 0}"
+
+
+def journal(ctx: Context, after: int, *, late: bool = False) -> Journal:
+    """Return the entries after the entry with a number, of all models.
+
+    Args:
+        late: Also return entries a little before it, when transactions of several models may be open at once:
+            an entry of one model may be committed after a later entry of another model.
+    """
     with ctx.store.read() as tx:
         number = number_of(tx)
         oldest = int(tx.scalar("change_oldest") or 0)
         if oldest > after + 1 or number < after:
             return Journal(number=number, changed=None)
-        found: dict[str, list[Key]] = {}
-        for row in tx.rows("change_after", after=after):
-            found.setdefault(row["model"], []).append((row["kind"], row["entity"]))
+        found: dict[str, dict[Key, int]] = {}
+        since = after - _LATE if late and ctx.store.engine.locks_models else after
+        for row in tx.rows("change_after", after=since):
+            found.setdefault(row["model"], {})[row["kind"], row["entity"]] = row["number"]
         return Journal(number=number, changed=found)
 
 

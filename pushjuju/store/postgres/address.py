@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,10 +31,12 @@ _NAMELESS = {
     "user": PROGRAM, "dbname": PROGRAM, "password": "-", "sslmode": "disable", "gssencmode": "disable",
 }  # fmt: skip
 # Whatever the role has: a machine deletes the result of a hook once the result is committed, a writer reads
-# what was committed while it waited for its lock, and a copy of a large store takes long.
+# what was committed while it waited for its lock, and a copy of a large store takes long. Bytes and numbers
+# are sent and read in the forms of the last three.
 _OURS = {
     "synchronous_commit": "on", "default_transaction_isolation": "read committed", "lock_timeout": 0,
     "statement_timeout": 0, "idle_in_transaction_session_timeout": 0, "idle_session_timeout": 0,
+    "bytea_output": "hex", "extra_float_digits": 1, "standard_conforming_strings": "on",
 }  # fmt: skip
 _ASKED = ", ".join(
     ["SELECT pg_backend_pid(), current_setting('server_encoding')"]
@@ -205,7 +208,7 @@ def refused(error: psycopg.Error, place: Place) -> StoreError:
     return kind(
         f"the store {place.shown} cannot be reached",
         detail=text,
-        hint=f"psql '{place.url}'    tries the same",
+        hint=f"psql {shlex.quote(place.url)}    tries the same",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import email.message
-import shutil
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -73,9 +72,7 @@ def _keep(ctx: Context, model: str, request: web.Request, body: Received) -> dic
     if _is_image(ctx, model, application, name):
         pending_resources.keep_image(ctx, model, application, name, body.path)
     else:
-        named = body.path.with_name(f"upload{pending_resources.suffix_of(filename)}")
-        shutil.move(body.path, named)
-        attach_resource(ctx, model, application, name, str(named))
+        attach_resource(ctx, model, application, name, str(body.path), filename or name)
     listed = resource_documents.listing(ctx, model, application).resources
     return resource(next(item for item in listed if item.name == name))
 

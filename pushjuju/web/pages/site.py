@@ -106,9 +106,10 @@ class Site:
                 answer = _go_to(error.headers["Location"])
         except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
             told = errors.told(error)
+            said = error.full_text if isinstance(error, StoreError) and not self._secure else told["message"]
             otherwise = 400 if isinstance(error, PushjujuError) and not isinstance(error, StoreError) else 500
             status = 503 if isinstance(error, StoreBusy) else _STATUS.get(told["code"], otherwise)
-            answer = self._failed(request, status, told["message"], to_model=not isinstance(error, NoModel))
+            answer = self._failed(request, status, said, to_model=not isinstance(error, NoModel))
         if not answer.prepared:
             answer.headers.update(self.headers)
             answer.headers.setdefault("Cache-Control", "no-store")
@@ -235,7 +236,8 @@ class Site:
 
             def made(ctx: Context) -> tuple[str, str, Mapping[str, str]]:
                 visit = visit_of(ctx, entered.user, request)
-                seen = entity_news.newest(ctx)  # before the page is read: a change meanwhile is news for it
+                with ctx.store.read() as tx:  # before the page is read: a change meanwhile is news for it
+                    seen = entity_news.sign(ctx, tx, visit.found.uuid if visit.found else "")
                 content = page.read(visit)
                 if as_json:
                     return rendering.document(content), "application/json", {}
@@ -262,7 +264,7 @@ class Site:
                     models.access_level(tx, user, model),
                     users.effective_level(tx, user, Kind.CONTROLLER),
                 )
-                return user, request.path_qs, *rights, entity_news.number_of(tx)
+                return user, request.path_qs, *rights, entity_news.sign(ctx, tx, model.uuid)
 
         found = await self._read(request, key, use=False) or self._send_to_login(request)
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.views import entity_news
 from pushjuju.web.api import Api
 from pushjuju.web.subscriptions import Signal, Wanted
@@ -31,7 +32,7 @@ class Streams:
     ) -> web.StreamResponse:
         """Say when a model has changed, at most four times a second.
 
-        The query has the number of the last change that the page has `seen`, and `writes` for pages that
+        The query has the sign of the last change that the page has `seen`, and `writes` for pages that
         change with the log and with runs.
 
         Args:
@@ -64,7 +65,8 @@ class Streams:
     ) -> None:
         """Write events until the stream must end."""
         signal.news.clear()
-        knows = seen == str(await self._api.pool.run(entity_news.newest))
+        model = signal.wanted.model
+        knows = seen == await self._api.pool.run(lambda ctx: _sign(ctx, model))
         while not signal.stopped and await may_follow():
             if not knows:
                 signal.news.clear()
@@ -73,6 +75,11 @@ class Streams:
             await _wait(signal.news)
             if knows := not signal.news.is_set():
                 await answer.write(_ALIVE)
+
+
+def _sign(ctx: Context, model: str) -> str:
+    with ctx.store.read() as tx:
+        return entity_news.sign(ctx, tx, model)
 
 
 def _is_connected(stream: web.Request) -> bool:

@@ -35,7 +35,8 @@ ANY = ""
 class Fresh(NamedTuple):
     """The entities of a model that were read: those that have changed, or all."""
 
-    number: int
+    seen: int  # the newest entry of the journal of changes
+    number: int  # the newest entry of the model
     whole: bool
     texts: Texts
     gone: Collection[Key] = ()
@@ -46,21 +47,22 @@ def _texts(entities: entity_picture.Picture) -> Texts:
 
 
 def _whole(ctx: Context, model: str) -> Fresh:
-    number = entity_news.newest(ctx)  # read first, so that no write before the picture is missed
-    return Fresh(number, whole=True, texts=_texts(entity_picture.picture(ctx, model)))
+    seen, number = entity_news.marks(ctx, model)  # read first, so that no write before the picture is missed
+    return Fresh(seen, number, whole=True, texts=_texts(entity_picture.picture(ctx, model)))
 
 
-def _fresh(ctx: Context, model: str, journal: Journal, *, whole: bool) -> Fresh | None:
-    """Return the changed entities of a model, or None when nothing has changed."""
-    changed = None if journal.changed is None else journal.changed.get(model, ())
+def _fresh(ctx: Context, model: str, journal: Journal, number: int, *, whole: bool) -> Fresh | None:
+    """Return the entities of a model that have changed after an entry, or None when nothing has changed."""
+    entries = None if journal.changed is None else journal.changed.get(model, {})
+    changed = None if entries is None else [key for key, found in entries.items() if found > number]
     if changed is None or len(changed) > _MOST or (whole and changed):
         return _whole(ctx, model)
     if not changed:
         return None
-    found = entity_news.news(ctx, model, changed)
+    found, newest = entity_news.news(ctx, model, changed), max(entries.values()) if entries else number
     if found is None:
-        return Fresh(journal.number, whole=True, texts={})
-    return Fresh(journal.number, whole=False, texts=_texts(found.entities), gone=found.gone)
+        return Fresh(journal.number, newest, whole=True, texts={})
+    return Fresh(journal.number, newest, whole=False, texts=_texts(found.entities), gone=found.gone)
 
 
 def delta(key: Key, verb: str, text: str) -> str:
@@ -71,7 +73,7 @@ class Picture:
     """The entities of a watched model as JSON, at one number of the journal of changes."""
 
     def __init__(self, fresh: Fresh) -> None:
-        self.number = fresh.number
+        self.seen, self.number = fresh.seen, fresh.number
         self.read_at = time.monotonic()  # as a whole
         self.watching: set[Subscription] = set()
         self._texts = dict(fresh.texts)
@@ -111,7 +113,8 @@ class Hub:
         self._everywhere: set[Subscription] = set()
         self._signals: set[Signal] = set()
         self.count = 0  # of the watchers
-        self._number = 0
+        self._number = 0  # the newest entry of the journal that was read for signals
+        self._newest: dict[str, int] = {}  # model -> its newest entry that was read for signals
         self._seen: tuple[int, int] | None = None
         self._changed = 0.0
         self._nudge = threading.Event()
@@ -163,7 +166,7 @@ class Hub:
         """Add a signal, which waits for changes."""
         made = Signal(wanted, self._pool.run)
         if not self._signals:
-            self._number = await self._pool.run(entity_news.newest)
+            self._unheard(await self._pool.run(_now))
         self._signals.add(made)
         self.count += 1
         self._begin()
@@ -221,29 +224,48 @@ class Hub:
         return False
 
     async def _refresh(self) -> None:
-        numbers = [picture.number for picture in self._pictures.values()]
+        numbers = [picture.seen for picture in self._pictures.values()]
         numbers += [self._number] if self._signals else []
         if not numbers:
             return
         after = min(numbers)
         old = time.monotonic() - _WHOLE_S
-        whole = {model: picture.read_at < old for model, picture in self._pictures.items()}
+        known = {model: (item.number, item.read_at < old) for model, item in self._pictures.items()}
 
         def read(ctx: Context) -> tuple[Journal, dict[str, Fresh | None]]:
-            journal = entity_news.journal(ctx, after)
-            return journal, {model: _fresh(ctx, model, journal, whole=old) for model, old in whole.items()}
+            journal = entity_news.journal(ctx, after, late=True)
+            return journal, {
+                model: _fresh(ctx, model, journal, number, whole=whole)
+                for model, (number, whole) in known.items()
+            }
 
         journal, found = await self._eye.run(read)
         for model, fresh in found.items():
-            self._tell(model, fresh)
-        self._number = journal.number
+            self._tell(model, fresh, journal.number)
+        changed = self._unheard(journal)
         for signal in self._signals:
-            signal.see(journal.changed)
-        await self._join_new(journal.changed)
+            signal.see(changed)
+        await self._join_new(changed)
 
-    def _tell(self, model: str, fresh: Fresh | None) -> None:
+    def _unheard(self, journal: Journal) -> dict[str, list[Key]] | None:
+        """Return what signals do not know yet, and take it for known; None stands for unknown changes."""
+        self._number = journal.number
+        if journal.changed is None:
+            return None
+        before = self._newest
+        self._newest = {model: max(entries.values()) for model, entries in journal.changed.items()}
+        found = {
+            model: [key for key, number in entries.items() if number > before.get(model, 0)]
+            for model, entries in journal.changed.items()
+        }
+        return {model: keys for model, keys in found.items() if keys}
+
+    def _tell(self, model: str, fresh: Fresh | None, seen: int) -> None:
         picture = self._pictures.get(model)
-        if picture is None or fresh is None:
+        if picture is None:
+            return
+        picture.seen = seen
+        if fresh is None:
             return
         if deltas := picture.apply(fresh):
             for subscription in picture.watching:
@@ -256,6 +278,10 @@ class Hub:
         for model in await self._pool.run(_all_models):
             for subscription in list(self._everywhere):
                 await self._join(model, subscription)
+
+
+def _now(ctx: Context) -> Journal:
+    return entity_news.journal(ctx, entity_news.newest(ctx), late=True)
 
 
 def _all_models(ctx: Context) -> Iterable[str]:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -352,6 +353,23 @@ def test_limits_of_the_database_end_neither_a_store_that_is_made_nor_a_copy(
     with closing(address.connected(address.parsed(postgres_url))) as link, link.transaction():
         link.execute("SELECT pg_sleep(0.3)")
         assert link.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("0",)
+
+
+def test_values_stay_the_same_in_whatever_forms_the_database_has_them(
+    settings: Callable[[str], None], store: Store, postgres_url: str
+) -> None:
+    for setting in ("bytea_output = escape", "extra_float_digits = -10", "standard_conforming_strings = off"):
+        settings(setting)
+    data = bytes(range(256))
+    with closing(Store.open(postgres_url)) as other, other.read():
+        row = other.engine.connection.execute("SELECT (:data)::bytea AS data", {"data": data}).fetchone()
+        assert row["data"] == data
+        assert abs(other.engine.clock().now() - store.engine.clock().now()) < timedelta(minutes=1)
+    with closing(address.connected(address.parsed(postgres_url))) as link, link.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE copied (data bytea)")
+        with cursor.copy("COPY copied FROM STDIN") as copy:
+            copy.write_row([data])
+        assert cursor.execute("SELECT data FROM copied").fetchone() == (data,)
 
 
 def test_settings_with_which_a_server_loses_commits_are_named(

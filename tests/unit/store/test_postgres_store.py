@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -442,6 +443,13 @@ def test_a_server_that_is_away_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreBusy, match="cannot be reached") as raised:
         Store.open(f"postgresql://nobody@/none?host={tmp_path}")
     assert str(tmp_path) in raised.value.full_text
+
+
+def test_the_command_that_tries_the_connection_is_quoted_for_the_shell(tmp_path: Path) -> None:
+    url = f"postgresql://o'brien@/none?host={tmp_path}"
+    with pytest.raises(StoreBusy, match="cannot be reached") as raised:
+        Store.open(url)
+    assert shlex.split(raised.value.hint)[:2] == ["psql", url]
 
 
 def test_a_role_without_rights_is_told_how_to_get_them(url: str) -> None:

@@ -6,14 +6,15 @@ import asyncio
 import hashlib
 import json
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import aiohttp
 import pytest
 
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, StoreAway
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.controller import controllers as change_config
+from pushjuju.store.db import Store
 from pushjuju.web import limits, messages
 from tests.world.api import PASSWORD, ApiClient, ApiFailed, ApiWorld, basic
 from tests.world.charms import Charms
@@ -196,6 +197,22 @@ def test_lone_surrogates_are_replaced() -> None:
         '{"request-id": 1, "type": "\\ud800x", "params": {"\\uDFFF": "\\ud83d\\ude00"}}'
     )
     assert (found.facade, found.params) == ("\ufffdx", {"\ufffd": "\U0001f600"})
+
+
+@pytest.mark.parametrize("user", ["", "admin"])
+async def test_no_client_learns_where_the_store_is(
+    served: ApiWorld, house: TestController, monkeypatch: pytest.MonkeyPatch, user: str
+) -> None:
+    def away(*_: object, **__: object) -> NoReturn:
+        raise StoreAway("the store postgresql://own@db/own cannot be reached", detail="no host db")
+
+    async with served.connect(house.model) as client:
+        if user:
+            await client.login(user)
+        monkeypatch.setattr(Store, "read", away)
+        with pytest.raises(ApiFailed, match=r"^the server of the store does not answer$") as refused:
+            await (client.ask("ModelConfig", 3, "ModelGet") if user else client.login())
+    assert refused.value.code == "try again"
 
 
 async def test_facades_and_methods_that_are_not_there(served: ApiWorld, house: TestController) -> None:

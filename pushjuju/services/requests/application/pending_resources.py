@@ -159,8 +159,13 @@ def _drop_old(ctx: Context) -> None:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def attach_resource(ctx: Context, model: str, application: str, name: str, path: str) -> None:
+def attach_resource(
+    ctx: Context, model: str, application: str, name: str, path: str, filename: str = ""
+) -> None:
     """Attach a file to an application as one of its resources; its units run upgrade-charm.
+
+    Args:
+        filename: The name that the user knows the file by; empty for its path.
 
     Raises:
         NotValid: The file cannot be the resource; nothing is changed.
@@ -175,7 +180,7 @@ def attach_resource(ctx: Context, model: str, application: str, name: str, path:
         with _source(path) as stream:
             if meta is None:
                 raise NotFound(f"resource {quote(f'{application}/{name}')} not found")
-            resources.check_file(meta, path)
+            resources.check_file(meta, filename or path)
             with ctx.controller.blobs.staged(stream) as copy:
                 _attach(ctx, model, application, Upload(meta=meta, copy=copy))
     except PushjujuError as error:

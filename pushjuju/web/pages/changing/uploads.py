@@ -12,7 +12,6 @@ from aiohttp import BodyPartReader, web
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.requests.application import pending_resources
 from pushjuju.services.requests.application.pending_resources import attach_resource
 from pushjuju.web import access
 from pushjuju.web.api import Api
@@ -53,9 +52,10 @@ async def take(
     if not part.filename:
         raise NotValid("choose a file")
     with api.staging.folder() as folder:
-        path = folder / f"upload{pending_resources.suffix_of(part.filename)}"
+        path = folder / "upload"
         await _save(api, part, path)
-        await api.pool.run(lambda ctx: _attach(api, ctx, entered, visit, (application, name), path))
+        sent = (application, name, part.filename)
+        await api.pool.run(lambda ctx: _attach(api, ctx, entered, visit, sent, path))
     api.changed()
 
 
@@ -98,11 +98,15 @@ def _permit(ctx: Context, entered: LoggedIn, visit: Visit) -> None:
 
 
 def _attach(
-    api: Api, ctx: Context, entered: LoggedIn, visit: Visit, resource: tuple[str, str], path: Path
+    api: Api, ctx: Context, entered: LoggedIn, visit: Visit, sent: tuple[str, str, str], path: Path
 ) -> None:
-    """Attach the file, with lines in the audit log before and after."""
-    application, name = resource
+    """Attach the file, with lines in the audit log before and after.
+
+    Args:
+        sent: The application, its resource, and the name of the file.
+    """
+    application, name, filename = sent
     params = {"application": application, "resource": name}
     with noted(api, ctx, entered, visit, "attach-resource", params) as own:
         _permit(own, entered, visit)
-        attach_resource(own, visit.model.uuid, application, name, str(path))
+        attach_resource(own, visit.model.uuid, application, name, str(path), filename)
