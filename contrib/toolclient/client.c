@@ -33,7 +33,7 @@ __asm__(".globl _start\n_start:\n mov x29,#0\n mov x0,sp\n bl begin\n");
 #error "a processor without a client of its own: Perl or Python stand in"
 #endif
 
-enum { EINTR = 4, AT_FDCWD = -100, AF_UNIX = 1, STREAM = 1, CLOEXEC = 02000000, DUPFD = 0, PATH_MAX = 4096 };
+enum { EINTR = 4, AT_FDCWD = -100, AF_UNIX = 1, STREAM = 1, CLOEXEC = 02000000, DUPFD_CLOEXEC = 1030, PATH_MAX = 4096 };
 enum { PROT_READ_WRITE = 3, MAP_PRIVATE_ANONYMOUS = 0x22, INPUT_STEP = 1 << 20 };
 
 struct address { unsigned short family; char path[108]; };
@@ -136,7 +136,7 @@ static int dial(const char *path)
     int fd = (int)call(SOCKET, AF_UNIX, STREAM | CLOEXEC, 0, 0, 0, 0);
     if (fd >= 0 && fd < 3) { /* the caller has closed a standard stream: the socket must not stand in for it */
         int low = fd;
-        fd = (int)call(FCNTL, low, DUPFD, 3, 0, 0, 0);
+        fd = (int)call(FCNTL, low, DUPFD_CLOEXEC, 3, 0, 0, 0);
         call(CLOSE, low, 0, 0, 0, 0, 0);
     }
     int error = fd < 0 ? -fd : (int)-call(CONNECT, fd, (word)&address, taken, 0, 0, 0);
