@@ -83,17 +83,21 @@ async def test_dispatch_runs_for_every_hook(machine: Machine) -> None:
     assert 'ran "start" hook (via hook dispatching script: dispatch)' in logs(result)
 
 
+_ASKS = '(its first line asks for "%s", which is not on the machine)'
+
+
 @pytest.mark.parametrize(
     ("text", "mode", "message"),
     [
         ("#!/bin/sh\n", 0o644, "permission denied"),
-        ("#!/no/such/shell\n", 0o755, "no such file or directory"),
+        ("#!/no/such/shell -e\n", 0o755, "no such file or directory " + _ASKS % "/no/such/shell"),
+        ("#! /bin/sh\r\ntrue\r\n", 0o755, "no such file or directory " + _ASKS % r"/bin/sh\r"),
         ("not a program", 0o755, "exec format error"),
     ],
 )
 async def test_handler_that_cannot_start_fails(machine: Machine, text: str, mode: int, message: str) -> None:
     path = machine.write_charm() / "hooks/start"
-    path.write_text(text)
+    path.write_bytes(text.encode())
     path.chmod(mode)
     async with machine.session() as session:
         result = await session.run(hook_op("start"))
