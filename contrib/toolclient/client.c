@@ -9,7 +9,7 @@ typedef unsigned long word;
 typedef long result;
 
 #if defined(__x86_64__)
-enum { READ = 0, WRITE = 1, SOCKET = 41, CONNECT = 42, EXIT = 60, READLINK = 267, MMAP = 9 };
+enum { READ = 0, WRITE = 1, CLOSE = 3, MMAP = 9, SOCKET = 41, CONNECT = 42, EXIT = 60, FCNTL = 72, READLINK = 267 };
 static result call(long n, word a, word b, word c, word d, word e, word f)
 {
     register word r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
@@ -20,7 +20,7 @@ static result call(long n, word a, word b, word c, word d, word e, word f)
 }
 __asm__(".globl _start\n_start:\n xor %ebp,%ebp\n mov %rsp,%rdi\n and $-16,%rsp\n call begin\n");
 #elif defined(__aarch64__)
-enum { READ = 63, WRITE = 64, SOCKET = 198, CONNECT = 203, EXIT = 93, READLINK = 78, MMAP = 222 };
+enum { FCNTL = 25, CLOSE = 57, READ = 63, WRITE = 64, READLINK = 78, EXIT = 93, SOCKET = 198, CONNECT = 203, MMAP = 222 };
 static result call(long n, word a, word b, word c, word d, word e, word f)
 {
     register word x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
@@ -33,7 +33,7 @@ __asm__(".globl _start\n_start:\n mov x29,#0\n mov x0,sp\n bl begin\n");
 #error "a processor without a client of its own: Perl or Python stand in"
 #endif
 
-enum { EINTR = 4, AT_FDCWD = -100, AF_UNIX = 1, STREAM = 1, CLOEXEC = 02000000, PATH_MAX = 4096 };
+enum { EINTR = 4, AT_FDCWD = -100, AF_UNIX = 1, STREAM = 1, CLOEXEC = 02000000, DUPFD_CLOEXEC = 1030, PATH_MAX = 4096 };
 enum { PROT_READ_WRITE = 3, MAP_PRIVATE_ANONYMOUS = 0x22, INPUT_STEP = 1 << 20 };
 
 struct address { unsigned short family; char path[108]; };
@@ -134,6 +134,11 @@ static int dial(const char *path)
     word taken = 2 + size + 1;
     if (path[0] == '@') { address.path[0] = 0; taken = 2 + size; }
     int fd = (int)call(SOCKET, AF_UNIX, STREAM | CLOEXEC, 0, 0, 0, 0);
+    if (fd >= 0 && fd < 3) { /* the caller has closed a standard stream: the socket must not stand in for it */
+        int low = fd;
+        fd = (int)call(FCNTL, low, DUPFD_CLOEXEC, 3, 0, 0, 0);
+        call(CLOSE, low, 0, 0, 0, 0, 0);
+    }
     int error = fd < 0 ? -fd : (int)-call(CONNECT, fd, (word)&address, taken, 0, 0, 0);
     if (error) { tell("ERROR dial unix "); tell(path); tell(": connect: "); tell(reason(error)); tell("\n"); quit(1); }
     return fd;

@@ -6,8 +6,11 @@ import asyncio
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from pushjuju.runner.remote.operation import commands
 
 from .conftest import Machine, hook_op, lines, logs, until
 
@@ -80,17 +83,21 @@ async def test_dispatch_runs_for_every_hook(machine: Machine) -> None:
     assert 'ran "start" hook (via hook dispatching script: dispatch)' in logs(result)
 
 
+_ASKS = '(its first line asks for "%s", which is not on the machine)'
+
+
 @pytest.mark.parametrize(
     ("text", "mode", "message"),
     [
         ("#!/bin/sh\n", 0o644, "permission denied"),
-        ("#!/no/such/shell\n", 0o755, "no such file or directory"),
+        ("#!/no/such/shell -e\n", 0o755, "no such file or directory " + _ASKS % "/no/such/shell"),
+        ("#! /bin/sh\r\ntrue\r\n", 0o755, "no such file or directory " + _ASKS % r"/bin/sh\r"),
         ("not a program", 0o755, "exec format error"),
     ],
 )
 async def test_handler_that_cannot_start_fails(machine: Machine, text: str, mode: int, message: str) -> None:
     path = machine.write_charm() / "hooks/start"
-    path.write_text(text)
+    path.write_bytes(text.encode())
     path.chmod(mode)
     async with machine.session() as session:
         result = await session.run(hook_op("start"))
@@ -146,7 +153,7 @@ async def test_hundred_megabytes_of_output_stay_within_the_limit(machine: Machin
 
 
 async def test_never_ending_hook_is_cancelled_with_its_children(machine: Machine, tmp_path: Path) -> None:
-    machine.write_charm(start=f"echo up; sleep 1000 & echo $! > {tmp_path}/child; wait")
+    machine.write_charm(start=f"sleep 1000 & echo $! > {tmp_path}/child; echo up; wait")
     async with machine.session() as session:
         op = hook_op("start")
         started = asyncio.Event()
@@ -206,3 +213,37 @@ async def test_actions_and_commands(machine: Machine) -> None:
             "begun\n",
         )
     assert not list(machine.base.glob("run-*"))
+
+
+async def test_commands_may_delete_their_script_and_write_beside_it(machine: Machine) -> None:
+    machine.write_charm()
+    base = {"unit": "web/0", "context": {"unit": "web/0", "config": {}}, "kind": "commands"}
+    async with machine.session() as session:
+        for number, script in enumerate(('rm "$0"', 'rm -r "${0%/*}"', 'mkdir "${0%/*}/d"; date > "$0.log"')):
+            wanted = base | {"id": f"cmd-{number}", "script": f"{script}; state-set a=b"}
+            result = await session.run(wanted)
+            assert (result["outcome"], result["exit"], result["writes"]["state"]) == ("ok", 0, {"a": "b"})
+            result = await session.run({"id": f"plain-{number}", "kind": "exec", "script": script})
+            assert (result["outcome"], result["exit"]) == ("ok", 0)
+    assert not list(machine.base.glob("run-*"))
+
+
+async def test_script_of_a_killed_process_is_deleted_by_the_next_commands(machine: Machine) -> None:
+    machine.write_charm()
+    base = {"unit": "web/0", "context": {"unit": "web/0", "config": {}}, "kind": "commands"}
+    async with machine.session() as session:
+        result = await session.run(base | {"id": "cmd-1", "script": "kill -9 $PPID; sleep 9"})
+        assert result["outcome"] == "terminated"
+        assert list(machine.base.glob("run-*"))
+        result = await session.run(base | {"id": "cmd-2", "script": "true"})
+        assert result["outcome"] == "ok"
+    assert not list(machine.base.glob("run-*"))
+
+
+def test_script_is_written_where_an_earlier_process_of_the_same_number_left_one(tmp_path: Path) -> None:
+    host = SimpleNamespace(paths=SimpleNamespace(base=str(tmp_path)))
+    commands.script(host, "before the reboot")  # type: ignore[arg-type]
+    path = Path(commands.script(host, "after it"))  # type: ignore[arg-type]
+    assert path.read_text() == "after it"
+    commands.remove_script(str(path))
+    assert not list(tmp_path.iterdir())

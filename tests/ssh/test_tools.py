@@ -63,6 +63,24 @@ async def test_stdin_is_sent_only_when_the_tool_asks(machine: Machine, client: s
 
 
 @CLIENTS
+async def test_a_caller_may_close_its_standard_streams(machine: Machine, client: str) -> None:
+    machine.options["client"] = client
+    calls = {
+        "config-get title <&-": "0 bl\u00e5",
+        "config-get title >&-": "0",
+        "config-get title 2>&-": "0 bl\u00e5",
+        "config-get --no 2>&-": "2",
+        "config-get title <&- >&- 2>&-": "0",
+        "probe-stdin <&- | wc -c | tr -d ' '": "0 0",
+    }
+    script = "".join(f'text=$({call}); echo "$?" $text\n' for call in calls)
+    machine.write_charm(start=script)
+    async with machine.session() as session:
+        result = await asyncio.wait_for(session.run(hook_op("start")), 30)
+    assert lines(result, "stdout") == list(calls.values())
+
+
+@CLIENTS
 async def test_stdin_that_is_too_large_is_refused_with_a_text(machine: Machine, client: str) -> None:
     machine.options["client"] = client
     machine.write_charm(

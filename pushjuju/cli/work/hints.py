@@ -83,12 +83,12 @@ def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
     if not unit.is_dying:
         return
     yield f"resolved{at} {name} --no-retry    goes on without the hook"
-    if deadline(ctx, model, name):
-        yield f"explain{at} {name}    tells when it goes without its hooks"
+    if due := [item for item in (name, unit.ended_by) if item and deadline(ctx, model, item)]:
+        yield f"explain{at} {due[0]}    tells when it goes without its hooks"
     elif owner := unit.dying_application:
         yield f"remove-application{at} {owner} --force    ends it without its hooks, when they fail"
-    else:
-        yield f"remove-unit{at} {name} --force    ends it without its hooks, when they fail"
+    elif ends := unit.ended_by:
+        yield f"remove-unit{at} {ends} --force    ends it without its hooks, when they fail"
 
 
 def _of_machine(ctx: Context, model: Model, machine: str, at: str) -> Iterable[str]:

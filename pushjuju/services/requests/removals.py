@@ -5,6 +5,9 @@ Mirrors: juju apiserver/facades/client/application DestroyApplication, DestroyUn
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
@@ -47,6 +50,14 @@ def doomed_units(ctx: Context, model: str, names: list[str]) -> list[str]:
     with ctx.read(model) as tx:
         found = removal.plan_units(tx, names)
         return [*names, *(item.name for unit in found for item in removal.subordinates(tx, unit))]
+
+
+def subordinates_of(ctx: Context, model: str, names: Iterable[str]) -> list[str]:
+    """Return the subordinates that end with units, or with the units of applications."""
+    with ctx.read(model) as tx:
+        ends = [name for name in names if is_unit(name)]
+        ends += [unit.name for name in names if not is_unit(name) for unit in units.of_application(tx, name)]
+        return [name for unit in ends for name in removal.lives_of_subordinates(tx, unit)]
 
 
 def units_of(ctx: Context, model: str, name: str) -> list[str]:

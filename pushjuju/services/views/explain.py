@@ -38,6 +38,7 @@ from pushjuju.services.views.explain_basis import (
     trouble,
     with_crowd,
 )
+from pushjuju.services.views.next_steps import ended_with
 from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Operation, Unit
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
@@ -177,8 +178,10 @@ def _unit_next(tx: ModelTx, seen: Seen, unit: Unit, found: Reason, wanted: Wante
         rows = tx.rows("unit_lives_of_principal", principal=unit.name)
         names = sorted(row["name"] for row in rows)
         yield f"explain {' '.join(names)}    tells what they wait for"
-    elif unit.life != Life.ALIVE and not found.running and not ends_of(seen, unit.name):
-        yield f"remove-unit {unit.name} --force    ends it without its hooks, when it cannot"
+    elif unit.life == Life.ALIVE or found.running or ends_of(seen, unit.name):
+        pass
+    elif ends := ended_with(tx, unit):
+        yield f"remove-unit {ends} --force    ends it without its hooks, when it cannot"
     if found.since is not None and not found.running:
         yield f"explain {unit.machine}    tells what is known of its machine"
 

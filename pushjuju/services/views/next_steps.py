@@ -27,6 +27,7 @@ class FailedUnit:
     is_dying: bool  # True when the unit is being removed
     # the name of the unit's application when the application is being removed, or empty
     dying_application: str
+    ended_by: str  # the unit that `remove-unit --force` may name to end this unit, or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +46,25 @@ def unit(ctx: Context, model: str, name: str) -> FailedUnit:
         found = tx.find(Unit, "unit_get", name=name)
         owner = tx.find(Application, "application_get", name=name.partition("/")[0])
         agent = statuses.get_status(tx, StatusKind.AGENT, name)
+        ended_by = ended_with(tx, found) if found else ""
     return FailedUnit(
         waits=found is None or agent is None or agent.status == Agent.ERROR,
         machine=(found.machine if found else None) or "",
         is_dying=found is not None and found.life != Life.ALIVE,
         dying_application=owner.name if owner is not None and owner.life != Life.ALIVE else "",
+        ended_by=ended_by,
     )
+
+
+def ended_with(tx: ModelTx, dying: Unit) -> str:
+    """Return the unit that `remove-unit --force` may name to end a dying unit.
+
+    That of a subordinate is its principal, or "" while the principal lives.
+    """
+    principal = tx.find(Unit, "unit_get", name=dying.principal) if dying.principal else None
+    if principal is None:
+        return dying.name
+    return principal.name if principal.life != Life.ALIVE else ""
 
 
 def machine(ctx: Context, model: Model, name: str) -> FailedMachine:

@@ -137,7 +137,16 @@ class _Units:
         unknown = StatusInfo(status=Workload.UNKNOWN)
         return cls(units=units, workloads={unit.name: known.get(unit.name, unknown) for unit in units})
 
-    def goal(self, unit: Unit) -> dict[str, str]:
+    def goals(self, asking: Unit) -> dict[str, dict[str, str]]:
+        """Return the units that goal-state lists, of subordinates only those with the same principal."""
+        seen = (None, asking.principal or asking.name)
+        return {
+            unit.name: self._goal(unit)
+            for unit in self.units
+            if unit.life != Life.DEAD and unit.principal in seen
+        }
+
+    def _goal(self, unit: Unit) -> dict[str, str]:
         """Return the status of a unit as goal-state lists it."""
         info = self.workloads[unit.name]
         return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
@@ -360,11 +369,6 @@ def charm_state(tx: ModelTx, unit: Unit) -> dict[str, str]:
 
 def _goal_state(tx: ModelTx, view: View, peers: _Units) -> dict[str, object]:
     unit = view.unit
-    units = {
-        peer.name: peers.goal(peer)
-        for peer in peers.units
-        if peer.life != Life.DEAD and (peer.principal == unit.principal)
-    }
     goals: dict[str, dict[str, object]] = {}
     known: dict[str, _Units] = {}  # several relations may lead to one application
     for relation_id, relation in view.remote.relations.items():
@@ -379,8 +383,8 @@ def _goal_state(tx: ModelTx, view: View, peers: _Units) -> dict[str, object]:
         if record.far_model:
             continue  # its units are in another model
         others = known[name] = known.get(name) or _Units.read(tx, name)
-        entry.update({other.name: others.goal(other) for other in others.units if other.life != Life.DEAD})
-    return {"units": units, "relations": goals}
+        entry.update(others.goals(unit))
+    return {"units": peers.goals(unit), "relations": goals}
 
 
 def _goal_status(info: StatusInfo) -> dict[str, str]:

@@ -22,6 +22,7 @@ from pushjuju.cli.terminal.output import Output
 from pushjuju.cli.work import drive, hints
 from pushjuju.core.errors import NotFound, NotPermitted
 from pushjuju.core.status import Agent, StatusKind
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis.statuses import set_status
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
@@ -31,7 +32,7 @@ from pushjuju.services.views import relation_view
 from pushjuju.store import processes
 from pushjuju.store.processes import process_owner
 from pushjuju.workers.provision import precheck
-from tests.world.charms import UBUNTU
+from tests.world.charms import UBUNTU, Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController
 
@@ -166,6 +167,27 @@ def test_removing_an_application_whose_hook_fails_shows_the_ways_out(runtime: Te
     removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     lines = typed(hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, unit="web/1"))
     assert lines[2:] == ["pushjuju resolved web/1 --no-retry", "pushjuju remove-application web --force"]
+
+
+def test_a_subordinate_in_error_is_ended_by_force_with_its_principal(
+    runtime: TestController, packs: Charms
+) -> None:
+    host = {"host": {"interface": "juju-info", "scope": "container"}}
+    runtime.active("web")
+    runtime.deploy("log", 0, packed=packs.make("log", subordinate=True, peers=None, requires=host))
+    runtime.integrate("log", "web")
+    in_error(runtime, "log/0")
+    runtime.ctx.controller.set("current-model", "admin/shop")
+
+    def lines() -> list[str]:
+        return typed(hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, unit="log/0"))[2:]
+
+    runtime.write(lambda tx: removal.destroy_unit(tx, units.get(tx, "log/0")))
+    assert lines() == ["pushjuju resolved log/0 --no-retry"]
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    assert lines() == ["pushjuju resolved log/0 --no-retry", "pushjuju remove-unit web/0 --force"]
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], force=Force(wait_s=60))
+    assert lines() == ["pushjuju resolved log/0 --no-retry", "pushjuju explain web/0"]
 
 
 def test_a_unit_in_error_that_goes_by_force_is_not_told_to_be_forced_again(

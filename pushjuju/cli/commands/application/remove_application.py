@@ -52,5 +52,6 @@ def remove_application(
         return
     remove = partial(request.remove_applications, opened.ctx, opened.uuid)
     homes = failures.around_of(opened.ctx, opened.uuid, args)  # the removal may end these
+    subordinates = request.subordinates_of(opened.ctx, opened.uuid, args)
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
-    removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))
+    removals.finish(cli, opened, plan, told=told, touched=(*args, *homes, *subordinates))

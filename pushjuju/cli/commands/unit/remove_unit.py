@@ -53,5 +53,6 @@ def remove_unit(
         return
     remove = partial(request.remove_units, opened.ctx, opened.uuid)
     homes = failures.around_of(opened.ctx, opened.uuid, args)  # read before the removal, which may end these
+    subordinates = request.subordinates_of(opened.ctx, opened.uuid, args)
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
-    removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))
+    removals.finish(cli, opened, plan, told=told, touched=(*args, *homes, *subordinates))

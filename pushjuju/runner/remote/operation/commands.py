@@ -9,6 +9,7 @@ import os
 
 from pushjuju.runner.remote.base import layout, output, signals
 from pushjuju.runner.remote.base.results import Refused, plain_result
+from pushjuju.runner.remote.disk.trees import remove_tree
 from pushjuju.runner.remote.operation.host import Host
 from pushjuju.runner.remote.operation.process import Child, Ended
 
@@ -98,7 +99,11 @@ def captured(result: frames.Result, captures: list[output.Capture]) -> frames.Re
 
 def script(host: Host, text: str) -> str:
     """Write commands to a file in a directory of its own, which the caller deletes."""
+    for name in os.listdir(host.paths.base):
+        if name.startswith("run-") and not os.path.exists("/proc/" + name[4:]):
+            _remove(host.paths.base + "/" + name)  # its process was killed
     directory = "%s/run-%d" % (host.paths.base, os.getpid())
+    _remove(directory)  # of a process before a reboot
     os.mkdir(directory, 0o700)
     with open(directory + "/script.sh", "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
@@ -106,9 +111,15 @@ def script(host: Host, text: str) -> str:
 
 
 def remove_script(path: str) -> None:
-    """Delete a script and its directory."""
-    os.unlink(path)
-    os.rmdir(os.path.dirname(path))
+    """Delete a script and its directory, or what the script left of them."""
+    _remove(os.path.dirname(path))
+
+
+def _remove(directory: str) -> None:
+    try:
+        remove_tree(directory)
+    except OSError:  # a process that the script left behind writes there
+        pass
 
 
 def shell() -> str:

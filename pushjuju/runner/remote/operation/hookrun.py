@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from pushjuju.portable.quote import quote
 from pushjuju.runner.remote.base import layout, output, signals
 from pushjuju.runner.remote.base.results import CHARM_GONE, TIMED_OUT, Refused, plain_result, wall_time
 from pushjuju.runner.remote.operation import debugging
@@ -105,6 +106,19 @@ def _context_id(host: Host, unit: str) -> str:
     return "%s-%s-%s" % (unit, name, os.urandom(16).hex())
 
 
+def _missing_interpreter(path: str) -> str:
+    """Return what to add to an error when a program's first line names a program that is not there."""
+    try:
+        with open(path, "rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return ""
+    name = first[2:].strip(b" \t\n").partition(b" ")[0].decode("utf-8", "replace")
+    if first[:2] != b"#!" or not name or os.path.exists(name):
+        return ""
+    return " (its first line asks for %s, which is not on the machine)" % quote(name)
+
+
 class _Run:
     """The common part of running hooks, actions and commands: environment, hook tools, process."""
 
@@ -140,7 +154,8 @@ class _Run:
             return self.child.wait(timeout)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            return "fork/exec %s: %s" % (argv[0], str(reason).lower())
+            missing = _missing_interpreter(argv[0]) if isinstance(error, FileNotFoundError) else ""
+            return "fork/exec %s: %s%s" % (argv[0], str(reason).lower(), missing)
         finally:
             self.child.close()
             self.tools.close()

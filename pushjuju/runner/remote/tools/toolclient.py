@@ -43,6 +43,7 @@ defined $path && length $path or fail('JUJU_AGENT_SOCKET_ADDRESS not set');
 my $cwd = readlink '/proc/self/cwd'; $cwd = '' unless defined $cwd;
 my $name = $0; $name =~ s!.*/!!s;
 my $addr = $path; $addr =~ s/^@/\0/;
+my @closed = map { open my $null, '+<', '/dev/null'; $null } 0 .. 2;  # no socket in place of a closed stream
 socket(S, 1, 1, 0) && connect(S, pack('S a*', 1, "$addr\0")) or fail("dial unix $path: connect: \l$!");
 my $call = join "\0", $id, $cwd, $name, @ARGV;
 put(pack('N a*', length $call, $call));
@@ -84,6 +85,7 @@ if not p: fail(b'JUJU_AGENT_SOCKET_ADDRESS not set')
 enc = lambda t: t.encode('utf-8', 'surrogateescape')
 try: cwd = posix.readlink(b'/proc/self/cwd')
 except OSError: cwd = b''
+for _ in 0, 1, 2: posix.open(b'/dev/null', posix.O_RDWR)  # no socket in place of a closed stream
 s = socket(1, 1)
 try: s.connect(b'\0' + p[1:] if p[:1] == b'@' else p)
 except OSError as x: fail(b'dial unix ' + p + b': connect: ' + enc(str(x.strerror).lower()))

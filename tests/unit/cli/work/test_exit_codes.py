@@ -280,3 +280,33 @@ def test_where_no_process_works_a_change_is_recorded_and_a_question_has_no_answe
     monkeypatch.setattr(foreground, "unworked", lambda *_: nobody)
     ended = run(*words)
     assert (ended.status, nobody[0] in ended.err, nobody[1] in ended.err) == (code, True, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("remove-unit", "web/0", "--no-prompt"), 1),
+        (("remove-application", "web", "--no-prompt"), 1),
+        (("remove-unit", "web/1", "--no-prompt"), 0),
+        (("config", "web", "title=x"), 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_subordinate_in_error_holds_up_the_removal_of_its_principal(
+    runtime: TestController, run: Run, packs: Charms, monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...], status: int,
+) -> None:  # fmt: skip
+    host = {"host": {"interface": "juju-info", "scope": "container"}}
+    runtime.deploy("log", 0, packed=packs.make("log", subordinate=True, peers=None, requires=host))
+    runtime.integrate("log", "web")
+    run("add-unit", "web")
+    assert runtime.units() == ["db/0", "log/0", "web/0", "web/1"]
+    problem = Problem.of(Subject("unit", "log/0"), 'hook failed: "stop"')
+
+    async def settle(_: Any, **_more: Any) -> Settled:
+        return Settled(problems=(problem,))
+
+    monkeypatch.setattr(workers.Driver, "settle", settle)
+    ended = run(*words)
+    assert ended.status == status, ended.err
+    assert f"{'ERROR' if status else 'WARNING elsewhere in the model:'} {problem}\n" in ended.err

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotFound
+from pushjuju.services.entities.application import units
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
@@ -126,6 +127,20 @@ def test_removals(runtime: TestController) -> None:
     assert [reason.subject for reason in reasons] == ["web/0", "web/0", "web", "machine 0"]
     assert reasons[1].doing == "waiting to be removed"
     assert reasons[2].doing.startswith("going away: ")
+
+
+def test_a_dying_subordinate_is_ended_by_force_with_its_principal(
+    runtime: TestController, packs: Charms
+) -> None:
+    host = {"host": {"interface": "juju-info", "scope": "container"}}
+    runtime.active("web")
+    runtime.deploy("log", 0, packed=packs.make("log", subordinate=True, peers=None, requires=host))
+    runtime.integrate("log", "web")
+    runtime.settle()
+    runtime.write(lambda tx: removal.destroy_unit(tx, units.get(tx, "log/0")))
+    assert not [line for line in told(runtime, "log/0")[0].next if line.startswith("remove-unit")]
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    assert told(runtime, "log/0")[0].next[0].startswith("remove-unit web/0 --force")
 
 
 def test_what_goes_by_force_is_not_told_to_be_forced_again(runtime: TestController) -> None:

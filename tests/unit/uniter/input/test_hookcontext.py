@@ -17,6 +17,7 @@ from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import unit_requests
 from pushjuju.store.rows.records import Relation, RelationEndpoint, RelationScope
 from pushjuju.workers import live
+from tests.world import related
 from tests.world.controller import TestController
 from tests.world.machine import ok
 
@@ -30,8 +31,8 @@ def _context(runtime: TestController, hook: str = "update-status", unit: str = "
     return found
 
 
-def _asked(runtime: TestController, tool: str, *words: str) -> dict[str, Any]:
-    code, out, err = live.answer(runtime.ctx, runtime.model, "web/0", tool, ["--", *words])
+def _asked(runtime: TestController, tool: str, *words: str, unit: str = "web/0") -> dict[str, Any]:
+    code, out, err = live.answer(runtime.ctx, runtime.model, unit, tool, ["--", *words])
     assert (code, err) == (0, b"")
     found: dict[str, Any] = json.loads(out)
     return found
@@ -269,6 +270,24 @@ def test_goal_state_of_dying_peers(runtime: TestController) -> None:
     assert goal["units"]["web/1"]["status"] == "dying"
     assert goal["units"]["web/0"]["status"] == "unknown"
     assert goal["relations"] == {}  # peers are left out
+
+
+def test_goal_state_lists_of_subordinates_those_with_the_same_principal(runtime: TestController) -> None:
+    related.deploy(runtime, "web", "log", "shipper", count=2)
+    for ends in (("log:access", "web"), ("shipper:host", "web"), ("shipper:source", "log")):
+        runtime.integrate(*ends)
+        runtime.settle()
+    on = {unit.principal: unit.name for unit in runtime.read(lambda tx: units.of_application(tx, "log"))}
+    shippers = {
+        unit.principal: unit.name for unit in runtime.read(lambda tx: units.of_application(tx, "shipper"))
+    }
+    goal = _asked(runtime, "goal-state")
+    assert set(goal["units"]) == {"web/0", "web/1"}
+    assert set(goal["relations"]["site"]) == {"log", on["web/0"]}
+    goal = _asked(runtime, "goal-state", unit=on["web/1"])
+    assert set(goal["units"]) == {on["web/1"]}
+    assert set(goal["relations"]["access"]) == {"web", "web/0", "web/1"}
+    assert set(goal["relations"]["lines"]) == {"shipper", shippers["web/1"]}
 
 
 def test_relation_between_applications(runtime: TestController) -> None:
