@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import re
+import shlex
+import subprocess
 import sys
 from functools import partial
 from html import unescape
@@ -141,6 +145,32 @@ async def test_a_change_on_a_page_is_in_the_audit_log_with_the_host(
     assert (line["door"], line["command"], line["host"]) == ("dashboard", "config", "127.0.0.1")
     assert (refused["command"], refused["model"]) == ("resolved", "admin/shop")
     assert refused["error"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "value"),
+    [
+        ("config", "option.color", "@blue"),
+        ("config", "option.color", "it's\n@ \u00e9"),
+        ("config", "option.color", "@it's\n\\n%s \u00e9"),
+        ("run", "param.to", "1"),
+        ("run", "param.to", "@on: ["),
+    ],
+)
+async def test_the_command_line_that_is_shown_does_the_same_as_the_form(
+    served: ApiWorld, shop: TestController, change: str, field: str, value: str
+) -> None:
+    async with browsing(served, "admin") as browser:
+        status, text = await ask(browser, change, **{field: value})
+    assert status == 200, text
+    (line,) = re.findall(r"The same in a terminal: <code>(.*?)</code>", text, re.DOTALL)
+    program = f'pushjuju() {{ {shlex.quote(sys.executable)} -m pushjuju.cli "$@"; }}; '
+    environ = {**os.environ, "PUSHJUJU_DATA": str(shop.ctx.datadir.root)}
+    ran = await asyncio.to_thread(
+        subprocess.run, ["sh", "-c", program + unescape(line)], env=environ, capture_output=True, text=True
+    )
+    assert (ran.returncode, ran.stderr) == (2, "")
+    assert (f"-> {json.dumps(value)}" if change == "config" else "backup") in ran.stdout
 
 
 async def test_what_runs_is_shown_with_its_beginning(served: ApiWorld, shop: TestController) -> None:
