@@ -147,7 +147,7 @@ def name_room(card: Card, breadth: float) -> float:
 
 
 def name_lines(card: Card, breadth: float) -> list[str]:
-    """Return the name as a card of a breadth shows it, in few lines; the last of the most lines may be cut."""
+    """Return the name as a card of a breadth shows it, in three lines at most; the third may be cut."""
     rest, room, lines = plain(card.name), name_room(card, breadth), list[str]()
     while len(lines) < _MOST_LINES - 1 and width(rest, NAME_SIZE, bold=True) > room:
         fits = len(rest)
@@ -166,7 +166,7 @@ def _lifted(card: Card, breadth: float) -> float:
 
 
 def _widths(graph: Graph, cells: Mapping[str, Cell]) -> list[float]:
-    """Return the width of each column: that of its longest name or chip; a very long name takes several lines."""
+    """Return the width of each column: that of its longest name or chip."""
     found = [_NARROWEST] * (max((column for column, _ in cells.values()), default=-1) + 1)
     for name, (column, _) in cells.items():
         card = graph.cards[name]

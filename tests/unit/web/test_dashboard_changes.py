@@ -303,6 +303,27 @@ async def test_fields_for_secrets_offer_their_names_to_who_may_see_them(
     assert document["token"]["value"] == address
 
 
+async def test_who_may_only_look_sees_options_parameters_and_own_changes(
+    served: ApiWorld, shop: TestController
+) -> None:
+    served.add_user("bob")
+    shop.write(lambda tx: access.grant(tx, "bob", "read", access.Kind.MODEL, shop.model), whole=True)
+    settings.set_config(
+        shop.ctx, shop.model, settings.ConfigOptions(application="web", values={"color": "<teal>"})
+    )
+    async with browsing(served, "bob") as browser:
+        pages = {
+            name: (await browser.get(MODEL + name))[1]
+            for name in ("a/web/config", "a/web/actions", "history", "plan")
+        }
+    assert all('<form class="change"' not in text for text in pages.values())
+    assert "&lt;teal&gt;" in pages["a/web/config"]
+    assert "<dt>to, needed</dt>" in pages["a/web/actions"]
+    assert "(full, on)" in pages["a/web/actions"]
+    assert "You have not changed this model." in pages["history"]
+    assert "Type a command" not in pages["plan"]
+
+
 async def test_an_administrator_shares_the_model_on_its_page(served: ApiWorld, shop: TestController) -> None:
     served.add_user("kim")
     async with browsing(served, "admin") as browser, browsing(served, "kim") as kim:
