@@ -324,6 +324,7 @@ async def test_a_lost_unit_is_not_well(served: ApiWorld, busy: TestController) -
     assert "What is not well" in front
     assert re.search(r"lost</span></td>", units), units
     assert "1 machine cannot be reached" in models
+    assert '<li>2 machines, <a href="/ui/m/admin/shop/machines">1 down</a></li>' in front
     assert machines.count('<td class="wide">new unit</td>') == 1
     assert re.search(r"the oldest work was due <time datetime=", front)
 
