@@ -213,6 +213,16 @@ async def test_at_320_pixels_no_page_scrolls_sideways_and_no_target_is_small(
         assert await tab.value("document.querySelectorAll('[aria-live], [role=status]').length") <= 1, path
 
 
+async def test_the_lines_of_the_log_are_whole_on_a_small_screen(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    entity = f"unit-{'a-long-name-' * 5}of-an-application-0"
+    house.write(lambda tx: logs.append(tx, entity, "INFO", "unit", f"{'words ' * 40}end", now=tx.now))
+    await tab.look(width=375)
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/log")
+    assert await tab.value("document.querySelector('#lines .log').scrollWidth") <= 375
+
+
 async def test_forced_colours_still_show_which_page_is_open(tab: Tab, base: str) -> None:
     await tab.force_colours()
     await tab.open(f"{origin(base)}/ui/m/admin/shop/units")
