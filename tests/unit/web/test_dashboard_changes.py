@@ -126,6 +126,7 @@ async def test_a_form_shows_the_plan_and_changes_nothing_before_apply(
         status, text = await ask(browser, "config")
         assert status == 200, text
         assert "pushjuju config -m home:admin/shop web color=blue" in text
+        assert "<strong>0 to add, 1 to change, 0 to remove; 1 hook on 1 unit.</strong>" in text
         assert "config-changed" in text
         assert color(shop) == "red"
         answer = await browser.post(MODEL + "apply", sent(text))
@@ -164,6 +165,8 @@ async def test_the_command_line_that_is_shown_does_the_same_as_the_form(
         status, text = await ask(browser, change, **{field: value})
     assert status == 200, text
     (line,) = re.findall(r"The same in a terminal: <code>(.*?)</code>", text, re.DOTALL)
+    if value == "@blue":
+        assert """printf %s '{"web": {"color": "@blue"}}' | pushjuju plan -m""" in unescape(line)
     program = f'pushjuju() {{ {shlex.quote(sys.executable)} -m pushjuju.cli "$@"; }}; '
     environ = {**os.environ, "PUSHJUJU_DATA": str(shop.ctx.datadir.root)}
     ran = await asyncio.to_thread(

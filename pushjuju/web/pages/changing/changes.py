@@ -146,11 +146,13 @@ def _config_words(fields: Fields) -> list[str]:
 def _config_stdin(fields: Fields) -> tuple[list[str], str]:
     name, values = _application(fields), _settings(fields)
     file = ["--file", "-"] if values else []
-    return ["config", name, *file, *_of_reset(fields)], _on_one_line({name: values})
+    return ["config", name, *file, *_of_reset(fields)], _on_one_line({name: values}, quote='"')
 
 
-def _on_one_line(document: Mapping[str, Any]) -> str:
-    text = yaml.safe_dump(document, default_flow_style=True, width=float("inf"), allow_unicode=True)
+def _on_one_line(document: Mapping[str, Any], quote: str = "") -> str:
+    text = yaml.safe_dump(
+        document, default_flow_style=True, default_style=quote, width=float("inf"), allow_unicode=True
+    )
     return text.rstrip("\n")
 
 
