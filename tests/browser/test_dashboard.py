@@ -673,10 +673,11 @@ async def test_a_stream_that_a_proxy_cuts_within_an_event_is_made_good(
     assert await tab.value("said") == []
 
 
-async def test_while_a_proxy_answers_502_the_page_says_so_and_then_goes_on(
-    tab: Tab, proxied: Proxy, house: TestController
+@pytest.mark.parametrize("status", ["502 Bad Gateway", "404 Not Found"])
+async def test_while_a_proxy_answers_for_a_lost_server_the_page_says_so_and_then_goes_on(
+    tab: Tab, proxied: Proxy, house: TestController, status: str
 ) -> None:
-    proxied.lose_server()
+    proxied.lose_server(status)
     set_status(house, "blocked", "meanwhile")
     await tab.until("document.querySelector('#cut').textContent.startsWith('Not live since ')")
     proxied.find_server()

@@ -1,4 +1,4 @@
-"""A proxy between browser and server that cuts streams, keeps them for itself, or answers 502."""
+"""A proxy between browser and server that cuts streams, keeps them, or answers for a lost server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-_BAD = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_BAD = "HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _STREAM = b"Content-Type: text/event-stream"
 
 
@@ -21,7 +21,7 @@ class Proxy:
 
     def __init__(self, host: str, port: int) -> None:
         self._to = host, port
-        self._bad = False
+        self._bad = ""
         self._open: set[asyncio.StreamWriter] = set()
         self.cut = b""
         self.cuts = 0
@@ -41,13 +41,13 @@ class Proxy:
             server.close()
             made.end()
 
-    def lose_server(self) -> None:
-        """Answer 502 from now on."""
-        self._bad = True
+    def lose_server(self, status: str) -> None:
+        """Answer with a status and its word from now on."""
+        self._bad = status
         self.end()
 
     def find_server(self) -> None:
-        self._bad = False
+        self._bad = ""
 
     def end(self) -> None:
         """End all connections."""
@@ -58,7 +58,7 @@ class Proxy:
         try:
             if self._bad:
                 await reader.read(1 << 16)
-                writer.write(_BAD)
+                writer.write((_BAD % self._bad).encode())
                 return
             server, to_server = await asyncio.open_connection(*self._to)
             self._open |= {writer, to_server}

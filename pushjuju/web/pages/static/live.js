@@ -123,7 +123,7 @@ async function load() {
         out = true;
         return lead("Your session is over. ", location.href, "Log in");
       }
-      if (answer.status === 404) {
+      if (answer.status === 404 && answer.headers.has("Cross-Origin-Opener-Policy")) {  // not a proxy's own answer
         over = true;
         end();
         return lead("What this page showed no longer exists. ", "/ui/", "All models");
