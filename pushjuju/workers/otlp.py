@@ -44,7 +44,8 @@ class Target:
     url: SplitResult = urlsplit("")
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 10.0
-    certificate: str = ""
+    certificate: str = ""  # file of the authorities that are trusted, in PEM
+    own: tuple[str, str] = ("", "")  # files of the certificate and key that a collector may ask for
     packed: bool = False
 
     @property
@@ -68,14 +69,15 @@ def target(env: Mapping[str, str]) -> Target | None:
     if not (timeout or "0").isdecimal():
         raise NotValid(f"{name} is not a number of milliseconds")
     _word(env, "PROTOCOL")
-    name, certificate = _setting(env, "CERTIFICATE")
-    if certificate and not os.path.isfile(certificate):  # noqa: PTH113 - no path elsewhere here
-        raise NotValid(f"{name}: {certificate} is no file")
+    own = _file(env, "CLIENT_CERTIFICATE"), _file(env, "CLIENT_KEY")
+    if own[1] and not own[0]:
+        raise NotValid(f"{_setting(env, 'CLIENT_KEY')[0]} is set without a client certificate")
     return Target(
         url=_address(env),
         headers=_headers(*_setting(env, "HEADERS")),
         timeout_s=max(int(timeout or 10_000), 1) / 1000,
-        certificate=certificate,
+        certificate=_file(env, "CERTIFICATE"),
+        own=own,
         packed=_word(env, "COMPRESSION") == "gzip",
     )
 
@@ -86,6 +88,13 @@ def _setting(env: Mapping[str, str], name: str) -> tuple[str, str]:
     return next(
         ((variable, env[variable]) for variable in variables if env.get(variable)), (variables[1], "")
     )
+
+
+def _file(env: Mapping[str, str], kind: str) -> str:
+    name, path = _setting(env, kind)
+    if path and not os.path.isfile(path):  # noqa: PTH113 - no path elsewhere here
+        raise NotValid(f"{name}: {path} is no file")
+    return path
 
 
 def _word(env: Mapping[str, str], kind: str) -> str:
@@ -214,9 +223,8 @@ class Sender:
         if url.scheme == "http":
             connection = http.client.HTTPConnection(str(url.hostname), url.port, timeout=seconds)
         else:
-            trust = ssl.create_default_context(cafile=self._to.certificate or None)
             connection = http.client.HTTPSConnection(
-                str(url.hostname), url.port, timeout=seconds, context=trust
+                str(url.hostname), url.port, timeout=seconds, context=_tls(self._to)
             )
         headers = {"Content-Type": "application/json", "User-Agent": f"pushjuju/{__version__}"}
         if self._to.packed:
@@ -227,6 +235,14 @@ class Sender:
             return _read(connection.getresponse())  # a redirect is not followed: headers may be secret
         finally:
             connection.close()
+
+
+def _tls(to: Target) -> ssl.SSLContext:
+    made = ssl.create_default_context(cafile=to.certificate or None)
+    certificate, key = to.own
+    if certificate:  # without a password, OpenSSL would ask in the terminal for that of a locked key
+        made.load_cert_chain(certificate, key or None, password="")
+    return made
 
 
 def _read(answer: http.client.HTTPResponse) -> Answer:

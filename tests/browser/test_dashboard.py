@@ -25,6 +25,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import settings
 from pushjuju.services.views import hook_runs
+from pushjuju.services.views.listings import applications as listings
 from pushjuju.store.rows.records import Operation
 from pushjuju.store.tx import ModelTx
 from pushjuju.web.pages.loopback import Loopback
@@ -33,6 +34,7 @@ from tests.waiting import until
 from tests.world.browser import BROWSER, NAME, Tab, chosen
 from tests.world.charms import Charms
 from tests.world.controller import TestController
+from tests.world.proxy import Proxy
 
 pytestmark = [
     pytest.mark.browser,
@@ -209,6 +211,16 @@ async def test_at_320_pixels_no_page_scrolls_sideways_and_no_target_is_small(
         assert await tab.value("document.documentElement.scrollWidth") <= 320, path
         assert await tab.value(_SMALL_TARGETS) == [], path
         assert await tab.value("document.querySelectorAll('[aria-live], [role=status]').length") <= 1, path
+
+
+async def test_the_lines_of_the_log_are_whole_on_a_small_screen(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    entity = f"unit-{'a-long-name-' * 5}of-an-application-0"
+    house.write(lambda tx: logs.append(tx, entity, "INFO", "unit", f"{'words ' * 40}end", now=tx.now))
+    await tab.look(width=375)
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/log")
+    assert await tab.value("document.querySelector('#lines .log').scrollWidth") <= 375
 
 
 async def test_forced_colours_still_show_which_page_is_open(tab: Tab, base: str) -> None:
@@ -637,6 +649,113 @@ async def test_a_server_that_no_longer_answers_is_told_within_half_a_minute(
         "document.querySelector('#news').textContent == document.querySelector('#cut').textContent"
     )
     assert shown
+
+
+@pytest.fixture
+async def proxied(tab: Tab, server: Loopback) -> AsyncIterator[Proxy]:
+    """A proxy, through which the tab shows the page of the model."""
+    async with Proxy.before(*server.address) as proxy:
+        await tab.open(f"{proxy.root}/ui/m/admin/shop/")
+        await tab.value(
+            "window.said = [], document.addEventListener('told', ({ detail }) => detail && said.push(detail))"
+        )
+        yield proxy
+
+
+async def test_a_stream_that_a_proxy_cuts_within_an_event_is_made_good(
+    tab: Tab, proxied: Proxy, house: TestController
+) -> None:
+    for number, cut in enumerate((b"event: ch", b"event: change\nda", b"event: change\ndata:\n")):
+        proxied.cut = cut
+        set_status(house, "blocked", f"change {number}")
+        await until(lambda: proxied.cuts > number)  # noqa: B023
+        await tab.until(f"document.querySelector('#picture').textContent.includes('change {number}')")
+    assert await tab.value("said") == []
+
+
+@pytest.mark.parametrize("status", ["502 Bad Gateway", "404 Not Found"])
+async def test_while_a_proxy_answers_for_a_lost_server_the_page_says_so_and_then_goes_on(
+    tab: Tab, proxied: Proxy, house: TestController, status: str
+) -> None:
+    proxied.lose_server(status)
+    set_status(house, "blocked", "meanwhile")
+    await tab.until("document.querySelector('#cut').textContent.startsWith('Not live since ')")
+    proxied.find_server()
+    await tab.until("document.querySelector('#picture').textContent.includes('meanwhile')")
+    assert await tab.value("said.length && document.querySelector('#cut').hidden") is True
+
+
+async def test_a_page_whose_stream_a_proxy_keeps_asks_by_itself(
+    tab: Tab, proxied: Proxy, house: TestController
+) -> None:
+    proxied.keeps = True
+    await tab.open(f"{proxied.root}/ui/m/admin/shop/units")
+    await tab.value(
+        "window.said = [], document.addEventListener('told', ({ detail }) => detail && said.push(detail))"
+    )
+    for number in range(2):
+        set_status(house, "active", f"change {number}")
+        await tab.until(f"document.querySelector('#units').textContent.includes('change {number}')")
+    assert await tab.value("said") == []
+
+
+@pytest.mark.skipif(NAME == "firefox", reason="the page's clock is set in chromium")
+async def test_times_and_silence_do_not_depend_on_the_clock_of_the_browser(
+    tab: Tab, base: str, house: TestController, server: Loopback
+) -> None:
+    await tab.set_clock(7)
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/u/web/0")
+    times = "[...document.querySelectorAll('main time')].map(one => one.textContent)"
+    assert set(await tab.value(times)) == {"now", "in 5 min"}
+    house.clock.advance(3 * 3600 + 10)
+    await tab.until(f"{times}.every(text => text == '3 h ago')")
+    await tab.value("setClock(-9)")
+    house.clock.advance(3600)
+    await tab.until(f"{times}.every(text => text == '4 h ago')")
+    assert await tab.value("document.querySelector('#cut').hidden")
+    await server.close()
+    await tab.until("document.querySelector('#cut').textContent.startsWith('Not live since ')")
+
+
+@pytest.mark.skipif(NAME == "firefox", reason="the page's clock is set in chromium")
+async def test_a_plan_is_as_good_after_clocks_were_set_and_a_session_ends_by_the_servers(
+    tab: Tab, base: str, house: TestController
+) -> None:
+    await tab.set_clock(-30)
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/plan")
+    await tab.value("document.querySelector('[name=line]').value = 'config web title=new'")
+    await tab.value("document.querySelector('[name=line]').form.requestSubmit(), setClock(30)")
+    await tab.until("document.querySelector('button.go') && document.readyState == 'complete'")
+    house.clock.advance(11 * 3600)
+    await tab.value("document.querySelector('button.go').click(), 0")
+    await tab.until("!location.pathname.endsWith('/plan') && document.readyState == 'complete'")
+    options = listings.config(house.ctx, house.model, "web")["settings"]
+    assert options["title"]["value"] == "new"
+    house.clock.advance(13 * 3600)
+    await tab.until("document.querySelector('#cut').textContent == 'Your session is over. Log in'")
+
+
+@pytest.mark.skipif(NAME == "firefox", reason="only chromium stops a page")
+async def test_a_page_of_a_computer_that_slept_says_so_and_goes_on(
+    tab: Tab, base: str, house: TestController, server: Loopback
+) -> None:
+    await tab.set_clock(0)
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/")
+    await tab.value("window.same = true")
+    await tab.freeze(True)
+    await server.close()
+    set_status(house, "blocked", "in the night")
+    await tab.value("setClock(48)")
+    await tab.freeze(False)
+    await tab.until("document.querySelector('#cut').textContent.startsWith('Not live since ')")
+    assert "/" in await tab.value("document.querySelector('#cut').textContent")  # the day before
+    again = Loopback(house.ctx, *server.address)
+    await again.start()
+    try:
+        await tab.until("document.querySelector('#picture').textContent.includes('in the night')")
+        assert await tab.value("window.same && document.querySelector('#cut').hidden") is True
+    finally:
+        await again.close()
 
 
 async def test_dragging_over_the_timeline_shows_the_runs_of_a_time(

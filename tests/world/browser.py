@@ -28,6 +28,17 @@ _FLAGS = (
 )  # fmt: skip
 
 
+_CLOCK = """{
+    const real = Date;
+    let hours = %r;
+    globalThis.setClock = (next) => { hours = next; };
+    globalThis.Date = class extends real {
+        constructor(...parts) { parts.length ? super(...parts) : super(Date.now()); }
+        static now() { return real.now() + hours * 3600e3; }
+    };
+}"""
+
+
 class Navigated(Exception):
     """The page was left before the answer."""
 
@@ -110,6 +121,16 @@ class Tab:
     async def without_scripts(self) -> None:
         """Run no script of pages from now on."""
         await self.call("Emulation.setScriptExecutionDisabled", value=True)
+
+    async def set_clock(self, hours: float) -> None:
+        """Let the clock of pages be apart by hours from now on; `setClock(hours)` in a page sets it anew."""
+        await self.call("Page.addScriptToEvaluateOnNewDocument", source=_CLOCK % hours)
+
+    async def freeze(self, frozen: bool) -> None:
+        """Stop the page as a computer that sleeps does, or let it go on."""
+        await self.call("Page.setWebLifecycleState", state="frozen" if frozen else "active")
+        if not frozen:
+            await self.keep_focus()  # a page that stops is hidden, too
 
     async def forget_cookies(self) -> None:
         """Delete all cookies."""

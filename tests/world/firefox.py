@@ -1,4 +1,7 @@
-"""Drives Debian's Firefox over WebDriver BiDi, which the browser speaks itself: no library and no driver."""
+"""Drives Debian's Firefox over WebDriver BiDi, which the browser speaks itself: no library and no driver.
+
+Scripts in the window of the browser itself go over Marionette: Firefox 140 has no BiDi for them.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,12 @@ from typing import Any
 
 import aiohttp
 
+from tests.waiting import until
+
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
-_FLAGS = ("--headless", "--no-remote", "--remote-debugging-port=0", "--remote-allow-system-access")
+_FLAGS = (
+    "--headless", "--no-remote", "--marionette", "--remote-debugging-port=0", "--remote-allow-system-access",
+)  # fmt: skip
 # the browser asks Mozilla for nothing, the key Tab leads through links, and the window counts as in front
 _PREFERENCES: Mapping[str, bool | int | str] = {
     "accessibility.tabfocus": 7,
@@ -22,6 +29,7 @@ _PREFERENCES: Mapping[str, bool | int | str] = {
     "browser.shell.checkDefaultBrowser": False,
     "datareporting.policy.dataSubmissionEnabled": False,
     "focusmanager.testmode": True,
+    "marionette.port": 0,
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,",
@@ -45,14 +53,58 @@ class Left(Exception):
     """The page was left before the answer."""
 
 
+class Marionette:
+    """The connection that begins the session, and runs scripts in the window of the browser."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._numbers = count(1)
+
+    @classmethod
+    @asynccontextmanager
+    async def connected(cls, profile: Path) -> AsyncIterator[Marionette]:
+        """Connect to the browser of a profile, until the end of the block."""
+        file = profile / "MarionetteActivePort"
+        await until(lambda: file.exists() and file.read_text())
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(file.read_text()))
+        try:
+            made = cls(reader, writer)
+            await made._read()  # the greeting
+            yield made
+        finally:
+            writer.close()
+
+    async def session(self) -> str:
+        """Begin a session; return the address of its socket."""
+        begun = await self._call("WebDriver:NewSession", webSocketUrl=True)
+        await self._call("Marionette:SetContext", value="chrome")
+        return str(begun["capabilities"]["webSocketUrl"])
+
+    async def run(self, script: str) -> None:
+        """Run a script in the window of the browser."""
+        await self._call("WebDriver:ExecuteScript", script=script, args=[], sandbox="system")
+
+    async def _call(self, name: str, **params: Any) -> dict[str, Any]:
+        command = json.dumps([0, next(self._numbers), name, params])
+        self._writer.write(f"{len(command)}:{command}".encode())
+        _, _, error, result = await asyncio.wait_for(self._read(), 60)
+        assert error is None, (name, error)
+        return dict(result)
+
+    async def _read(self) -> Any:
+        size = int((await self._reader.readuntil(b":"))[:-1])
+        return json.loads(await self._reader.readexactly(size))
+
+
 class FirefoxTab:
     """One page of Firefox, with the methods of `tests.world.browser.Tab`."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, window: Marionette) -> None:
         self._socket = socket
+        self._browser = window.run
         self._numbers = count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._page = self._window = ""
+        self._page = ""
         self.told: list[str] = []
         self.asked: list[str] = []
 
@@ -72,15 +124,12 @@ class FirefoxTab:
             address = params["request"]["url"]
             if not address.startswith("data:"):  # the browser's own font
                 self.asked.append(address)
-        else:
+        elif "/events?" not in str(params.get("text")):  # the stream of a page that was left
             self.told.append(json.dumps(params)[:500])
 
     async def start(self) -> None:
-        """Begin a session with the page that is open."""
-        await self._command("session.new", capabilities={})
+        """Begin with the page that is open."""
         self._page = (await self._command("browsingContext.getTree"))["contexts"][0]["context"]
-        tree = await self._command("browsingContext.getTree", **{"moz:scope": "chrome"})
-        self._window = tree["contexts"][0]["context"]
         await self._command("session.subscribe", events=_EVENTS)
         await self._browser(
             "gBrowser.selectedBrowser.focus()"
@@ -101,8 +150,8 @@ class FirefoxTab:
         await self._command("browsingContext.navigate", context=self._page, url=address, wait="none")
 
     async def open(self, address: str) -> None:
-        """Load a page."""
-        await self.go(address)
+        """Load a page, also one that is shown already."""
+        await self._command("browsingContext.navigate", context=self._page, url=address, wait="complete")
         await self.until(f"location.href == {json.dumps(address)} && document.readyState == 'complete'")
 
     async def another(self, address: str) -> None:
@@ -139,13 +188,6 @@ class FirefoxTab:
     async def forget_cookies(self) -> None:
         """Delete all cookies."""
         await self._command("storage.deleteCookies")
-
-    async def _browser(self, script: str) -> None:
-        target = {"context": self._window}
-        found = await self._command(
-            "script.evaluate", expression=f"{script}; 0", target=target, awaitPromise=False
-        )
-        assert found["type"] == "success", (script, found)
 
     async def value(self, expression: str) -> Any:
         """Return the value of an expression in the page."""
@@ -217,12 +259,12 @@ async def firefox(folder: Path) -> AsyncIterator[FirefoxTab]:
         while b"BiDi listening on" not in (line := await asyncio.wait_for(process.stderr.readline(), 120)):
             assert line, "Firefox has ended"
         drain = asyncio.create_task(process.stderr.read())
-        address = line.decode().split("listening on ")[1].strip()
         async with (
+            Marionette.connected(folder) as window,
             aiohttp.ClientSession() as session,
-            session.ws_connect(f"{address}/session", max_msg_size=0) as socket,
+            session.ws_connect(await window.session(), max_msg_size=0) as socket,
         ):
-            tab = FirefoxTab(socket)
+            tab = FirefoxTab(socket, window)
             reading = asyncio.create_task(tab.read())
             await tab.start()
             yield tab

@@ -10,7 +10,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.services.pictures import placing, routing
 from pushjuju.services.pictures.graph import Card, Graph, Link
 from pushjuju.services.pictures.layering import Cell
-from pushjuju.services.pictures.looks import plain, width
+from pushjuju.services.pictures.looks import cut_middle, plain, width
 from pushjuju.services.pictures.routing import Course, Tracks, Way
 
 NAME_SIZE, TEXT_SIZE, CHIP_SIZE = 13.0, 11.0, 10.5
@@ -18,7 +18,10 @@ PAD, SHAPE, CHIP_HEIGHT = 10.0, 16.0, 17.0
 HEAD = 50.0  # the part of a card above its chips
 MARGIN, HEADING, LEGEND = 24.0, 58.0, 40.0
 MOST_CHIPS = 3
-_NARROWEST, _BROADEST = 168.0, 440.0
+NAME_LINE = 17.0  # between the lines of a long name
+_NARROWEST, _BROADEST = 168.0, 320.0
+_FOR_LINES = (230.0, 260.0, 290.0)  # widths of cards with names of several lines
+_MOST_LINES = 3
 _GUTTER, _GUTTER_LINE, _WIDEST_GUTTER, _HUB_GUTTER = 34.0, 3.0, 120.0, 90.0
 _GAP, _TRACK, _HUB_TRACKS = 24.0, 5.0, 30.0
 _PANEL = 9.0
@@ -94,8 +97,12 @@ def lay_out(graph: Graph) -> Layout:
     found, tracks = routing.courses(graph.links, placed.cells, placed.hubs)
     widths = _widths(graph, placed.cells)
     flows = {name: _flow(graph.cards[name], widths[cell[0]]) for name, cell in placed.cells.items()}
-    grid = _grid(placed, widths, flows, found, tracks)
-    boxes = {name: _box(grid, cell, flows[name]) for name, cell in placed.cells.items()}
+    heights = {
+        name: _card_height(graph.cards[name], widths[cell[0]], flows[name])
+        for name, cell in placed.cells.items()
+    }
+    grid = _grid(placed, widths, heights, found, tracks)
+    boxes = {name: _box(grid, cell, heights[name]) for name, cell in placed.cells.items()}
     cards = tuple(
         CardPlace(
             card=graph.cards[name],
@@ -139,15 +146,42 @@ def name_room(card: Card, breadth: float) -> float:
     return breadth - 2 * PAD - SHAPE - 8 - beside - (14 if card.peers else 0)
 
 
+def name_lines(card: Card, breadth: float) -> list[str]:
+    """Return the name as a card of a breadth shows it, in three lines at most; the third may be cut."""
+    rest, room, lines = plain(card.name), name_room(card, breadth), list[str]()
+    while len(lines) < _MOST_LINES - 1 and width(rest, NAME_SIZE, bold=True) > room:
+        fits = len(rest)
+        while fits > 1 and width(rest[:fits], NAME_SIZE, bold=True) > room:
+            fits -= 1
+        after_dash = rest.rfind("-", 0, fits) + 1
+        at = after_dash if after_dash > fits // 2 else fits
+        lines.append(rest[:at])
+        rest, room = rest[at:], breadth - 2 * PAD - SHAPE - 8
+    return [*lines, cut_middle(rest, room, NAME_SIZE, bold=True)]
+
+
+def _lifted(card: Card, breadth: float) -> float:
+    """Return how much lower than usual the rest of a card begins."""
+    return NAME_LINE * (len(name_lines(card, breadth)) - 1)
+
+
 def _widths(graph: Graph, cells: Mapping[str, Cell]) -> list[float]:
     """Return the width of each column: that of its longest name or chip."""
     found = [_NARROWEST] * (max((column for column, _ in cells.values()), default=-1) + 1)
     for name, (column, _) in cells.items():
         card = graph.cards[name]
-        needed = width(plain(name), NAME_SIZE, bold=True) - name_room(card, 0.0)
         chips = [_chip_width(text) + 2 * PAD for text, _ in _shown_chips(card)]
-        found[column] = min(max(found[column], needed + 1, *chips, 0.0), _BROADEST)
+        found[column] = min(max(found[column], _name_width(card), *chips), _BROADEST)
     return found
+
+
+def _name_width(card: Card) -> float:
+    """Return the width of a card for its name: that of one line, or the least for several."""
+    name = plain(card.name)
+    needed = width(name, NAME_SIZE, bold=True) - name_room(card, 0.0) + 1
+    if needed <= _BROADEST:
+        return needed
+    return next((wide for wide in _FOR_LINES if "".join(name_lines(card, wide)) == name), _BROADEST)
 
 
 def _shown_chips(card: Card) -> list[tuple[str, str]]:
@@ -163,7 +197,7 @@ def _chip_width(text: str) -> float:
 
 def _flow(card: Card, breadth: float) -> list[ChipPlace]:
     """Return the chips of a card in lines, placed from the card's left upper corner."""
-    x, y, found = PAD, HEAD, []
+    x, y, found = PAD, HEAD + _lifted(card, breadth), []
     for text, status in _shown_chips(card):
         wide = _chip_width(text)
         if x > PAD and x + wide > breadth - PAD:
@@ -173,8 +207,8 @@ def _flow(card: Card, breadth: float) -> list[ChipPlace]:
     return found
 
 
-def _card_height(flow: Sequence[ChipPlace]) -> float:
-    return flow[-1].box.y + CHIP_HEIGHT + 11 if flow else HEAD + 4
+def _card_height(card: Card, breadth: float, flow: Sequence[ChipPlace]) -> float:
+    return flow[-1].box.y + CHIP_HEIGHT + 11 if flow else HEAD + 4 + _lifted(card, breadth)
 
 
 def _moved(chip: ChipPlace, card: Box) -> ChipPlace:
@@ -185,14 +219,14 @@ def _moved(chip: ChipPlace, card: Box) -> ChipPlace:
 def _grid(
     placed: placing.Placing,
     widths: Sequence[float],
-    flows: Mapping[str, Sequence[ChipPlace]],
+    tall: Mapping[str, float],
     found: Iterable[Course],
     tracks: Mapping[int, Tracks],
 ) -> _Grid:
     rows = max((row for _, row in placed.cells.values()), default=-1) + 1
     heights = [0.0] * rows
     for name, (_, row) in placed.cells.items():
-        heights[row] = max(heights[row], _card_height(flows[name]))
+        heights[row] = max(heights[row], tall[name])
     gaps = [_GAP + _level(tracks[row]) if row in tracks else _GAP for row in range(-1, rows)]
     gutters = _gutters(len(widths), found, placed)
     lefts = list(accumulate((w + g for w, g in zip(widths, gutters, strict=True)), initial=MARGIN))[:-1]
@@ -221,9 +255,9 @@ def _gutters(columns: int, found: Iterable[Course], placed: placing.Placing) -> 
     ]
 
 
-def _box(grid: _Grid, cell: Cell, flow: Sequence[ChipPlace]) -> Box:
+def _box(grid: _Grid, cell: Cell, tall: float) -> Box:
     column, row = cell
-    return Box(grid.lefts[column], grid.tops[row], grid.widths[column], _card_height(flow))
+    return Box(grid.lefts[column], grid.tops[row], grid.widths[column], tall)
 
 
 def _panels(blocks: Iterable[placing.Block], grid: _Grid, lines: Iterable[LinePlace]) -> Iterable[Box]:

@@ -15,6 +15,7 @@ from pushjuju.services.pictures.layout import (
     HEADING,
     LEGEND,
     MARGIN,
+    NAME_LINE,
     NAME_SIZE,
     PAD,
     SHAPE,
@@ -24,7 +25,7 @@ from pushjuju.services.pictures.layout import (
     ChipPlace,
     Layout,
     LinePlace,
-    name_room,
+    name_lines,
     units_text,
 )
 from pushjuju.services.pictures.looks import (
@@ -295,7 +296,7 @@ def _card(place: CardPlace, number: int, address: Address | None) -> str:
     card, at = place.card, place.box
     box = Box(0, 0, at.width, at.height)
     label, room = escaped(_label(card)), box.width - 2 * PAD
-    name = escaped(cut_middle(plain(card.name), name_room(card, box.width), NAME_SIZE, bold=True))
+    lines = name_lines(card, box.width)
     second = escaped(cut_end(_second_line(card), room, TEXT_SIZE))
     to = address(card.kind, card.name) if address else ""
     about = f'class="{card.kind} {look_of(card.status)}" id="c{number}" transform="{_moved(at.x, at.y)}"'
@@ -304,9 +305,12 @@ def _card(place: CardPlace, number: int, address: Address | None) -> str:
         start,
         *_frame(card, box),
         shape(card.status, PAD, 9),
-        f'<text class="n" x="{PAD + SHAPE + 8:g}" y="22">{name}</text>',
+        *(
+            f'<text class="n" x="{PAD + SHAPE + 8:g}" y="{22 + NAME_LINE * at:g}">{escaped(line)}</text>'
+            for at, line in enumerate(lines)
+        ),
         *_marks(card, box),
-        f'<text class="q" x="{PAD:g}" y="41">{second}</text>',
+        f'<text class="q" x="{PAD:g}" y="{24 + NAME_LINE * len(lines):g}">{second}</text>',
         *(part for chip in place.chips for part in _chip(chip, at)),
         *_bar(card, box),
         end,

@@ -14,7 +14,7 @@ from pushjuju.web.pages import cells
 from pushjuju.web.pages.cells import Cell, Table
 from pushjuju.web.pages.visit import Visit
 
-STORAGE = ("Storage", "Status", "Message", "Kind", "Unit", "Machine", "Location", "Kept")
+STORAGE = ("Storage", "Status", "Message", "Kind", "Unit", "Machine", "Location", "Pool", "MiB", "Kept")
 _STATUSES = 10
 
 
@@ -98,15 +98,20 @@ def stored(
     Args:
         belongs: Unit, machine -> True when the page shows the row.
     """
+    places = (*document.get("volumes", {}).values(), *document.get("filesystems", {}).values())
+    backing = {item.get("storage"): item for item in places}
     for name, item in document.get("storage", {}).items():
-        state = item["status"]
+        state, size = item["status"], backing.get(name, {})
         begin = cells.row(name, cells.status(state["current"]), state.get("message", ""), item["kind"])
         kept = "with the model" if item.get("persistent") else "with the unit"
         for unit, place in (item.get("attachments", {}).get("units", {}) or {"": {}}).items():
             machine = str(place.get("machine", ""))
             if belongs(unit, machine):
                 where = cells.link(visit, "unit", unit), cells.link(visit, "machine", machine)
-                yield [*begin, *cells.row(*where, place.get("location", ""), kept)]
+                yield [
+                    *begin,
+                    *cells.row(*where, place.get("location", ""), size.get("pool"), size.get("size"), kept),
+                ]
 
 
 def _statuses(visit: Visit, kind: str, entity: str) -> Table:

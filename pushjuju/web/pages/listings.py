@@ -26,6 +26,7 @@ from pushjuju.web.pages.visit import Content, Visit
 
 _MOST_LINES = 200
 _MOST_NAMES = 4
+_NO_OWN_CHANGES = "You have not changed this model. Its administrators see the changes of all users."
 
 
 def _page(title: str, command: str, document: Any, *tables: Table) -> Content:
@@ -273,7 +274,7 @@ def history(visit: Visit) -> Content:
     first = min((line["cause"] for line in found if line.get("cause")), default="")
     followed = hook_runs.counts_by_request(visit.ctx, visit.model.uuid, first) if first else {}
     table = Table(
-        name="History",
+        name="Your changes" if user else "History",
         heads=("When", "User", "From", "Command", "Changed", "Result", "Followed by"),
         rows=[
             cells.row(
@@ -283,7 +284,7 @@ def history(visit: Visit) -> Content:
             )
             for line in reversed(found)
         ],
-        none="Nobody has changed this model yet.",
+        none=_NO_OWN_CHANGES if user else "Nobody has changed this model yet.",
     )  # fmt: skip
     line = f"audit -c {visit.ctx.controller.name} -m {visit.model.qualified} --limit {_MOST_LINES}"
     return _page("History", f"pushjuju {line}{f' --user {user}' if user else ''}", found, table)

@@ -16,7 +16,8 @@ from pushjuju.web.watch.readings import sign
 
 _ALIVE_S, _REST_S = 5.0, 0.25
 _MOST_STREAMS, _MOST_OF_USER = 500, 50
-_CHANGE, _ALIVE = b"event: change\ndata:\n\n", b"event: alive\ndata:\n\n"
+_CHANGE = b"event: change\ndata:\n\n"
+_UNBUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # a proxy passes each event on at once
 
 
 class Streams:
@@ -42,7 +43,7 @@ class Streams:
         open_now = Counter(user for stream, user in self._open.values() if _is_connected(stream))
         if open_now.total() >= _MOST_STREAMS or open_now[user] >= _MOST_OF_USER:
             raise web.HTTPServiceUnavailable(text="too many streams")
-        answer = web.StreamResponse(headers={**self._headers, "Cache-Control": "no-store"})
+        answer = web.StreamResponse(headers={**self._headers, **_UNBUFFERED})
         answer.content_type = "text/event-stream"
         try:
             await answer.prepare(request)
@@ -74,7 +75,12 @@ class Streams:
                 await asyncio.sleep(_REST_S)
             await _wait(signal.news)
             if knows := not signal.news.is_set():
-                await answer.write(_ALIVE)
+                await answer.write(b"event: alive\ndata:%d\n\n" % await self._api.pool.run(_seconds))
+
+
+def _seconds(ctx: Context) -> int:
+    """Return seconds since 1970 by the clock that the times of pages are from."""
+    return int(ctx.clock.now().timestamp())
 
 
 def _sign(ctx: Context, model: str) -> str:

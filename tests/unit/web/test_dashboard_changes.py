@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import re
+import shlex
+import subprocess
 import sys
 from functools import partial
 from html import unescape
@@ -122,6 +126,7 @@ async def test_a_form_shows_the_plan_and_changes_nothing_before_apply(
         status, text = await ask(browser, "config")
         assert status == 200, text
         assert "pushjuju config -m home:admin/shop web color=blue" in text
+        assert "<strong>0 to add, 1 to change, 0 to remove; 1 hook on 1 unit.</strong>" in text
         assert "config-changed" in text
         assert color(shop) == "red"
         answer = await browser.post(MODEL + "apply", sent(text))
@@ -141,6 +146,34 @@ async def test_a_change_on_a_page_is_in_the_audit_log_with_the_host(
     assert (line["door"], line["command"], line["host"]) == ("dashboard", "config", "127.0.0.1")
     assert (refused["command"], refused["model"]) == ("resolved", "admin/shop")
     assert refused["error"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "value"),
+    [
+        ("config", "option.color", "@blue"),
+        ("config", "option.color", "it's\n@ \u00e9"),
+        ("config", "option.color", "@it's\n\\n%s \u00e9"),
+        ("run", "param.to", "1"),
+        ("run", "param.to", "@on: ["),
+    ],
+)
+async def test_the_command_line_that_is_shown_does_the_same_as_the_form(
+    served: ApiWorld, shop: TestController, change: str, field: str, value: str
+) -> None:
+    async with browsing(served, "admin") as browser:
+        status, text = await ask(browser, change, **{field: value})
+    assert status == 200, text
+    (line,) = re.findall(r"The same in a terminal: <code>(.*?)</code>", text, re.DOTALL)
+    if value == "@blue":
+        assert """printf %s '{"web": {"color": "@blue"}}' | pushjuju plan -m""" in unescape(line)
+    program = f'pushjuju() {{ {shlex.quote(sys.executable)} -m pushjuju.cli "$@"; }}; '
+    environ = {**os.environ, "PUSHJUJU_DATA": str(shop.ctx.datadir.root)}
+    ran = await asyncio.to_thread(
+        subprocess.run, ["sh", "-c", program + unescape(line)], env=environ, capture_output=True, text=True
+    )
+    assert (ran.returncode, ran.stderr) == (2, "")
+    assert (f"-> {json.dumps(value)}" if change == "config" else "backup") in ran.stdout
 
 
 async def test_what_runs_is_shown_with_its_beginning(served: ApiWorld, shop: TestController) -> None:
@@ -271,6 +304,27 @@ async def test_fields_for_secrets_offer_their_names_to_who_may_see_them(
         assert (await browser.post(f"{MODEL}apply", sent(text))).status == 303
     document = listings.config(shop.ctx, shop.model, "web")["settings"]
     assert document["token"]["value"] == address
+
+
+async def test_who_may_only_look_sees_options_parameters_and_own_changes(
+    served: ApiWorld, shop: TestController
+) -> None:
+    served.add_user("bob")
+    shop.write(lambda tx: access.grant(tx, "bob", "read", access.Kind.MODEL, shop.model), whole=True)
+    settings.set_config(
+        shop.ctx, shop.model, settings.ConfigOptions(application="web", values={"color": "<teal>"})
+    )
+    async with browsing(served, "bob") as browser:
+        pages = {
+            name: (await browser.get(MODEL + name))[1]
+            for name in ("a/web/config", "a/web/actions", "history", "plan")
+        }
+    assert all('<form class="change"' not in text for text in pages.values())
+    assert "&lt;teal&gt;" in pages["a/web/config"]
+    assert "<dt>to, needed</dt>" in pages["a/web/actions"]
+    assert "(full, on)" in pages["a/web/actions"]
+    assert "You have not changed this model." in pages["history"]
+    assert "Type a command" not in pages["plan"]
 
 
 async def test_an_administrator_shares_the_model_on_its_page(served: ApiWorld, shop: TestController) -> None:

@@ -44,6 +44,7 @@ async def test_storage_is_detached_and_attached_again_by_forms(
     async with browsing(served, "admin") as browser:
         _, page = await browser.get(PAGE)
         assert (choices(page), 'value="attach-storage"' in page) == (ALL, False)
+        assert page.count("<td>loop</td><td>64</td>") == 4
         status, text = await ask(browser, "detach-storage", storage="logs/1")
         assert status == 200, text
         assert "pushjuju detach-storage -m home:admin/shop logs/1" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -99,8 +100,10 @@ async def test_a_charm_of_a_store_is_deployed_and_refreshed(
 
 
 async def test_a_charm_without_hooks_is_deployed_and_refreshed_to(
-    served: ApiWorld, house: TestController, hub: HubStore, packs: Charms, tmp_path: Path
-) -> None:
+    served: ApiWorld, house: TestController, hub: HubStore, packs: Charms, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # python-libjuju leaves its archives there
     bare = tmp_path / "bare"
     bare.mkdir()
     (bare / "metadata.yaml").write_text("name: web\nsummary: s\ndescription: d\nseries: [jammy]\n")

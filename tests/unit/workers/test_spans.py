@@ -26,6 +26,7 @@ from pushjuju.workers import background, otlp, serving, spans, traced
 from pushjuju.workers.spans import Place, Span
 from tests.charms_tools.hubstore import HubStore
 from tests.clouds.certificates import certificate as certificate  # noqa: PLC0414 - a fixture
+from tests.clouds.certificates import public as public  # noqa: PLC0414 - a fixture
 from tests.waiting import comes
 from tests.world import otlp_rules
 from tests.world.charm_trees import charm_tree
@@ -511,6 +512,30 @@ def test_a_collector_with_tls_needs_a_certificate_that_is_known(home: PlayedHome
         assert len(collector.named("pushjuju status")) == 1
 
 
+def test_a_collector_may_demand_a_certificate_of_the_client(
+    home: PlayedHome, certificate: Path, public: str, tmp_path: Path
+) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    tls.load_verify_locations(certificate)
+    tls.verify_mode = ssl.CERT_REQUIRED
+    own, key, locked = tmp_path / "own.pem", tmp_path / "own.key", tmp_path / "locked.key"
+    own.write_text(public)
+    key.write_text(certificate.read_text().removesuffix(public))
+    lock = ["openssl", "pkcs8", "-topk8", "-passout", "pass:x", "-in", str(key), "-out", str(locked)]
+    subprocess.run(lock, check=True)
+    with span_receiver(tls) as collector:
+        home.env = {**collector.env, "OTEL_EXPORTER_OTLP_CERTIFICATE": str(certificate)}
+        assert "1 span is lost" in ran(home, "status")
+        home.env["OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"] = str(own)
+        home.env["OTEL_EXPORTER_OTLP_CLIENT_KEY"] = str(locked)
+        assert "1 span is lost" in ran(home, "status"), "nobody is asked for a password"
+        assert not collector.spans
+        home.env["OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY"] = str(key)
+        assert "WARNING" not in ran(home, "status")
+        assert len(collector.named("pushjuju status")) == 1
+
+
 def test_a_file_gets_a_line_for_each_request(home: PlayedHome) -> None:
     file = home.folder / "traces.jsonl"
     home.env = {"PUSHJUJU_TRACE_FILE": str(file)}
@@ -534,6 +559,8 @@ def test_a_file_gets_a_line_for_each_request(home: PlayedHome) -> None:
         ({"OTEL_EXPORTER_OTLP_HEADERS": "a b=c"}, "OTLP_HEADERS is not a list like name=value,name=value"),
         ({"OTEL_EXPORTER_OTLP_HEADERS": "a=%0Ac"}, "OTLP_HEADERS is not a list like"),
         ({"OTEL_EXPORTER_OTLP_CERTIFICATE": "/no/ca.pem"}, "OTLP_CERTIFICATE: /no/ca.pem is no file"),
+        ({"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": "/no"}, "OTLP_CLIENT_CERTIFICATE: /no is no file"),
+        ({"OTEL_EXPORTER_OTLP_CLIENT_KEY": __file__}, "OTLP_CLIENT_KEY is set without a client certificate"),
         ({"OTEL_EXPORTER_OTLP_COMPRESSION": "lz4"}, 'COMPRESSION is "lz4", supported is none or gzip'),
     ],
 )

@@ -5,6 +5,7 @@ What names a file of this computer, or runs a shell command, is not among them.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -55,9 +56,16 @@ class Change:
     # values of a form are not in the arguments of a process; None to plan `words`
     stdin: Callable[[Fields], tuple[list[str], str]] | None = None
 
-    def line(self, fields: Fields) -> str:
-        """Return the command line as a person types it, without program and model."""
-        return shlex.join(self.words(fields))
+    def line(self, fields: Fields) -> tuple[str, str]:
+        """Return what a person types before the program, if anything, and the words after program and model.
+
+        A value that begins with `@` would name a file in the words of `config`, and comes through a pipe.
+        """
+        words = self.words(fields)
+        if self.stdin is None or not any(word.partition("=")[2].startswith("@") for word in words):
+            return "", shlex.join(words)
+        words, text = self.stdin(fields)
+        return f"printf %s {shlex.quote(text)} | ", shlex.join(words)
 
     def planned(self, fields: Fields) -> tuple[list[str], str]:
         """Return the words to plan, and the text of their standard input."""
@@ -138,7 +146,14 @@ def _config_words(fields: Fields) -> list[str]:
 def _config_stdin(fields: Fields) -> tuple[list[str], str]:
     name, values = _application(fields), _settings(fields)
     file = ["--file", "-"] if values else []
-    return ["config", name, *file, *_of_reset(fields)], yaml.safe_dump({name: values})
+    return ["config", name, *file, *_of_reset(fields)], _on_one_line({name: values}, quote='"')
+
+
+def _on_one_line(document: Mapping[str, Any], quote: str = "") -> str:
+    text = yaml.safe_dump(
+        document, default_flow_style=True, default_style=quote, width=float("inf"), allow_unicode=True
+    )
+    return text.rstrip("\n")
 
 
 def _set_config(ctx: Context, model: Model, fields: Fields) -> None:
@@ -248,13 +263,24 @@ def parameters(fields: Fields) -> dict[str, Any]:
 
 
 def _run_words(fields: Fields) -> list[str]:
-    given = [f"{name}={text}" for name, text in _starting(fields, PARAMETER).items() if text != ""]
+    texts, given = _starting(fields, TEXT), list[str]()
+    for name, text in _starting(fields, PARAMETER).items():
+        is_other = name in texts and not _is_text(text)  # `1` and `on`, which the command reads as YAML
+        given += [f"{name}={json.dumps(text) if is_other else text}"] if text != "" else []
     return ["run", _receiver(fields), _word(fields, "action"), *given]
+
+
+def _is_text(text: str) -> bool:
+    """Return True for a text that YAML reads as it stands."""
+    try:
+        return bool(yamlsafe.load(text) == text)
+    except NotValid:
+        return False
 
 
 def _run_stdin(fields: Fields) -> tuple[list[str], str]:
     words = ["run", _receiver(fields), _word(fields, "action"), "--params", "-"]
-    return words, yaml.safe_dump(parameters(fields))
+    return words, _on_one_line(parameters(fields))
 
 
 def _run(ctx: Context, model: Model, fields: Fields) -> None:

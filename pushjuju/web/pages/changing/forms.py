@@ -15,6 +15,8 @@ from pushjuju.services.entities.secret.secrets import MODEL
 from pushjuju.services.views import application_documents
 from pushjuju.services.views.listings import applications as listings
 from pushjuju.services.views.listings import user_secrets
+from pushjuju.web.pages import cells
+from pushjuju.web.pages.cells import Table
 from pushjuju.web.pages.visit import Content, Visit
 
 _INPUTS = {"integer": "number", "number": "number", "string": "text"}
@@ -39,8 +41,23 @@ def config(visit: Visit) -> Content:
     name = visit.path["name"]
     document = listings.config(visit.ctx, visit.model.uuid, name)
     options = {key: _option(item) for key, item in document["settings"].items()}
-    values = {"application": name, "options": options, "secrets": _secrets(visit)}
+    values = {
+        "application": name,
+        "options": options,
+        "table": _options(options),
+        "secrets": _secrets(visit),
+    }
     return _of_application(visit, "Configuration", f"config {name}", values, document)
+
+
+def _options(options: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Return the options for users who may look at them only."""
+    rows = [
+        cells.row(key, item["text"], item["source"], item["type"], item.get("description"))
+        for key, item in options.items()
+    ]
+    heads = ("Option", "Value", "From", "Type", "Description")
+    return Table(name="Options", heads=heads, rows=rows, none="The charm has no options.")
 
 
 def _secrets(visit: Visit) -> list[tuple[str, str]]:

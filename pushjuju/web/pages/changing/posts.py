@@ -91,13 +91,13 @@ def _applications(ctx: Context, entered: LoggedIn, visit: Visit) -> Collection[s
 
 
 def _page(visit: Visit, change: Change, fields: Fields, found: plans.Plan, *, stale: bool) -> Content:
-    line = change.line(fields)
-    line = visit.command(line) if change.in_model else f"pushjuju {line}"
+    before, line = change.line(fields)
+    shown = before + (visit.command(line) if change.in_model else f"pushjuju {line}")
     sent = {name: text for name, text in fields.items() if name != "model"}
-    values = {"plan": found.document, "mark": found.mark, "fields": sent, "line": line, "stale": stale}
+    values = {"plan": found.document, "mark": found.mark, "fields": sent, "line": shown, "stale": stale}
     return Content(
         title="What would happen",
-        command=visit.command(f"plan -- {change.line(fields)}"),
+        command=before + visit.command(f"plan -- {line}"),
         values=values,
         document=lambda: found.document,
     )

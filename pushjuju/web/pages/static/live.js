@@ -5,7 +5,7 @@
 
 const cut = /** @type {HTMLElement} */ (document.getElementById("cut"));
 const trusted = "trustedTypes" in window ? window["trustedTypes"].createPolicy("pieces", { createHTML: (/** @type {string} */ text) => text }) : { createHTML: (/** @type {string} */ text) => text };
-const SILENT_MS = 15_000, FIRST_PAUSE_MS = 1_000, LONGEST_PAUSE_MS = 30_000, POLL_MS = 3_000;
+const QUIET_MS = 11_000, SILENT_MS = 15_000, TICK_MS = 2_500, FIRST_PAUSE_MS = 1_000, LONGEST_PAUSE_MS = 30_000, POLL_MS = 3_000;
 const MOST_STREAMS = 4;  // of all windows: a browser opens six connections to a server, and pages need some
 
 /** @type {EventSource | null} */
@@ -13,9 +13,18 @@ let stream = null;
 /** Gives the place of this page's stream to another window. @type {((value?: unknown) => void) | null} */
 let leave = null;
 let asking = false, polls = false, loading = false, again = false, over = false, out = false;
-let heard = Date.now(), pause = FIRST_PAUSE_MS;
+/** When the server was last heard, by a clock that nobody sets, and as the reader's clock said it. */
+let heard = performance.now(), live = new Date();
+let pause = FIRST_PAUSE_MS, zero = Date.now() - heard;
 /** @type {number | undefined} */
 let timer;
+
+function hear() {
+  heard = performance.now();
+  live = new Date();
+  out = false;
+  tell("");
+}
 
 /** Show a text above the page, and let it be read aloud. @param {string} text */
 function tell(text) {
@@ -29,6 +38,18 @@ function lead(text, href, label) {
   if (cut.firstChild?.textContent === text) return;
   tell(text);
   cut.append(Object.assign(document.createElement("a"), { href, textContent: label }));
+}
+
+const SPANS = /** @type {[number, string][]} */ ([[86_400, "d"], [3_600, "h"], [60, "min"], [1, "s"]]);
+
+/** Let the relative times of the page grow older. @param {number} now By the clock of the server, in seconds since 1970. */
+function age(now) {
+  for (const time of document.querySelectorAll("time[title]")) {
+    const past = now - Date.parse(/** @type {HTMLTimeElement} */ (time).dateTime) / 1000, seconds = Math.abs(past);
+    const [size, unit] = SPANS.find(([least]) => seconds >= least) ?? [1, ""], span = `${(seconds / size).toFixed()} ${unit}`;
+    const told = !unit ? "now" : past > 0 ? `${span} ago` : `in ${span}`;
+    if (time.textContent !== told) time.textContent = told;
+  }
 }
 
 /** What the server sent of each piece: a page may mark the piece itself. @type {Map<string, string>} */
@@ -97,20 +118,21 @@ async function load() {
   try {
     do {
       again = false;
-      const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live": "1" } });
+      const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live": "1" }, signal: AbortSignal.timeout(LONGEST_PAUSE_MS) });
       if (answer.redirected) {  // the page goes on when another tab has logged in
         out = true;
         return lead("Your session is over. ", location.href, "Log in");
       }
-      if (answer.status === 404) {
+      if (answer.status === 404 && answer.headers.has("Cross-Origin-Opener-Policy")) {  // not a proxy's own answer
         over = true;
         end();
         return lead("What this page showed no longer exists. ", "/ui/", "All models");
       }
       if (answer.status === 405) return;  // the answer to a form, which is not made anew
       if (!answer.ok) throw new Error(answer.statusText);  // a busy server: the change is not shown yet
-      if (out || polls) { out = false; heard = Date.now(); tell(""); }
       show(await answer.text());
+      hear();
+      pause = Math.min(pause, POLL_MS);
     } while (again);
   } catch {
     retry();
@@ -160,9 +182,9 @@ async function follow() {
   }
   pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   stream = new EventSource(/** @type {string} */ (document.body.dataset.events));
-  stream.onopen = () => { heard = Date.now(); pause = FIRST_PAUSE_MS; out = false; tell(""); };
-  stream.addEventListener("alive", () => { heard = Date.now(); });
-  stream.addEventListener("change", () => { heard = Date.now(); void load(); });
+  stream.onopen = () => { hear(); pause = FIRST_PAUSE_MS; };
+  stream.addEventListener("alive", ({ data }) => { hear(); age(Number(data)); });
+  stream.addEventListener("change", () => { hear(); void load(); });
   stream.onerror = () => { void load(); retry(); };
 }
 
@@ -170,12 +192,15 @@ async function follow() {
 document.addEventListener("stale", () => void load());
 // A hidden page has no stream, as browsers open few connections to one server.
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) end(); else { heard = Date.now(); void follow(); }
+  if (document.hidden) end(); else { heard = performance.now(); void follow(); }
 });
-// A server that hangs says nothing, and does not close the connection either.
+// A server that hangs says nothing, and does not close the connection either; nor does one from which a computer
+// that slept was cut off. A proxy may keep the stream for itself: then the page asks.
 window.setInterval(() => {
-  if (over || out || document.hidden || Date.now() - heard <= SILENT_MS) return;
-  tell(`Not live since ${new Date(heard).toLocaleTimeString()}: the server does not answer.`);
-  if (stream) retry();
-}, SILENT_MS / 3);
+  const now = performance.now(), silent = now - heard, slept = Math.abs(Date.now() - now - zero) > SILENT_MS;
+  zero = Date.now() - now;
+  if (over || out || document.hidden) return;
+  if (silent > SILENT_MS) tell(`Not live since ${live.toDateString() === new Date().toDateString() ? live.toLocaleTimeString() : live.toLocaleString()}: the server does not answer.`);
+  if (stream && (silent > QUIET_MS || slept)) { void load(); retry(); }
+}, TICK_MS);
 void follow();

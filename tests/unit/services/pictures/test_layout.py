@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pushjuju.services.pictures import folding, graph, layout, placing, svg
-from pushjuju.services.pictures.layout import NAME_SIZE, Box, Layout, Point, name_room
+from pushjuju.services.pictures.layout import NAME_SIZE, Box, Layout, Point, name_lines
 from pushjuju.services.pictures.looks import cut_middle
 from tests.world import known_models
 
@@ -120,12 +120,23 @@ def test_names_are_whole(name: str) -> None:
         assert f">{place.card.name}</text>" in drawn
 
 
-def test_a_name_of_forty_letters_is_whole() -> None:
-    name = "prometheus-scrape-config-for-the-cluster"
-    assert len(name) == 40
-    found = laid_out(known_models.model("m", f"{name}=3", ""))
-    (place,) = found.cards
-    assert cut_middle(name, name_room(place.card, place.box.width), NAME_SIZE, bold=True) == name
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("prometheus-scrape-config", 1),
+        ("prometheus-scrape-config-for-the-cluster", 3),
+        ("x" * 75, 3),
+        ("a-first-part-of-a-name-and-the-second-part-of-it", 3),
+    ],
+)
+def test_a_long_name_is_whole_in_few_lines_and_makes_no_card_broad(name: str, lines: int) -> None:
+    found = laid_out(known_models.model("m", f"{name}=3 web=1 db=1", "web:db>db:db"))
+    (place,) = (place for place in found.cards if place.card.name == name)
+    shown = name_lines(place.card, place.box.width)
+    assert ("".join(shown), len(shown)) == (name, lines)
+    assert max(place.box.width for place in found.cards) <= 320
+    drawn = svg.draw(found)
+    assert all(f">{line}</text>" in drawn for line in shown)
 
 
 def test_a_very_long_name_keeps_its_start_and_its_end() -> None:
