@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from pushjuju.client import libraries
 from pushjuju.client.accounts import Account
 from pushjuju.core.errors import ControllerUnreachable, NotPermitted, NotValid
 
+_LETTERS = frozenset(string.ascii_letters + string.digits + "-_=")
 _LIST = 0x30
 _KEY_SIZE = 32
 
@@ -33,6 +35,8 @@ class Invitation:
 def read(text: str) -> Invitation:
     """Read a registration string."""
     try:
+        if not _LETTERS.issuperset(text):
+            raise ValueError("a letter that URL-safe Base64 does not have")
         outer = dict(_parts(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))))
         (_, user), (_, places), (_, key), *rest = list(_parts(outer[_LIST]))
         found = Invitation(

@@ -66,7 +66,7 @@ class Hammer:
         assert self.queue.heartbeat(claim, datetime.now(UTC))
         with self.store.write() as tx:
             tx.run("model_config_set", model=MODEL, key=f"seen {claim.key}", value=wanted or "0")
-            print(tx.next(MODEL, "operation"))
+            print(tx.next(MODEL, "operation"), flush=True)
 
 
 def main() -> None:
