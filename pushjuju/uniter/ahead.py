@@ -155,10 +155,10 @@ def plan(
     foreseen = next((step for step in everything if isinstance(step, Decided)), None)
     ids = [*(str(uuid.uuid4()) for _ in found), ""]
     plans: list[Dispatch] = []
-    after, told = sent.id, _told(view, first, sent)
+    after, before = sent.id, _sent(view, first, sent)
     for number, (step, (own, then)) in enumerate(zip(found, pairwise(ids), strict=True), 1):
-        dispatch = _prepared(tx, step, own, told)
-        told = _told(step.view, step.operation, dispatch)
+        dispatch = _prepared(tx, step, own, before)
+        before = _sent(step.view, step.operation, dispatch)
         order = {**dispatch.frame, "after": after, **({"then": True} if then else {})}
         after = own
         moment = ctx.clock.now() + timedelta(microseconds=number)  # distinct: keeps their order
@@ -169,15 +169,15 @@ def plan(
     return tuple(plans), foreseen
 
 
-def _told(view: View, operation: Operation, dispatch: Dispatch) -> Sent | None:
+def _sent(view: View, operation: Operation, dispatch: Dispatch) -> Sent | None:
     """Return what the machine gets with a hook; None for a deploy."""
     context = dispatch.frame.get("context")
     return None if context is None else Sent(view=view, hook=operation.hook, context=context)
 
 
-def _prepared(tx: ModelTx, step: Step, operation_id: str, told: Sent | None) -> Dispatch:
+def _prepared(tx: ModelTx, step: Step, operation_id: str, before: Sent | None) -> Dispatch:
     """Build the request for a hook, with the workload status that the unit will have then."""
-    dispatch = prepared_operation(tx, step.view, step.operation, operation_id, before=told)
+    dispatch = prepared_operation(tx, step.view, step.operation, operation_id, before=before)
     said = step.workload
     if said is None:
         return dispatch

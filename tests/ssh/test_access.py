@@ -149,6 +149,12 @@ async def test_a_refused_login_is_one_login_where_ssh_has_no_other_key(
     assert refused() == keys, "after some refused logins, an sshd refuses a host for a while"
 
 
+async def _speaks_another_version(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"SSH-1.5-old\r\n")
+    await reader.read()
+    writer.close()
+
+
 async def test_silent_and_foreign_listeners_are_unreachable(machine: Machine) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -165,6 +171,13 @@ async def test_silent_and_foreign_listeners_are_unreachable(machine: Machine) ->
             async with machine.session():
                 pass
         assert caught.value.hint.endswith("try again in a minute.")
+    server = await asyncio.start_server(_speaks_another_version, "127.0.0.1", 0)
+    async with server:
+        machine.target = replace(machine.target, port=server.sockets[0].getsockname()[1])
+        with pytest.raises(Unreachable) as caught:
+            async with machine.session():
+                pass
+        assert "closes the connection" not in caught.value.message  # the host did not
     machine.target = replace(machine.target, host="no-such-host.invalid")
     with pytest.raises(Unreachable, match="name not known"):
         async with machine.session():

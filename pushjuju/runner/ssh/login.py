@@ -153,7 +153,8 @@ class Logins:
             reason = f"no answer within {target.connect_timeout:g} seconds"
             raise Unreachable(f"cannot reach {target}: {reason}", reason=reason) from error
         except (OSError, ValueError, asyncssh.Error) as error:
-            if made and not made[-1].get_extra_info("server_version"):
+            cut = isinstance(error, (asyncssh.ConnectionLost, ConnectionError))
+            if cut and made and not made[-1].get_extra_info("server_version"):
                 raise _turned_away(target) from error
             raise _explain(target, error, checks) from error
         return Connection(ssh, self._settled)

@@ -177,18 +177,18 @@ def _status(info: StatusInfo) -> dict[str, object]:
 
 def _relations(tx: ModelTx, view: View, hook: HookInfo | None, before: Sent | None) -> dict[str, object]:
     """Return the relations that the unit has joined or entered, as the hook's tools show them."""
-    told: dict[str, object] = {}
+    same: dict[str, object] = {}
     if before is not None:
         known: Any = before.context["relations"]
         changing = {one.relation_id for one in (hook, before.hook) if one is not None}
-        told = {
+        same = {
             key: relation
             for key, relation in known.items()
             if int(key) not in changing
             and before.view.local.relations[int(key)] is view.local.relations.get(int(key))
         }
     return {
-        str(number): told.get(str(number)) or _relation(tx, view, number, view.bags.get(number, {}), hook)
+        str(number): same.get(str(number)) or _relation(tx, view, number, view.bags.get(number, {}), hook)
         for number in sorted(view.local.relations)
         if number in view.remote.relations
     }

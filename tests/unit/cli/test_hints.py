@@ -32,7 +32,8 @@ from pushjuju.services.views import relation_view
 from pushjuju.store import processes
 from pushjuju.store.processes import process_owner
 from pushjuju.workers.provision import precheck
-from tests.world.charms import UBUNTU, Charms
+from tests.world import related
+from tests.world.charms import UBUNTU
 from tests.world.commandline import Run
 from tests.world.controller import TestController
 
@@ -169,13 +170,10 @@ def test_removing_an_application_whose_hook_fails_shows_the_ways_out(runtime: Te
     assert lines[2:] == ["pushjuju resolved web/1 --no-retry", "pushjuju remove-application web --force"]
 
 
-def test_a_subordinate_in_error_is_ended_by_force_with_its_principal(
-    runtime: TestController, packs: Charms
-) -> None:
-    host = {"host": {"interface": "juju-info", "scope": "container"}}
+def test_a_subordinate_in_error_is_ended_by_force_with_its_principal(runtime: TestController) -> None:
     runtime.active("web")
-    runtime.deploy("log", 0, packed=packs.make("log", subordinate=True, peers=None, requires=host))
-    runtime.integrate("log", "web")
+    related.deploy(runtime, "log")
+    runtime.integrate("log:host", "web")
     in_error(runtime, "log/0")
     runtime.ctx.controller.set("current-model", "admin/shop")
 

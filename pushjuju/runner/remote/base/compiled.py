@@ -2,9 +2,9 @@
 
 ``boot.py`` reads the file, and ``enter.py``, whose compiled code is in the file, too, runs this module's own
 code. A module that is not in the file is imported in Python's usual way; the server adds the module to the
-file at its end. The file lies in the
-directory of the program, so each version of the program has its own, and its name holds the version of
-Python. The first four bytes of the file are a checksum: a file that is not complete is not used.
+file at its end. The file lies in the directory of the program, so each version of the program has its own,
+and its name holds the version of Python. The first four bytes of the file are a checksum: a file that is not
+complete is not used.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from pushjuju.services.views import explain
 from pushjuju.services.views.explain import Reason
 from pushjuju.store.queue import WorkQueue, model_key, touch
 from pushjuju.uniter.wanted import wanted
+from tests.world import related
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.machine import failed
@@ -129,13 +130,10 @@ def test_removals(runtime: TestController) -> None:
     assert reasons[2].doing.startswith("going away: ")
 
 
-def test_a_dying_subordinate_is_ended_by_force_with_its_principal(
-    runtime: TestController, packs: Charms
-) -> None:
-    host = {"host": {"interface": "juju-info", "scope": "container"}}
+def test_a_dying_subordinate_is_ended_by_force_with_its_principal(runtime: TestController) -> None:
     runtime.active("web")
-    runtime.deploy("log", 0, packed=packs.make("log", subordinate=True, peers=None, requires=host))
-    runtime.integrate("log", "web")
+    related.deploy(runtime, "log")
+    runtime.integrate("log:host", "web")
     runtime.settle()
     runtime.write(lambda tx: removal.destroy_unit(tx, units.get(tx, "log/0")))
     assert not [line for line in told(runtime, "log/0")[0].next if line.startswith("remove-unit")]
