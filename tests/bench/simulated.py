@@ -169,7 +169,8 @@ class Simulation:
             prepare()
             return False
 
-        settled = await wire.driver(self.world.ctx, self.prefix, self.cloud).settle(at_rest)
+        driver = wire.driver(self.world.ctx, self.prefix, self.cloud)
+        settled = await driver.settle(at_rest, routine=True)  # a sweep is not cut off
         assert not settled.problems, settled.problems[:5]
         return self.phases[-1]
 
