@@ -35,13 +35,13 @@ from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.action_runs import commit_action, commit_commands, task_number
 from pushjuju.uniter.ahead import Decided, drop, promote
-from pushjuju.uniter.apply.flush import flush, refusal
+from pushjuju.uniter.apply.flush import flush, flush_questions, refusal
 from pushjuju.uniter.apply.perform import perform
 from pushjuju.uniter.decide.decision import Operation, OperationName
 from pushjuju.uniter.decide.state import LocalState
 from pushjuju.uniter.decide.wire import text_of
 from pushjuju.uniter.dispatch import read_operation
-from pushjuju.uniter.input.snapshot import View, read_view, store_local
+from pushjuju.uniter.input.snapshot import View, ask_ahead, read_view, store_local
 from pushjuju.uniter.requests import commit_request
 from pushjuju.uniter.state.effects import apply_effects, commit_effects
 from pushjuju.uniter.state.messages import workload_after
@@ -343,7 +343,8 @@ def _close(
 
 
 def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> Committed:
-    tx.ahead(statuses.questions, found.unit, changes=True)
+    ask_ahead(tx, found.unit)
+    tx.ahead(flush_questions, (found.unit, result.get("writes") or {}), changes=True)
     view = read_view(tx, found.unit)
     if view is None or view.unit.life == Life.DEAD:
         return Committed(ok=True, message="the unit is gone")

@@ -20,7 +20,7 @@ def test_a_hook_waits_for_the_server_few_times(tmp_path: Path, postgres_url: str
         made.deploy()
         statements, waits = _asked(made, "deploy to idle")
         assert statements < 17
-        assert waits < 2.6
+        assert waits < 2.4
         statements, waits = _asked(made, "update-status sweep", made.sweep)
         assert statements < 15
         assert waits < 1.9

@@ -18,7 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import controller_config, firewall
 from pushjuju.services.entities.relation import relations
 from pushjuju.store.rows.records import Port
-from pushjuju.store.tx import ModelTx, Tx
+from pushjuju.store.tx import ModelTx, Questions, Tx
 from pushjuju.uniter.decide.decision import Operation
 from pushjuju.uniter.decide.state import HookKind
 from pushjuju.uniter.input.hookcontext import binding_names, relation_settings
@@ -53,6 +53,15 @@ def flush(ctx: Context, tx: ModelTx, view: View, operation: Operation, writes: W
     if writes.get("storage"):
         flush_storage(tx, view.unit, view.charm, writes["storage"])
     return {**writes, "relations": relation_changes, "ports": ports, "state": state}
+
+
+def flush_questions(of: tuple[str, Writes]) -> Questions:
+    """Yield what `flush` asks the store about a unit and the changes of its hook, for `Tx.ahead`."""
+    unit, writes = of
+    for key, bags in writes.get("relations", {}).items():
+        for side, entity in (("unit", unit), ("app", unit.partition("/")[0])):
+            if bags.get(side):
+                yield from relations.bag_questions((int(key), entity))
 
 
 # --- relations --------------------------------------------------------------------------------------------

@@ -118,6 +118,7 @@ def _enter_scope(tx: ModelTx, view: View, effect: Effect) -> bool:
     relation = tx.find(Relation, "relation_get", id=effect.relation_id)
     if relation is None or relation.life != Life.ALIVE or unit.life != Life.ALIVE:
         return False
+    tx.ahead(relations.scope_questions, (relation.id, unit.name), changes=True)
     if _in_scope(tx, view, relation.id):
         return True
     if relation.scope == "container" and not unit.principal and not _bring_subordinate(tx, view, relation):

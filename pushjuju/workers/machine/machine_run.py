@@ -42,6 +42,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.store.leases import DeferredStore
 from pushjuju.store.queue import ROUTINE
 from pushjuju.store.rows.records import Machine, Operation, Relation, Seat, Unit
+from pushjuju.store.tx import Questions
 from pushjuju.uniter.action_runs import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.ahead import Decided, drop
 from pushjuju.uniter.commit import commit, take_flood
@@ -457,10 +458,13 @@ class MachineRun:
 
     async def _end_strays(self, plan: tuple[Dispatch, ...]) -> None:
         """Cancel operations of a plan that the machine may have begun, when their unit was removed."""
-        if self._operation(plan[-1].id) is not None:
-            return  # else the store lacks an operation and all that follow
-        first = next(item for item in plan if self._operation(item.id) is None)
-        await self.session.cancel(first.id)  # the machine does not begin the operations after it
+        ids = tuple(item.id for item in plan)
+        with self.ctx.store.read(self.model) as tx:
+            tx.ahead(_operations, ids, changes=True)
+            if tx.find(Operation, "operation_get", id=ids[-1]) is not None:
+                return  # else the store lacks an operation and all that follow
+            first = next(name for name in ids if tx.find(Operation, "operation_get", id=name) is None)
+        await self.session.cancel(first)  # the machine does not begin the operations after it
 
     def _promoted(self, operation_id: str, plan: tuple[Dispatch, ...]) -> Dispatch:
         """Return a planned operation that must run now: as it was sent, or built again after a restart."""
@@ -654,6 +658,11 @@ class MachineRun:
 def stays(machine: Machine) -> bool:
     """Return True when a machine goes on running after it has left the model."""
     return is_manual(machine) or machine.keep_instance
+
+
+def _operations(ids: tuple[str, ...]) -> Questions:
+    """Yield the questions for these operations, for `Tx.ahead`."""
+    return (("operation_get", {"id": name}) for name in ids)
 
 
 def or_failed(decide: Callable[[Context, str, str], Turn], ctx: Context, unit: Seat) -> Turn:

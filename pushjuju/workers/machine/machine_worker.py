@@ -38,7 +38,7 @@ from pushjuju.store.tx import ModelTx, Questions
 from pushjuju.uniter.ahead import Decided
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.reconcile import reconcile_effects
-from pushjuju.uniter.input.snapshot import read_view
+from pushjuju.uniter.input.snapshot import ask_ahead, read_view
 from pushjuju.uniter.turn import WORK, ask
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
@@ -279,6 +279,8 @@ class MachineWorker:
         """Return the machine; send what the work will ask, so that few waits serve all of it."""
         with self.ctx.read(self.model) as tx:
             tx.ahead(partial(_questions, self.runtime), self.machine_id, changes=True)
+            for seat in machines.seats_on(tx, self.machine_id)[:1]:
+                ask_ahead(tx, seat.name)
         return self._machine()
 
     def _machine(self) -> Machine | None:

@@ -23,7 +23,7 @@ from pushjuju.store.rows.records import (
     RemoteApplication,
     Unit,
 )
-from pushjuju.store.tx import ModelTx, Tx
+from pushjuju.store.tx import ModelTx, Questions, Tx
 
 
 def add_peers(tx: ModelTx, application: str, charm: Charm) -> None:
@@ -141,6 +141,13 @@ def merged(present: Mapping[str, str], changes: Mapping[str, str | None]) -> dic
     return {key: value for key, value in {**present, **changes}.items() if value}
 
 
+def bag_questions(of: tuple[int, str]) -> Questions:
+    """Yield what `update_bag` asks the store about a relation and a unit or application, for `Tx.ahead`."""
+    relation, entity = of
+    yield "bag_get", {"relation": relation, "entity": entity}
+    yield "scope_counterpart_machines", _counterparts(relation, entity)
+
+
 def update_bag(
     tx: ModelTx, relation: Relation, entity: str, changes: Mapping[str, str | None]
 ) -> dict[str, str | None]:
@@ -248,24 +255,32 @@ def wake_counterparts(tx: ModelTx, relation: int, entity: str, reason: str) -> N
     Units of one application see each other in peer relations only. Without this rule, each unit that enters a
     relation would wake the machines of its own application.
     """
-    application = entity.partition("/")[0]
-    for row in tx.rows(
-        "scope_counterpart_machines", relation=relation, entity=entity, application=application
-    ):
+    for row in tx.rows("scope_counterpart_machines", **_counterparts(relation, entity)):
         wake.machine(tx, row["machine"], reason)
+
+
+def _counterparts(relation: int, entity: str) -> dict[str, object]:
+    return {"relation": relation, "entity": entity, "application": entity.partition("/")[0]}
+
+
+def scope_questions(of: tuple[int, str]) -> Questions:
+    """Yield what the entering of a scope asks the store about a relation and a unit, for `Tx.ahead`."""
+    relation, unit = of
+    yield "scope_of_unit", {"unit": unit}
+    yield "scope_counterpart_machines", _counterparts(relation, unit)
 
 
 def enter_scope(tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[str, str]) -> None:
     """Add a unit with its first settings to the scope of a relation; wake the units that see it."""
     container = (unit.principal or unit.name) if relation.scope == "container" else ""
     for model, number, name in both(relation, unit.name):
+        there = tx.beside(model)
+        wake_counterparts(there, number, name, f"{name} joins")
         scope = RelationScope(
             model=model, relation=number, unit=name, application=name.partition("/")[0], container=container
         )
         tx.insert("relation_scope", scope)
-        there = tx.beside(model)
         put_bag(there, number, name, settings)
-        wake_counterparts(there, number, name, f"{name} joins")
     wake_firewalls(tx, relation, f"{unit.name} joins")
     if relation.scope != "container":
         firewall.joined(tx, unit.application, unit.machine or "", f"{unit.name} joins")
