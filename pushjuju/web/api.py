@@ -7,12 +7,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import WSCloseCode
 
-from pushjuju.core.errors import StoreError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.web import call, errors, limits, login, messages
 from pushjuju.web.audit import AuditLog
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from pushjuju.web.pool import Pool
 
 _LOOK_S = 1.0  # seconds between checks whether connected users still have access
+_WELL_S = 5.0  # seconds after such a check in which the store counts as usable
 _VALID_S = 1.0  # a status depends on the time, too: a machine is `down` after a while without contact
 
 
@@ -52,11 +51,13 @@ class Api:
         self.statuses = StatusAnswers(pool)
         self._work = work
         self._looking = pool.one_more()  # each SQLite connection counts versions of its own
+        self._looked = 0.0  # when the store answered last, by the monotonic clock
         self._guard: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Begin to check that connected users still have access."""
+        """Begin to check that connected users still have access, and whether the store answers."""
+        self._looked = time.monotonic()
         self._guard = asyncio.create_task(self._look_after())
 
     async def close(self) -> None:
@@ -110,11 +111,19 @@ class Api:
         seen: tuple[int, int] | None = None
         while True:
             await asyncio.sleep(_LOOK_S)
-            with suppress(StoreError):
+            try:
                 version = await self._looking.run(lambda ctx: ctx.store.version())
+                self._looked = time.monotonic()
                 if version != seen:
-                    seen = version
                     await self._end_refused()
+                    seen = version
+            except Exception:  # noqa: BLE001 - whatever fails is tried again, as the rights of users are at stake
+                self._looked = -_WELL_S
+
+    @property
+    def is_well(self) -> bool:
+        """True while the store answers; this reads nothing, so strangers may ask as often as they like."""
+        return time.monotonic() - self._looked < _WELL_S
 
     async def _end_refused(self) -> None:
         entered = [(item, item.entered) for item in self.connections if item.entered]

@@ -222,8 +222,10 @@ async def _methods(request: web.Request, handler: Handler) -> web.StreamResponse
         )
 
 
-async def _health(_request: web.Request) -> web.Response:
-    return web.Response(text="running\n")
+async def _health(request: web.Request) -> web.Response:
+    if request.app[_API].is_well:
+        return web.Response(text="running\n")
+    return web.Response(status=503, text="the store does not answer\n")
 
 
 async def _connect(request: web.Request) -> web.StreamResponse:

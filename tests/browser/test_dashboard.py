@@ -223,6 +223,19 @@ async def test_the_lines_of_the_log_are_whole_on_a_small_screen(
     assert await tab.value("document.querySelector('#lines .log').scrollWidth") <= 375
 
 
+_LAST = "document.querySelector('.last').getBoundingClientRect()"
+
+
+async def test_apply_is_in_sight_under_a_long_plan(tab: Tab, base: str) -> None:
+    await tab.look(width=375)
+    await tab.open(f"{origin(base)}/ui/m/admin/shop/plan")
+    await tab.value("document.querySelector('[name=line]').value = 'add-unit web -n 9'")
+    await tab.value("document.querySelector('[name=line]').form.requestSubmit()")
+    await tab.until("document.querySelector('button.go') && document.readyState == 'complete'")
+    assert await tab.value("document.documentElement.scrollHeight > 2 * innerHeight && scrollY == 0")
+    assert await tab.value(f"{_LAST}.bottom <= innerHeight")
+
+
 async def test_forced_colours_still_show_which_page_is_open(tab: Tab, base: str) -> None:
     await tab.force_colours()
     await tab.open(f"{origin(base)}/ui/m/admin/shop/units")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -213,6 +215,34 @@ def test_the_dashboard_outlives_the_absence_of_its_server(alone: Server, run: Ru
             comes(lambda: "new" in shown(browser, page), said.read_text())
             assert process.poll() is None, said.read_text()
             assert "Traceback" not in said.read_text()
+
+
+def test_the_health_of_the_api_tells_of_the_absence_of_its_server(
+    alone: Server, run: Run, tmp_path: Path
+) -> None:
+    with databases.database(str(alone.folder)) as url:
+        assert not run("bootstrap", "local", "home", "--store", url, "--insecure-store").returncode
+        with started(tmp_path, "api", "--listen", "127.0.0.1:0") as (process, said):
+            comes(lambda: "127.0.0.1:" in said.read_text(), said.read_text())
+            found = re.search(r"127\.0\.0\.1:\d+", said.read_text())
+            assert found is not None
+            page = f"https://{found[0]}/health"
+            comes(lambda: health(page) == 200, said.read_text())
+            alone.stop()
+            comes(lambda: health(page) == 503, said.read_text())
+            alone.start()
+            comes(lambda: health(page) == 200, said.read_text())
+            assert process.poll() is None, said.read_text()
+            assert "Traceback" not in said.read_text()
+
+
+def health(page: str) -> int:
+    """Return the status of a check without TLS's proof of the name."""
+    try:
+        context = ssl._create_unverified_context()
+        return int(urllib.request.urlopen(page, timeout=30, context=context).status)
+    except urllib.error.HTTPError as error:
+        return error.code
 
 
 def shown(browser: urllib.request.OpenerDirector, page: str) -> str:

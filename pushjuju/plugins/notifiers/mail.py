@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import smtplib
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.errors import MessageError
@@ -15,8 +16,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from pushjuju.core.errors import NotifyError, NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.plugins.api.notices import Event, NotifyTarget
+from pushjuju.plugins.notifiers.webhook import cut_at
 
-TIMEOUT_S = 10.0
+TIMEOUT_S, WHOLE_S = 10.0, 30.0  # for one step, and for all
 _FORM = "smtp://[USER@]HOST[:PORT]/TO[,TO...][?from=ADDRESS]"
 _MOST_SUBJECT = 150  # letters
 Trust = Callable[[], ssl.SSLContext]
@@ -41,13 +43,15 @@ class Mail:
 
     Args:
         trust: Returns the certificates that a server must show.
+        whole_s: Seconds for the whole delivery.
     """
 
     schemes: tuple[str, ...] = ("smtps", "smtp")
     summary = "sends an email"
 
-    def __init__(self, trust: Trust = ssl.create_default_context) -> None:
+    def __init__(self, trust: Trust = ssl.create_default_context, whole_s: float = WHOLE_S) -> None:
         self._trust = trust
+        self._whole_s = whole_s
 
     def check(self, target: NotifyTarget) -> None:
         """Check that an address names a server and receivers."""
@@ -63,28 +67,38 @@ class Mail:
     def send(self, target: NotifyTarget, event: Event) -> str:
         """Send an email with the sentence, and with the event as JSON behind it; name receivers refused."""
         server = _parsed(target.address)
+        end = time.monotonic() + self._whole_s
         try:
             message = _message(server, target, event)
-            with self._connected(server) as connection:
+            with self._connected(server, end) as connection:
                 if server.user:
                     _log_in(connection, server, target.secret)
                 refused = connection.send_message(message)
         except (OSError, smtplib.SMTPException, MessageError, ValueError) as error:
-            raise NotifyError(f"{self.shown(target.address)} {_said(error)}") from None
+            said = "took too long" if _is_late(error) or time.monotonic() >= end else _said(error)
+            raise NotifyError(f"{self.shown(target.address)} {said}") from None
         told = ", ".join(f"{name} ({code})" for name, (code, _) in sorted(refused.items()))
         return told and f"{server.host} refused some receivers, the others have it: {told}"
 
     @contextmanager
-    def _connected(self, server: _Server) -> Iterator[smtplib.SMTP]:
+    def _connected(self, server: _Server, end: float) -> Iterator[smtplib.SMTP]:
         if server.encrypted:
-            with smtplib.SMTP_SSL(server.host, server.port, timeout=TIMEOUT_S, context=self._trust()) as made:
-                yield made
-            return
-        with smtplib.SMTP(server.host, server.port, timeout=TIMEOUT_S) as made:
-            made.ehlo()
-            if made.has_extn("starttls"):
-                made.starttls(context=self._trust())
+            made: smtplib.SMTP = smtplib.SMTP_SSL(timeout=TIMEOUT_S, context=self._trust())
+        else:
+            made = smtplib.SMTP(timeout=TIMEOUT_S)
+        made._host = server.host  # type: ignore[attr-defined] # the constructor sets it, and connects without cut_at
+        with cut_at(end, lambda: made.sock), made:
+            made.connect(server.host, server.port)
+            if not server.encrypted:
+                made.ehlo()
+                if made.has_extn("starttls"):
+                    made.starttls(context=self._trust())
             yield made
+
+
+def _is_late(error: Exception) -> bool:
+    """Return True for a step that took too long; smtplib makes it the context of its own error."""
+    return isinstance(error, TimeoutError) or isinstance(error.__context__, TimeoutError)
 
 
 def _said(error: Exception) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
 import hmac
 import http.client
@@ -13,7 +11,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from urllib.parse import SplitResult, urlsplit
 
 from pushjuju import __version__
@@ -72,10 +71,13 @@ class Webhook:
         url = _parsed(target.address)
         message = event.document() if target.body == "json" else {"text": event.text}
         body = json.dumps(message).encode()
+        end = time.monotonic() + self._timeout_s
         try:
-            status = self._post(url, body, self._headers(target, body))
+            status = self._post(url, body, self._headers(target, body), end)
         except (OSError, http.client.HTTPException, ValueError) as error:
             said = getattr(error, "strerror", None) or type(error).__name__
+            if isinstance(error, TimeoutError) or time.monotonic() >= end:
+                said = "it took too long to answer"
             raise NotifyError(f"{self.shown(target.address)} cannot be reached: {said}") from None
         if not 200 <= status < 300:
             raise NotifyError(f"{self.shown(target.address)} answered with status {status}")
@@ -89,40 +91,57 @@ class Webhook:
             headers |= {TIME: moment, SIGNATURE: f"sha256={signed.hexdigest()}"}
         return headers
 
-    def _post(self, url: SplitResult, body: bytes, headers: dict[str, str]) -> int:
+    def _post(self, url: SplitResult, body: bytes, headers: dict[str, str], end: float) -> int:
         """Send the request, and return the status of the answer.
 
         Raises:
             OSError: No connection, or the time is over.
             HTTPException: The answer is no HTTP.
         """
-        end = time.monotonic() + self._timeout_s
         port = url.port or (443 if url.scheme == "https" else 80)
         connection = http.client.HTTPConnection(str(url.hostname), port)
-        plain = connected(str(url.hostname), port, end, here=url.scheme == "http")
-        held = [plain]
-        # a server that sends bit by bit never meets the socket's timeout
-        cut = threading.Timer(max(0.0, end - time.monotonic()), _cut, [held])
-        cut.daemon = True
-        cut.start()
+        held = [connected(str(url.hostname), port, end, here=url.scheme == "http")]
         try:
-            if url.scheme == "https":
-                encrypted = self._trust().wrap_socket(
-                    plain, server_hostname=url.hostname, do_handshake_on_connect=False
-                )
-                held.append(encrypted)
-                encrypted.do_handshake()
-            connection.sock = held[-1]
-            path = f"{url.path or '/'}{'?' if url.query else ''}{url.query}"
-            connection.request("POST", path, body, headers)
-            answer = connection.getresponse()
-            answer.read(MOST_ANSWER)
+            with cut_at(end, lambda: held[-1]):
+                if url.scheme == "https":
+                    encrypted = self._trust().wrap_socket(
+                        held[-1], server_hostname=url.hostname, do_handshake_on_connect=False
+                    )
+                    held.append(encrypted)
+                    encrypted.do_handshake()
+                connection.sock = held[-1]
+                path = f"{url.path or '/'}{'?' if url.query else ''}{url.query}"
+                connection.request("POST", path, body, headers)
+                answer = connection.getresponse()
+                answer.read(MOST_ANSWER)
             if time.monotonic() >= end:  # what was read ends where the connection was cut
-                raise TimeoutError(errno.ETIMEDOUT, "it took too long to answer")
+                raise TimeoutError
             return answer.status
         finally:
-            cut.cancel()
             held[-1].close()
+
+
+@contextmanager
+def cut_at(end: float, found: Callable[[], socket.socket | None]) -> Iterator[None]:
+    """Cut a connection at a time: a server that sends bit by bit never meets the socket's timeout.
+
+    Args:
+        end: The time of the monotonic clock.
+        found: Returns the connection, or None before there is one.
+    """
+    timer = threading.Timer(max(0.0, end - time.monotonic()), _cut, [found])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _cut(found: Callable[[], socket.socket | None]) -> None:
+    if (connection := found()) is not None:
+        with suppress(OSError):  # closed meanwhile
+            connection.shutdown(socket.SHUT_RDWR)
 
 
 def connected(host: str, port: int, end: float, *, here: bool = False) -> socket.socket:
@@ -149,11 +168,6 @@ def connected(host: str, port: int, end: float, *, here: bool = False) -> socket
             continue
         return made
     raise problem
-
-
-def _cut(held: list[socket.socket]) -> None:
-    with contextlib.suppress(OSError):  # closed meanwhile
-        held[-1].shutdown(socket.SHUT_RDWR)
 
 
 def _parsed(address: str) -> SplitResult:

@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.services.bundles.planning import Prepared
-from pushjuju.store.files.private import explained, replace_text
+from pushjuju.store.files.private import put_text
 
 FORM = 1
 _LARGEST = 64 * 1024 * 1024
@@ -36,8 +36,7 @@ def write(path: Path, model: str, prepared: Prepared) -> None:
         "fingerprint": prepared.facts.digest(),
         "changes": [change.to_wire() for change in prepared.changes],
     }
-    with explained(path):
-        replace_text(path, json.dumps(document, indent=2) + "\n")
+    put_text(path, json.dumps(document, indent=2) + "\n")
 
 
 def read(path: Path) -> SavedPlan:

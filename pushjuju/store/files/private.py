@@ -77,6 +77,15 @@ def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
         sync_dir(path.parent)
 
 
+def put_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
+    """Do the same for a path that a user named: a link, device or pipe stays, and gets the text."""
+    with explained(path):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_text(text)
+            return
+    replace_text(path, text, mode)
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a file, which excludes other processes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -107,6 +108,13 @@ def _clock(text: str) -> Markup:
     return Markup('<time datetime="{}Z">{}</time>').format(second, second.replace("T", " "))
 
 
+def _sentence(text: str) -> Markup:
+    """Return an error as a sentence, with `commands` as code; a first word that may be a name stays."""
+    word, end = text.partition(" ")[0], "" if text.endswith((".", "?", ")")) else "."
+    begun = text[:1].upper() + text[1:] if word.isalpha() else text
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(_shown(begun) + end))))  # noqa: S704
+
+
 @cache
 def _environment() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -124,6 +132,7 @@ def _environment() -> jinja2.Environment:
         picture=Markup,
         look=look_of,
         kept=_kept,
+        sentence=_sentence,
         moment=from_iso,
     )
     made.globals["version"] = version()

@@ -35,7 +35,10 @@ async def deliver(runtime: Runtime, model: str) -> Outcome:
             return Outcome()
         lasting = notices.raise_due(tx)
     name = found.qualified if found is not None else ""
-    dues = [await _deliver_to(runtime, model, name, target) for target in _waiting(runtime, model)]
+    # at the same time: a server that is silent keeps no other target waiting
+    dues = await asyncio.gather(
+        *(_deliver_to(runtime, model, name, target) for target in _waiting(runtime, model))
+    )
     known = [due for due in (*dues, lasting) if due is not None]
     return Outcome(due=min(known, default=None))
 

@@ -432,6 +432,17 @@ async def test_unknown_names_and_broken_addresses_are_pages(served: ApiWorld, bu
         assert "There is no such page." in text
 
 
+async def test_error_pages_are_sentences(served: ApiWorld) -> None:
+    async with browsing(served) as browser:
+        await browser.log_in()
+        shown = (await browser.get("/ui/m/admin/shop/a/none"))[1]
+        assert "<p>Application &#34;none&#34; not found.</p>" in shown
+        shown = (await browser.get("/ui/enter?token=x"))[1]
+        assert "<p>This link has been used, or is too old. <code>pushjuju dashboard</code> makes" in shown
+    said = [str(rendering._sentence(text)) for text in ("web/1 is `<b>`", "no `a\u202eb`: why?", "port: low")]
+    assert said == ["web/1 is <code>&lt;b&gt;</code>.", "No <code>a&lt;202E&gt;b</code>: why?", "port: low."]
+
+
 async def test_a_page_of_a_busy_store_comes_by_itself_later(
     served: ApiWorld, busy: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:

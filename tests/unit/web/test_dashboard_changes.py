@@ -357,7 +357,7 @@ async def test_a_change_needs_its_access(
                 status, text = await ask(browser, name, to, csrf="any")
                 assert status == 401, text
     assert shop.units() == ["web/0"]
-    assert "permission denied" in text
+    assert "Permission denied." in text
 
 
 async def test_disabled_commands_are_disabled_on_pages(served: ApiWorld, shop: TestController) -> None:
@@ -365,7 +365,7 @@ async def test_disabled_commands_are_disabled_on_pages(served: ApiWorld, shop: T
     async with browsing(served, "admin") as browser:
         status, text = await ask(browser, "expose")
     assert status == 400, text
-    assert "not today" in text
+    assert "Not today" in text
 
 
 @pytest.mark.parametrize("proof", ["", "00", "ab" * 64, "\u00e9"])

@@ -156,7 +156,7 @@ async def test_a_form_that_cannot_have_a_file_is_refused(
             f"{browser.origin}{MODEL}upload", data=b"--x--", ssl=served.trust,
             headers={"Origin": browser.origin, "Content-Type": kind}, allow_redirects=False,
         )  # fmt: skip
-        assert (answer.status, "the form has no file" in await answer.text()) == (400, True)
+        assert (answer.status, "The form has no file." in await answer.text()) == (400, True)
 
 
 async def test_who_may_only_read_attaches_nothing(served: ApiWorld, shop: TestController) -> None:

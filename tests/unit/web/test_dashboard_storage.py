@@ -65,8 +65,8 @@ async def test_storage_is_detached_and_attached_again_by_forms(
 @pytest.mark.parametrize(
     ("change", "fields", "why"),
     [
-        ("attach-storage", {"storage": "logs/1", "unit": "web/1"}, "failed to attach logs/1 to web/1"),
-        ("detach-storage", {"storage": "data/0"}, "failed to detach data/0"),
+        ("attach-storage", {"storage": "logs/1", "unit": "web/1"}, "Failed to attach logs/1 to web/1"),
+        ("detach-storage", {"storage": "data/0"}, "Failed to detach data/0"),
     ],
 )
 async def test_a_plan_that_fails_says_why(
@@ -85,4 +85,4 @@ async def test_a_disabled_removal_keeps_storage_attached(
     blocking.disable(house.ctx, house.model, "remove-object", "not today")
     async with browsing(served, "admin") as browser:
         status, text = await ask(browser, "detach-storage", storage="logs/1")
-    assert (status, "not today" in text) == (400, True)
+    assert (status, "Not today" in text) == (400, True)

@@ -128,7 +128,7 @@ class AuditLine:
 
 def hash_of(line: AuditLine) -> str:
     """Return the hash that a line must have."""
-    text = "\n".join((line.previous, str(line.number), line.time, line.line))
+    text = "\n".join(map(str, (line.previous, line.number, line.time, line.line)))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.services.views.metrics.families import FAMILIES, PREFIX
 from pushjuju.services.views.metrics.reading import Sample, read
-from pushjuju.store.files.private import replace_text
+from pushjuju.store.files.private import put_text
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -56,7 +56,7 @@ def content_type(*, open_metrics: bool) -> str:
 
 def write(path: Path, content: str) -> None:
     """Replace a file in one step: a reader sees the old or the new metrics, never a part."""
-    replace_text(path, content, _READABLE)
+    put_text(path, content, _READABLE)
 
 
 def lines(samples: Iterable[Sample], *, open_metrics: bool = False) -> Iterator[str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
+import threading
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from email import message_from_bytes
 from email.message import Message
 from pathlib import Path
@@ -136,6 +139,23 @@ def test_a_server_that_ends_the_connection_is_told_in_words(
     monkeypatch.setattr(box, "handle_DATA", hang_up)
     with pytest.raises(NotifyError, match="ended the connection before it took the message"):
         Mail().send(target(plain), EVENT)
+
+
+@pytest.mark.parametrize("more", [b"220-and more\r\n", b""])
+def test_a_server_whose_greeting_never_ends_is_cut_off(more: bytes) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+
+        def greet() -> None:
+            with listening.accept()[0] as link, suppress(OSError):
+                while more:
+                    link.sendall(more)
+                link.recv(1)
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        with pytest.raises(NotifyError, match="took too long"):
+            Mail(whole_s=0.3).send(target(listening.getsockname()[1]), EVENT)
+        thread.join()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import hmac
 import json
 import socket
 import ssl
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,18 @@ def test_a_server_that_answers_bit_by_bit_is_cut_off() -> None:
     with web() as posted:
         posted.drip = bit_by_bit
         begun = time.monotonic()
-        refused(f"http://127.0.0.1:{posted.port}/", timeout_s=0.5)
+        told = refused(f"http://127.0.0.1:{posted.port}/", timeout_s=0.5)
+        assert told.endswith("it took too long to answer")
         assert time.monotonic() - begun < 5
+
+
+def test_a_server_that_is_silent_took_too_long() -> None:
+    with web() as posted:
+        ended = threading.Event()
+        posted.drip = lambda _: ended.wait(30)
+        told = refused(f"http://127.0.0.1:{posted.port}/", timeout_s=0.2)
+        ended.set()
+    assert told.endswith("it took too long to answer")
 
 
 def test_a_certificate_of_nobody_is_refused(certificate: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -33,6 +34,7 @@ from pushjuju.services.views.listings import notify_targets
 from pushjuju.workers import serving
 from pushjuju.workers.loops import notifier
 from tests.unit.plugins.notifiers.receivers import Posted, web
+from tests.waiting import LIMIT_S, until
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive
 
@@ -276,6 +278,23 @@ async def test_a_target_that_fails_gets_all_later_and_holds_up_no_other(
         assert [item["state"] for item in notify_targets.targets(runtime.ctx)] == ["ok", "ok"]
 
 
+async def test_a_target_whose_server_is_silent_keeps_no_other_waiting(
+    runtime: TestController, work: PlayedRuntime, posted: Posted
+) -> None:
+    ended = threading.Event()
+    with web() as silent:
+        silent.drip = lambda _: ended.wait(LIMIT_S)
+        listen(runtime, silent, "a-silent-one")
+        listen(runtime, posted, "well")
+        tell(runtime, "task.finished", Subject("task", "1"), "1")
+        driving = asyncio.create_task(drive(runtime, work))
+        await until(lambda: posted.events)
+        assert not driving.done()
+        ended.set()
+        await driving
+    assert [item["state"] for item in notify_targets.targets(runtime.ctx)] == ["failing", "ok"]
+
+
 async def test_the_pauses_grow_and_after_a_day_an_event_is_dropped(
     runtime: TestController, work: PlayedRuntime, posted: Posted
 ) -> None:
@@ -300,12 +319,15 @@ async def test_a_process_that_dies_after_a_delivery_repeats_it_with_the_same_id(
     listen(runtime, posted)
     tell(runtime, "task.finished", Subject("task", "1"))
 
+    class Killed(BaseException):
+        pass
+
     def die(*_words: object) -> None:
-        raise SystemExit("killed")
+        raise Killed
 
     with monkeypatch.context() as patched:
         patched.setattr(notifier, "_delivered", die)
-        with pytest.raises(SystemExit):
+        with pytest.raises(Killed):
             await notifier.deliver(work, runtime.model)
     await drive(runtime, work)
     first, second = (body["id"] for _, _, body in posted.requests)
@@ -375,7 +397,7 @@ async def test_a_target_gets_what_it_wants_alone(
     for event in ("unit.error", "task.finished", "machine.back"):
         tell(runtime, event, Subject("unit", "web/0"))
     await drive(runtime, work)
-    assert [(path, body["type"]) for path, _, body in posted.requests] == [
+    assert sorted((path, body["type"]) for path, _, body in posted.requests) == [
         ("/here", "io.pushjuju.machine.back.v1"),
         ("/units", "io.pushjuju.unit.error.v1"),
     ]

@@ -69,6 +69,21 @@ def test_verify_fails_when_a_line_was_changed(lab: Run, tmp_path: Path) -> None:
     assert lab("audit", "check").status == 2
 
 
+@pytest.mark.parametrize("made", ["replace(line, 'admin', 'eve')", "'{'", "'[]'", "x'ff'", "7"])
+def test_a_changed_line_is_shown_as_changed_and_hides_no_other(lab: Run, tmp_path: Path, made: str) -> None:
+    ok(lab("add-model", "other"))
+    whole = document(lab)
+    with closing(sqlite3.connect(tmp_path / "data" / "controllers" / "lab" / "state.db")) as connection:
+        connection.execute(f"UPDATE audit SET line = {made} WHERE number = 1")
+        connection.commit()
+    shown = document(lab)
+    assert shown[0]["command"] == "(this line was changed: audit verify)"
+    assert shown[1:] == whole[1:]
+    assert document(lab, "--user", "nobody") == shown[:1]
+    assert "(this line was changed: audit verify)" in ok(lab("audit"))
+    assert lab("audit", "verify").out == "line 1 was changed\n"
+
+
 def test_verify_with_an_earlier_hash_fails_when_the_end_was_cut(lab: Run, tmp_path: Path) -> None:
     ok(lab("deploy", CHARM, "web"))
     kept = json.loads(ok(lab("audit", "verify", "--format", "json")))["hash"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -36,6 +37,21 @@ def test_the_file_is_replaced_in_one_step_and_all_users_can_read_it(
     assert path.read_text().splitlines()[:3] == ok(run("metrics")).splitlines()[:3]
     assert path.stat().st_mode & 0o777 == 0o644
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_link_or_pipe_stays_and_gets_the_metrics(runtime: TestController, run: Run, tmp_path: Path) -> None:
+    """As root, the other way would make a file of /dev/stdout or /dev/null."""
+    link, pipe, behind = (tmp_path / name for name in ("link", "pipe", "behind"))
+    link.symlink_to(behind)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (link, pipe):
+        assert ok(run("metrics", "-o", str(path))) == ""
+    assert (link.is_symlink(), pipe.is_fifo()) == (True, True)
+    first = f"{ok(run('metrics')).splitlines()[0]}\n"
+    assert behind.read_text().startswith(first)
+    assert os.read(reader, 1 << 16).decode().startswith(first)
+    os.close(reader)
 
 
 def test_a_directory_that_is_missing_is_an_error(runtime: TestController, run: Run, tmp_path: Path) -> None:
