@@ -48,6 +48,7 @@ PAGES = {  # name -> address and most milliseconds
 }
 APPLICATIONS = 500
 BROWSERS, SECONDS, CHANGES = 50, 15, 4  # browsers that look for so many seconds at so many changes a second
+TABS, HOOKS = 10, 100  # tabs of one browser, and hooks that change the model each second
 SEEN = 100  # changes that a browser shows, of which the slowest but one is the 99th in 100
 LINES, LOGGED = 1000, 10  # lines a second, and the seconds
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime || 0"
@@ -395,6 +396,31 @@ async def test_what_many_browsers_cost(report: Report, crowded: TestController, 
     report.add(f"{what}, a page", took, note=f"{len(took) / SECONDS:.0f} pages a second")
     report.add(f"{what}, processor", [100 * share], "% of a core", target="<= 50 %")
     report.add(f"{what}, memory over the base", [more], "MB", target="<= 30 MB")
+
+
+@pytest.mark.bench
+@pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
+async def test_what_ten_tabs_cost_while_many_hooks_end(
+    report: Report, crowded: TestController, tmp_path: Path
+) -> None:
+    program = await asyncio.to_thread(Program, crowded)
+    async with tab_of(program.link, tmp_path / "profile") as (tab, origin):
+        await tab.open(f"{origin}{MODEL}units")
+        for _ in range(TABS - 1):
+            await tab.another(f"{origin}{MODEL}")
+        await _shown(tab, crowded, "before")
+        begun, spent, seen = time.monotonic(), program.seconds(), []
+        for number in range(SECONDS * HOOKS):
+            if number % HOOKS:
+                _change(crowded, f"hook {number}")
+            else:
+                seen.append(await _shown(tab, crowded, f"message {number}."))
+            await asyncio.sleep(max(0, begun + (number + 1) / HOOKS - time.monotonic()))
+        share = (program.seconds() - spent) / (time.monotonic() - begun)
+    await asyncio.to_thread(program.end)
+    what = f"dashboard: {TABS} tabs of a browser on {UNITS} units, {HOOKS} hooks a second"
+    report.add(f"{what}, processor", [100 * share], "% of a core")
+    report.add(f"{what}, a change until it is shown", seen, target="<= 1000 ms")
 
 
 def _change(world: TestController, message: str) -> None:
