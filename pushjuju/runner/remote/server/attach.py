@@ -104,7 +104,8 @@ def _heard(conn: Any) -> bytes:
     conn.settimeout(PATIENCE)
     while True:
         try:
-            return conn.recv(1)
+            data: bytes = conn.recv(1)
+            return data
         except _socket.timeout:
             peer = conn.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
             os.kill(int.from_bytes(peer[:4], sys.byteorder), signals.CONT)
