@@ -271,8 +271,8 @@ def _turned_away(target: MachineTarget) -> Unreachable:
     return Unreachable(
         f"cannot reach {target}: {reason}",
         reason=reason,
-        hint="An sshd does so for some seconds after failed logins, and when many connections come at once: "
-        "try again in a minute.",
+        hint="An sshd does so for some seconds after failed logins, when many connections come at once, and "
+        "while the host can start no process: try again in a minute.",
     )
 
 
