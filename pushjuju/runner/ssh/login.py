@@ -103,6 +103,8 @@ class Logins:
 
     def _load_key(self, path: Path) -> Any:
         stamp = path.stat().st_mtime_ns
+        if not path.is_file():
+            raise ValueError("not a regular file")
         known = self._keys.get(path)
         if known is None or known[0] != stamp:
             known = (stamp, asyncssh.read_private_key(str(path)))

@@ -77,6 +77,13 @@ def test_charms_bundles_and_resources_are_regular_files(web: Run, target: str, t
     assert "as a local bundle" in web("apply", "b.yaml").err
 
 
+@pytest.mark.parametrize("file", ["/dev/zero", "fifo", "."])
+def test_a_private_key_is_a_regular_file(web: Run, file: str) -> None:
+    ended = web("add-machine", "ssh:u@127.0.0.1", "--private-key", file)
+    assert ended.status == 1
+    assert "not a regular file" in ended.err
+
+
 def test_a_pipe_is_read_to_its_end() -> None:
     reader, writer = os.pipe()  # as bash's `<(command)`
     with os.fdopen(writer, "wb") as stream:
