@@ -317,11 +317,12 @@ class DataDir:
                 raise AlreadyExists(f'controller "{name}" already exists')
             if begin:
                 begin(name)
-            for folder in ("ssh", "blobs", "known_hosts", "machines", "log"):
-                with explained(made.root):
-                    private_dir(made.root / folder)
             if not made.public_key.exists():  # the public key is written last
-                _make_key(made)
+                try:
+                    _begin(made)
+                except BaseException:
+                    remove_tree(made.root)
+                    raise
             if prepare:
                 prepare(made)
             edit_toml(made.root / "controller.toml", lambda document: document.update(settings))
@@ -348,9 +349,13 @@ class DataDir:
         return kept
 
 
-def _make_key(made: ControllerDir) -> None:
+def _begin(made: ControllerDir) -> None:
+    """Make the folders of a controller, and its SSH key."""
     from pushjuju.store import ssh_key  # imports cryptography, which is slow
 
+    for folder in ("ssh", "blobs", "known_hosts", "machines", "log"):
+        with explained(made.root):
+            private_dir(made.root / folder)
     private, public = ssh_key.new_pair()
     replace_text(made.private_key, private)
     replace_text(made.public_key, f"{public} pushjuju-{made.name}\n", mode=0o644)

@@ -117,7 +117,7 @@ def told(error: BaseException) -> Error:
     if isinstance(error, StoreError):
         error = type(error)()  # where the store is, and what its server said, is for this computer's own user
     if isinstance(error, PushjujuError):
-        return {"message": error.full_text, "code": code_of(error)}
+        return {"message": error.full_text.replace("--num-units", "num-units"), "code": code_of(error)}
     bug = new_uuid()[:8]
     print(f"internal error {bug} of the API", file=sys.stderr)
     traceback.print_exception(error)

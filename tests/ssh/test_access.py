@@ -388,6 +388,15 @@ async def test_user_without_sudo_is_refused_with_one_it_works(machine: Machine, 
         assert (await session.run(hook_op("start")))["outcome"] == "ok"
 
 
+async def test_an_account_without_a_shell_is_an_error_with_its_words(machine: Machine, user: str) -> None:
+    subprocess.run(["usermod", "--shell", shutil.which("nologin") or "/sbin/nologin", user], check=True)
+    machine.target = replace(machine.target, user=user)
+    with pytest.raises(RemoteFailed, match="cannot start: exit status 1") as caught:
+        async with machine.session():
+            pass
+    assert caught.value.detail.endswith("This account is currently not available.")
+
+
 NO_PYTHON = """
 mount --make-rprivate /
 for file in /usr/bin/python3* /usr/local/bin/python3*; do

@@ -220,6 +220,19 @@ async def test_host_of_the_hook_is_killed(machine: Machine) -> None:
     assert not children_running(started.charm)
 
 
+@pytest.mark.parametrize("role", ["hook", "server"])
+async def test_process_that_a_hook_has_stopped_goes_on(machine: Machine, role: str) -> None:
+    machine.options["silence"] = 2.0
+    started = Started(machine)
+    async with machine.session() as session:
+        task = await started.run(session)
+        for pid in processes(machine)[role]:
+            os.kill(pid, signal.SIGSTOP)
+        started.let_go()
+        started.check(await asyncio.wait_for(task, 30))
+    assert await machine.gone()
+
+
 def children_running(charm: Path) -> list[int]:
     """Return processes whose working directory is the charm's."""
     found = []

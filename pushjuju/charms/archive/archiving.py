@@ -16,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
+from pushjuju.charms.archive import named_files
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.core.values import dataclass, regex
@@ -143,10 +144,11 @@ def open_archive(path: Path, limits: ArchiveLimits | None = None) -> Iterator[Ar
     """Open an archive and check every entry."""
     limits = limits or ArchiveLimits()
     try:
+        named_files.regular(path).close()
         file = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         text = f"invalid charm or bundle provided at {quote(str(path))}"
-        raise InvalidCharm(text, detail=str(error)) from None
+        raise InvalidCharm(text, detail=getattr(error, "strerror", None) or str(error)) from None
     with file:
         _check_disks(path)
         infos = file.infolist()

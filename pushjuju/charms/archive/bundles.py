@@ -12,7 +12,7 @@ def is_bundle(path: Path) -> bool:
     """Return True when a path is a bundle: a YAML file, or a directory or archive with bundle.yaml in it."""
     if path.is_dir():
         return (path / NAME).is_file() and not (path / "metadata.yaml").is_file()
-    if path.suffix in (".yaml", ".yml"):
+    if path.suffix in (".yaml", ".yml") or not path.is_file():
         return path.is_file()
     try:
         with zipfile.ZipFile(path) as archive:

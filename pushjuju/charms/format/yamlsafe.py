@@ -139,7 +139,7 @@ def _events(data: bytes | str) -> Iterator[Any]:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         raise NotValid(f"yaml: {line}{error.problem or error.context or 'not valid'}") from None
     except (yaml.YAMLError, UnicodeError) as error:
-        first = str(error).splitlines()[0] if str(error) else "not valid"
+        first = getattr(error, "reason", "") or (str(error).splitlines() or ["not valid"])[0]
         raise NotValid(f"yaml: {first}") from None
 
 

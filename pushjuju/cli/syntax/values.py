@@ -5,10 +5,11 @@ A wrong value raises an error before the command changes anything. Mirrors: juju
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TextIO
 
+from pushjuju.charms.archive import named_files
 from pushjuju.charms.format import yamlload
 from pushjuju.cli.terminal.console import Console
 from pushjuju.core import constraints as rules
@@ -22,7 +23,6 @@ from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import ssh_keys
 
-MAX_FILE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
 _BINDINGS = "--bind must be in the form '[<default-space>] [<endpoint-name>=<space> ...]'; {}"
 
 
@@ -59,19 +59,14 @@ def from_file(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def _file_value(key: str, value: str) -> str:
-    path = Path(value[1:]).expanduser()
     try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise NotValid(
-            f"cannot read option from file {quote(value[1:])}: open {path}: no such file or directory"
-        ) from error
+        return named_files.read(value[1:]).decode()
     except OSError as error:
-        raise NotValid(f"cannot read option from file {quote(value[1:])}: {error.strerror}") from error
-    if len(content) > MAX_FILE:
-        raise NotValid(f"size of option file is larger than 5M: {quote(key)}")
-    try:
-        return content.decode()
+        if error.errno == errno.EFBIG:
+            raise NotValid(f"size of option file is larger than 5M: {quote(key)}") from error
+        where = f"open {error.filename}: " if isinstance(error, FileNotFoundError) else ""
+        why = f"{where}{(error.strerror or str(error)).lower()}"
+        raise NotValid(f"cannot read option from file {quote(value[1:])}: {why}") from error
     except UnicodeDecodeError as error:
         raise NotValid(f"value for option {quote(key)} contains non-UTF-8 sequences") from error
 
@@ -88,10 +83,10 @@ def settings(texts: Iterable[str]) -> Settings:
 
 def read_file(path: str, stdin: TextIO | None = None) -> bytes:
     """Return the content of a file that a flag names; `-` is stdin, where the caller passes stdin."""
-    if path == "-" and stdin is not None:
-        return stdin.read().encode()
     try:
-        return Path(path).expanduser().read_bytes()
+        if path == "-" and stdin is not None:
+            return named_files.within(stdin.read(named_files.MAX + 1).encode(errors="surrogateescape"))
+        return named_files.read(path)
     except OSError as error:
         raise NotFound(f"open {path}: {(error.strerror or str(error)).lower()}") from error
 

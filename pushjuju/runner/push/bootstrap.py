@@ -214,6 +214,11 @@ class Link:
             self._greeted.cancel()
         self._answers.put_nowait(("", ""))
 
+    @property
+    def printed(self) -> str:
+        """The end of what the machine printed instead of an answer."""
+        return self._buffer[-STDERR_KEEP:].decode("utf-8", "replace").strip()
+
     def set_writable(self, writable: bool) -> None:
         """Record whether asyncssh accepts more data (flow control)."""
         if writable:
@@ -395,7 +400,8 @@ def _refusal(letter: str, text: str, link: Link, name: str) -> PushjujuError:
         return RemoteFailed(f"the program on {name} cannot start", detail=text)
     if link.exit_status:
         return RemoteFailed(
-            f"the program on {name} cannot start: exit status {link.exit_status}", detail=said
+            f"the program on {name} cannot start: exit status {link.exit_status}",
+            detail=f"{said}\n{link.printed}".strip(),
         )
     return ConnectionLost(f"the connection to {name} was lost while the program started", detail=said)
 

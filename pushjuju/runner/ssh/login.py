@@ -103,6 +103,8 @@ class Logins:
 
     def _load_key(self, path: Path) -> Any:
         stamp = path.stat().st_mtime_ns
+        if not path.is_file():
+            raise ValueError("not a regular file")
         known = self._keys.get(path)
         if known is None or known[0] != stamp:
             known = (stamp, asyncssh.read_private_key(str(path)))
@@ -271,8 +273,8 @@ def _turned_away(target: MachineTarget) -> Unreachable:
     return Unreachable(
         f"cannot reach {target}: {reason}",
         reason=reason,
-        hint="An sshd does so for some seconds after failed logins, and when many connections come at once: "
-        "try again in a minute.",
+        hint="An sshd does so for some seconds after failed logins, when many connections come at once, and "
+        "while the host can start no process: try again in a minute.",
     )
 
 

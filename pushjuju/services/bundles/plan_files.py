@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pushjuju.charms.archive import named_files
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.values import dataclass
 from pushjuju.services.bundles.planning import Prepared
@@ -42,9 +43,7 @@ def write(path: Path, model: str, prepared: Prepared) -> None:
 def read(path: Path) -> SavedPlan:
     """Read a plan from a file, or raise NotFound or NotValid when the file is missing or holds no plan."""
     try:
-        if path.stat().st_size > _LARGEST:
-            raise NotValid(f"{path} is not a plan: it is larger than {_LARGEST} bytes")
-        document = json.loads(path.read_text())
+        document = json.loads(named_files.read(path, _LARGEST))
     except FileNotFoundError:
         raise NotFound(f"open {path}: no such file or directory") from None
     except OSError as error:

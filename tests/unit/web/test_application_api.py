@@ -110,3 +110,17 @@ async def test_a_scale_is_refused(served: ApiWorld, house: TestController) -> No
         with pytest.raises(ApiFailed, match="scaling IAAS applications not supported") as refused:
             await client.ask("Application", 19, "ScaleApplications", {"applications": []})
         assert refused.value.code == "not supported"
+
+
+async def test_numbers_of_units_are_refused_without_words_of_the_terminal(
+    served: ApiWorld, house: TestController
+) -> None:
+    house.active("web")
+    async with served.entered(house.model) as client:
+        for count, problem in (
+            (0, "must add at least one unit"),
+            (10**6, "num-units must be at most 10000"),
+        ):
+            with pytest.raises(ApiFailed) as caught:
+                await client.ask("Application", 19, "AddUnits", {"application": "web", "num-units": count})
+            assert str(caught.value).startswith(problem)

@@ -116,15 +116,16 @@ def exec_formatters() -> dict[str, Callable[[Any], str]]:
 
 
 def _plain_commands(results: Mapping[str, Task]) -> str:
-    if len(results) == 1:
-        return _printed(next(iter(results.values())))
-    return "".join(f"{name}:\n{_printed(task)}\n" for name, task in naturally(results))
+    """Return what the commands printed, with headings when several receivers printed, as Juju does."""
+    texts = [(name, _printed(task)) for name, task in naturally(results)]
+    if sum(bool(text) for _, text in texts) < 2:
+        return "".join(text for _, text in texts)
+    return "".join(f"{name}:\n{text}\n" for name, text in texts)
 
 
 def _printed(task: Task) -> str:
-    results = task.get("results", {})
-    text = "".join(str(results.get(stream, "")) for stream in _STREAMS)
-    return text if not text or text.endswith("\n") else f"{text}\n"
+    found = (str(task.get("results", {}).get(stream, "")) for stream in _STREAMS)
+    return "".join(text if text.endswith("\n") else f"{text}\n" for text in found if text)
 
 
 # --- operations -------------------------------------------------------------------------------------------

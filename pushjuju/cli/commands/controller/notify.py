@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from pushjuju.charms.archive import named_files
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.table import TabWriter
@@ -97,7 +97,7 @@ def _add(cli: Cli, asked: NotifyFlags, name: str, address: str = "") -> None:
 def _read(file: str) -> tuple[str, str]:
     """Return the address and the secret in a file."""
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        text = sys.stdin.read(named_files.MAX) if file == "-" else named_files.read(file).decode()
     except (OSError, ValueError) as error:
         raise UsageError(
             f"cannot read {file}: {getattr(error, 'strerror', None) or 'it is no text'}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.terminal.paint import GREEN, RED, paint
 from pushjuju.cli.terminal.table import TabWriter
 from pushjuju.cli.work import session
-from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.views import decisions
 from pushjuju.workers import deciding
 
@@ -65,13 +64,8 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
 
 def _from_file(cli: Cli, path: str) -> decisions.Decided:
     try:
-        text = (
-            cli.console.stdin.read() if path == "-" else Path(path).expanduser().read_text(encoding="utf-8")
-        )
-        read = json.loads(text)
+        read = json.loads(values.read_file(path, cli.console.stdin))
         record = read.get("record", read)
-    except FileNotFoundError:
-        raise NotFound(f"file {path} not found") from None
     except (ValueError, AttributeError, RecursionError) as error:
         raise NotValid(f"{path} is no record of a decision: {error}") from error
     if not isinstance(record, dict) or not isinstance(record.get("remote"), dict):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from pushjuju.charms.archive import named_files
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import drive
@@ -28,7 +28,7 @@ BASE64 = (
 def content_given(cli: Cli, words: Sequence[str], file: str) -> Content:
     """Return the content that the arguments and `--file` give."""
     document = user_secrets.read_settings(file, values.read_file(file, cli.console.stdin)) if file else {}
-    return content_of(words, document, lambda path: Path(path).expanduser().read_bytes())
+    return content_of(words, document, named_files.read)
 
 
 def go_on(cli: Cli, opened: sessions.Session) -> None:

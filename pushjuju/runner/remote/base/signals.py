@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-INT, KILL, TERM = 2, 9, 15
+INT, KILL, TERM, CONT = 2, 9, 15, int(_signal.SIGCONT)
 
 _TEXTS = {
     1: "hangup",

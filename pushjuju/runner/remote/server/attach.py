@@ -12,7 +12,7 @@ import sys
 import time
 
 from pushjuju.portable.jsontext import dumps, loads
-from pushjuju.runner.remote.base import layout, wire
+from pushjuju.runner.remote.base import layout, signals, wire
 from pushjuju.runner.remote.disk import holder
 from pushjuju.runner.remote.server import facts
 
@@ -83,7 +83,7 @@ def _hand_over(conn: Any, hello: bytes) -> bool:
         sent = conn.sendmsg([message], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
         if sent < len(message):
             conn.sendall(message[sent:])
-        taken = conn.recv(1)
+        taken = _heard(conn)
     except OSError:
         return False
     if not taken:
@@ -93,10 +93,22 @@ def _hand_over(conn: Any, hello: bytes) -> bool:
     for fd in (0, 1):
         os.dup2(null, fd)
     try:
-        conn.recv(1)
+        _heard(conn)
     except OSError:
         pass
     return True
+
+
+def _heard(conn: Any) -> bytes:
+    """Wait for a byte, or b"" at the end of the connection; continue a server that a hook has stopped."""
+    conn.settimeout(PATIENCE)
+    while True:
+        try:
+            data: bytes = conn.recv(1)
+            return data
+        except _socket.timeout:
+            peer = conn.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+            os.kill(int.from_bytes(peer[:4], sys.byteorder), signals.CONT)
 
 
 def _start_server(program: str, root: str, options: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import os
 import select
 
 from pushjuju.portable.jsontext import dumps, loads
-from pushjuju.runner.remote.base import layout, wire
+from pushjuju.runner.remote.base import layout, signals, wire
 from pushjuju.runner.remote.base.results import describe, error_result, monotonic, refusal, result_frame
 from pushjuju.runner.remote.disk import journal
 from pushjuju.runner.remote.operation import families
@@ -351,6 +351,15 @@ class Hosts:
         for running in [one for one in self.state.running.values() if one.channel is None]:
             if not layout.is_held(self.state.journal_file(running.op_id)):
                 self._gone(running)
+
+    def wake_stopped(self) -> None:
+        """Continue the processes of operations that a hook has stopped."""
+        for running in self.state.running.values():
+            try:
+                if running.pid and os.WIFSTOPPED(os.waitpid(running.pid, os.WNOHANG | os.WUNTRACED)[1]):
+                    os.kill(running.pid, signals.CONT)
+            except OSError:
+                pass  # it has ended, which is noticed when its channel is read
 
     def answer_unheard(self) -> None:
         """Answer questions with an error when no controller has been attached for the limit."""

@@ -58,6 +58,7 @@ class Server:
             for fd, event in state.poll.poll(int(self._timeout() * 1000)):
                 self._ready(fd, event)
             self.hosts.look_after_foreign()
+            self.hosts.wake_stopped()
             self.hosts.answer_unheard()
             self.attachments.drop_silent()
             self.hosts.schedule()

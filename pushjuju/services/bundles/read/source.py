@@ -8,6 +8,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from pushjuju.charms.archive import named_files
 from pushjuju.charms.archive.bundles import NAME
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.values import dataclass
@@ -67,13 +68,9 @@ def _member(path: Path) -> bytes:
 
 def _bytes(path: Path, most: int) -> bytes:
     try:
-        with path.open("rb") as stream:
-            found = stream.read(most + 1)
+        return named_files.read(path, most)
     except OSError as error:
         raise NotValid(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
-    if len(found) > most:
-        raise NotValid(f"{path} is larger than {most} bytes")
-    return found
 
 
 def include(folder: Path | None, name: str) -> bytes:

@@ -8,14 +8,14 @@ Mirrors: juju state/resources.go, apiserver/resources.go, cmd/juju/resource/vali
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from io import BufferedReader
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from pushjuju.charms.archive import named_files
 from pushjuju.charms.values.model import Charm, ResourceMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
@@ -119,11 +119,11 @@ def fingerprint(name: str, path: str) -> str:
 def _opened(name: str, path: str) -> BufferedReader:
     """Open the file of a resource, with Juju's messages when it cannot be opened."""
     try:
-        return Path(path).expanduser().open("rb")
+        return named_files.regular(path)
     except FileNotFoundError:
         raise NotFound(f"file for resource {quote(name)}: stat {path}: no such file or directory") from None
     except OSError as error:
-        why = "is a directory" if error.errno == errno.EISDIR else (error.strerror or str(error)).lower()
+        why = (error.strerror or str(error)).lower()
         raise NotValid(f"can't read file for resource {quote(name)}: open {path}: {why}") from None
 
 

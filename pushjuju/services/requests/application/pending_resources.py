@@ -16,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from pushjuju.charms.archive import named_files
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.values import dataclass, regex
@@ -195,7 +196,7 @@ def _attach(ctx: Context, model: str, name: str, upload: Upload) -> None:
 
 def _source(path: str) -> BinaryIO:
     try:
-        return Path(path).expanduser().open("rb")
+        return named_files.regular(path)
     except FileNotFoundError:
         raise NotFound(f"open {path}: no such file or directory") from None
     except OSError as error:

@@ -6,9 +6,9 @@ Mirrors: juju cmd/juju/cloud/addcredential.go, updatecredential.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
+from pushjuju.charms.archive import named_files
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, is_credential
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
@@ -22,8 +22,6 @@ from pushjuju.services.entities.model.sides import Sides
 from pushjuju.services.requests.cloud import definitions
 from pushjuju.services.requests.cloud.definitions import ClientRemoval, Open, Removed
 from pushjuju.store.rows.records import Model
-
-MAX_FILE = 5 << 20
 
 
 class Trial(Protocol):
@@ -221,10 +219,7 @@ def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) 
 def _file_text(path: str) -> str:
     """Return the text of a file that a credential names."""
     try:
-        content = Path(path).expanduser().read_bytes()
-        if len(content) > MAX_FILE:
-            raise NotValid(f"invalid file path: {path}: larger than 5M")
-        return content.decode()
+        return named_files.read(path).decode()
     except (OSError, ValueError):
         raise NotValid(f"invalid file path: {path}") from None
 

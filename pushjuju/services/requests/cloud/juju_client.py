@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pushjuju.charms.archive import named_files
 from pushjuju.charms.format.yamlload import load
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, read_clouds, read_credentials
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
@@ -47,7 +48,7 @@ def _document(path: Path) -> object:
     if not path.is_file():
         return None
     try:
-        found = load(path.read_bytes())
+        found = load(named_files.read(path))
     except OSError as error:
         raise NotFound(f"open {path}: {(error.strerror or str(error)).lower()}") from error
     except NotValid as error:

@@ -12,6 +12,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from pushjuju.charms.archive import named_files
 from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.charms.format.yamlload import load
 from pushjuju.core.errors import NotValid
@@ -287,7 +288,7 @@ class _Beside:
 
     def _read(self, path: Path) -> dict[str, str]:
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = named_files.read(path).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             self._faults.add("cannot be read", file=str(path))
             return {}

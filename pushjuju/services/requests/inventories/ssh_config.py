@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pushjuju.charms.archive import named_files
 from pushjuju.core import jumps
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import dataclass
@@ -151,7 +152,7 @@ def _include(
             reading.faults.add(f"includes more than {_MOST_FILES} files")
             return
         try:
-            text = found.read_text(encoding="utf-8")
+            text = named_files.read(found).decode()
         except (OSError, UnicodeDecodeError):
             reading.faults.add(f"Include {found}: cannot be read")
             continue

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.values import regex
 from pushjuju.services.entities.application.resources import FILE
 from pushjuju.services.entities.basis import blocks
@@ -151,6 +151,8 @@ class Deploying(Facade):
     def add_units(
         self, application: str, num_units: int, placement: list[PlacementParams], attach_storage: list[str]
     ) -> shapes.AddUnitsResults:
+        if num_units < 1:
+            raise NotValid("must add at least one unit")
         options = unit_requests.AddUnitsOptions(
             application=application,
             num_units=num_units,

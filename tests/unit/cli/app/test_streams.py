@@ -90,6 +90,8 @@ def test_a_full_disk_under_the_store_is_told(sh: Sh, tmp_path: Path) -> None:
             assert error.startswith(f"ERROR cannot write {disk}"), words
             assert file in error, words
             assert (error.endswith(": no space left on device"), hint) == (True, ROOM), words
+        assert sh(f"PUSHJUJU_DATA={disk}/data $P bootstrap local full").returncode == 1
+        assert not (disk / "data" / "controllers" / "full").exists()
         done = sh(f"$P status -o {disk}/shown")
         assert (done.returncode, done.stderr) == (1, f"ERROR {disk}/shown: No space left on device\n{DF}\n")
         assert sh(f"PUSHJUJU_DATA={disk}/data $P create-backup --filename elsewhere.tar.gz").returncode == 0

@@ -238,8 +238,14 @@ def test_output_of_commands(lab: Run, machines: Machines) -> None:
         5: ("completed", "", {"return-code": 0, "stdout": "a\n\n"}),
     }
     ended = lab("exec", "--application", "web", "true")
-    assert (ended.status, ended.out, ended.err) == (0, "web/0:\nab\n\nweb/1:\n\n", "")
+    assert (ended.status, ended.out, ended.err) == (0, "a\nb\n", "")
     assert lab("exec", "--unit", "web/0", "true").out == "a\n\n"
+
+
+def test_headings_stand_above_the_output_when_several_units_printed(lab: Run, machines: Machines) -> None:
+    machines.endings = {2: ("completed", "", {"stdout": "a"}), 3: ("completed", "", {"stderr": "b\n"})}
+    assert lab("exec", "--application", "web", "true").out == "web/0:\na\n\nweb/1:\nb\n\n"
+    assert lab("exec", "--application", "web", "true").out == ""
 
 
 @pytest.mark.parametrize(
