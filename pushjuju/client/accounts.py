@@ -6,11 +6,13 @@ Mirrors: juju jujuclient controllers.yaml, accounts.yaml, models.yaml (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pushjuju.core.errors import NotPermitted
 from pushjuju.store.datadir import DataDir
+
+_OLD = 8  # known addresses that are kept although a login does not name them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,7 @@ class Account:
     version: str = ""  # the version of the controller at the last login
     # `owner/model` -> UUID of models that commands have used
     models: Mapping[str, str] = field(default_factory=dict)
+    folder: DataDir | None = None  # where the account is kept; None before it is kept
 
     def require_password(self) -> None:
         """Raise NotPermitted when the user has logged out."""
@@ -52,6 +55,7 @@ def find(folder: DataDir, name: str) -> Account:
         access=str(known.get("access", "")),
         version=str(known.get("version", "")),
         models=dict(known.get("models", {})),
+        folder=folder,
     )
 
 
@@ -75,6 +79,23 @@ def save(folder: DataDir, account: Account) -> None:
         )
 
     folder.change_remote(account.name, change)
+
+
+def with_servers(account: Account, login: Mapping[str, Any]) -> Account:
+    """Return the account with all addresses that the answer to a login names, and keep them.
+
+    So later commands find another host of the controller when the first is gone.
+    """
+    named = [item for group in login.get("servers") or () for item in group]
+    texts = [
+        "{}:{}".format(f"[{item['value']}]" if item["type"] == "ipv6" else item["value"], item["port"])
+        for item in named
+        if item["scope"] != "local-machine"
+    ]
+    known = tuple(dict.fromkeys([*account.addresses[:_OLD], *texts]))
+    if known != account.addresses and account.folder is not None:
+        account.folder.change_remote(account.name, lambda document: document.update(addresses=list(known)))
+    return replace(account, addresses=known)
 
 
 def remember(folder: DataDir, name: str, model: str, uuid: str) -> None:

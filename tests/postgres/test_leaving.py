@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.postgres import databases
-from tests.postgres.test_hosts import Host, done, host, pair  # noqa: F401 - fixtures
+from tests.postgres.hosts import Host, done
 from tests.waiting import comes
 
 

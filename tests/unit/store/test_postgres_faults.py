@@ -19,7 +19,7 @@ from pushjuju.store import backup
 from pushjuju.store.db import Store
 from pushjuju.store.files import waits
 from pushjuju.store.rows.records import Model
-from tests.postgres import databases
+from tests.postgres import databases, server
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes
 
@@ -295,7 +295,9 @@ def test_a_copy_restored_on_the_same_server_is_another_history(store: Store, pos
     present = str(store.engine.connection.execute("SELECT current_database()").fetchone()[0])
     store.close()
     login = ["-h", postgres_host, "-U", "pushjuju", "-d"]
-    dump = subprocess.run(["pg_dump", *login, present], check=True, capture_output=True).stdout
+    dump = subprocess.run(
+        [server._programs() / "pg_dump", *login, present], check=True, capture_output=True
+    ).stdout
     with databases.database(postgres_host) as url:
         other = url.partition("@/")[2].partition("?")[0]
         subprocess.run(["psql", "-q", *login, other], input=dump, check=True, capture_output=True)
