@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pushjuju.core.errors import StoreBusy
 from pushjuju.web import errors, limits, messages
 from pushjuju.web.peers import Quiet
 from pushjuju.web.subscriptions import Wanted, Watch
@@ -86,7 +88,12 @@ class Watchers:
                 await self._connection.quiet()  # the answer to a request precedes its changes
             if watch.stopped:
                 raise stopped()
-            if (found := await watch.take()) is not None:
+            try:
+                found = await watch.take()
+            except StoreBusy:
+                await asyncio.sleep(limits.STORE_AGAIN_S)
+                continue
+            if found is not None:
                 return found
 
     def stop(self, kind: str, name: str) -> None:
