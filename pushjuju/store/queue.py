@@ -25,6 +25,7 @@ LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for ot
 HEARTBEAT_S = 10.0
 STEAL_AFTER = timedelta(seconds=0.1)  # a key is left so long to the process that works most on its model
 _ALL = 1_000_000
+_NEVER = -1  # a generation that no key has
 _LOOK_AT = 8  # least number of rows that are read from the queue
 ROUTINE = "update-status"  # reason of a machine that is due only for update-status
 _CONTROLLER = ""  # scope of numbers that belong to no model
@@ -354,6 +355,18 @@ class WorkQueue:
                 reason=dumps(problems) if problems else reason,
                 failed=bool(problems),
             )
+
+    def give_back(self, now: datetime, busy: Collection[str]) -> None:
+        """Make the keys due that this process holds in the store, except the keys that it works (`busy`).
+
+        It does not know of them: the commit of a claim was not answered, or that of its end was lost.
+        """
+        with self._store.read() as tx:
+            rows = [row for row in tx.rows("work_held", owner=self._owner) if row["key"] not in busy]
+        for row in rows:
+            same = {name: row[name] for name in ("key", "lease", "attempts", "failed")}
+            with self._store.write(model_of(row["key"])) as tx:
+                tx.run("work_finish", **same, generation=_NEVER, now=now, due=now, reason="")
 
     def items(self, prefix: str) -> list[WorkItem]:
         """Return the items of the queue whose keys begin with a prefix."""
