@@ -86,13 +86,13 @@ def with_servers(account: Account, login: Mapping[str, Any]) -> Account:
 
     So later commands find another host of the controller when the first is gone.
     """
-    named = [item for group in login.get("servers") or () for item in group]
-    texts = [
-        "{}:{}".format(f"[{item['value']}]" if item["type"] == "ipv6" else item["value"], item["port"])
-        for item in named
+    named = [
+        f"[{item['value']}]:{item['port']}" if item["type"] == "ipv6" else f"{item['value']}:{item['port']}"
+        for group in login.get("servers") or ()
+        for item in group
         if item["scope"] != "local-machine"
     ]
-    known = tuple(dict.fromkeys([*account.addresses[:_OLD], *texts]))
+    known = tuple(dict.fromkeys([*account.addresses[:_OLD], *named]))
     if known != account.addresses and account.folder is not None:
         account.folder.change_remote(account.name, lambda document: document.update(addresses=list(known)))
     return replace(account, addresses=known)

@@ -88,15 +88,17 @@ def waiting(tx: Tx, lives: Lives, pool: str = "") -> str:
 def served(tx: Tx, lives: Lives) -> list[str]:
     """Return the addresses at which living processes serve the API, as HOST:PORT.
 
-    Those of this host come first. Nobody else can use an address that every host has, such as 127.0.0.1.
+    Of other hosts, those are left out that every host has, such as 127.0.0.1.
     """
     here = os.uname().nodename
-    listed = [item for item in living(tx, lives) if not item.draining]
-    near = [item.api for item in listed if place_of(item.owner)[0] == here]
-    far = [item.api for item in listed if place_of(item.owner)[0] != here]
-    known = [word for api in near for word in api.split(",")]
-    known += [word for api in far for word in api.split(",") if not word.startswith(_EVERYWHERE)]
-    return [word for word in dict.fromkeys(known) if word]
+    return [
+        word
+        for item in living(tx, lives)
+        for word in item.api.split(",")
+        if word
+        and not item.draining
+        and (place_of(item.owner)[0] == here or not word.startswith(_EVERYWHERE))
+    ]
 
 
 def own(tx: Tx) -> Process | None:

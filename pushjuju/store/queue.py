@@ -25,7 +25,6 @@ LEASE_S = 30.0  # seconds after which a claim that is not renewed is free for ot
 HEARTBEAT_S = 10.0
 STEAL_AFTER = timedelta(seconds=0.1)  # a key is left so long to the process that works most on its model
 _ALL = 1_000_000
-_NEVER = -1  # a generation that no key has
 _LOOK_AT = 8  # least number of rows that are read from the queue
 ROUTINE = "update-status"  # reason of a machine that is due only for update-status
 _CONTROLLER = ""  # scope of numbers that belong to no model
@@ -363,10 +362,10 @@ class WorkQueue:
         """
         with self._store.read() as tx:
             rows = [row for row in tx.rows("work_held", owner=self._owner) if row["key"] not in busy]
-        for row in rows:
+        for row in rows:  # no key has the generation -1
             same = {name: row[name] for name in ("key", "lease", "attempts", "failed")}
             with self._store.write(model_of(row["key"])) as tx:
-                tx.run("work_finish", **same, generation=_NEVER, now=now, due=now, reason="")
+                tx.run("work_finish", **same, generation=-1, now=now, due=now, reason="")
 
     def items(self, prefix: str) -> list[WorkItem]:
         """Return the items of the queue whose keys begin with a prefix."""

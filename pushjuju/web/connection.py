@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSCloseCode, WSMsgType
 
-from pushjuju.core.errors import PushjujuError, StoreBusy
+from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.audit import Caller
 from pushjuju.web import access, admin, call, errors, limits, messages, registry
 from pushjuju.web.audit import Conversation, Speaker, answered, answering
@@ -140,7 +140,9 @@ class Connection:
         method = registry.find(request.facade, request.version, request.method, self.on)
         params = method.arguments(request.params)
         if method.waits:
-            made = await self._waiting_facade(method, request)
+            pool = self.api.pool
+            run = pool.run_patiently if request.method == "Next" else pool.run
+            made = await run(lambda ctx: self._facade(ctx, method, request))
             answer = await getattr(made, method.attribute)(**params)
             await self._send(messages.answer(request.id, answer))
         elif method.changes:
@@ -154,16 +156,6 @@ class Connection:
     def _user(self) -> str:
         assert self.entered is not None, "checked before"
         return self.entered.user
-
-    async def _waiting_facade(self, method: Method, request: messages.Request) -> registry.Facade:
-        """Return the facade for a request that waits; `Next` also waits until the store can be used."""
-        while True:
-            try:
-                return await self.api.pool.run(lambda ctx: self._facade(ctx, method, request))
-            except StoreBusy:
-                if request.method != "Next":
-                    raise
-            await asyncio.sleep(limits.STORE_AGAIN_S)
 
     def _facade(
         self, ctx: Context, method: Method, request: messages.Request, caller: Caller | None = None

@@ -120,9 +120,4 @@ class Signal(Watch):
         """Return the unreported changes as JSON, or None when there are no such changes."""
         models, self._models = self._models, set()
         self.news.clear()
-        try:
-            return await self._run(lambda ctx: self.wanted.read(ctx, models))
-        except BaseException:
-            self._models = None  # what was not read has still to be reported
-            self.news.set()
-            raise
+        return await self._run(lambda ctx: self.wanted.read(ctx, models))

@@ -21,7 +21,6 @@ SCHEMES = ("postgresql", "postgres")
 SCHEMA = "pushjuju"
 PROGRAM = "pushjuju"
 _LEAST_VERSION = 140000
-_LIMITS_TRANSACTIONS = 170000  # the first version with a limit of time for transactions
 _SAFE = "verify-full"
 _WAITS = {
     "connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
@@ -184,9 +183,8 @@ def _check(link: psycopg.Connection[Any], place: Place) -> None:
     if link.info.server_version < _LEAST_VERSION:
         old = link.info.server_version // 10000
         raise StoreError(f"the store {place.shown} runs PostgreSQL {old}; pushjuju needs 14 or newer")
-    limited = link.info.server_version >= _LIMITS_TRANSACTIONS
-    asked = f"{_ASKED}, set_config('transaction_timeout', '0', false)" if limited else _ASKED
-    row = link.execute(asked).fetchone()
+    newer = ", set_config('transaction_timeout', '0', false)" if link.info.server_version >= 170000 else ""
+    row = link.execute(_ASKED + newer).fetchone()
     pid, encoding = row[:2] if row is not None else (0, "")
     if pid != link.info.backend_pid:
         raise StoreError(

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import NotValid, PushjujuError, StoreBusy
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import log_selection
 from pushjuju.services.views.listings.log_selection import Record, Selection
-from pushjuju.web import errors, limits, messages, times
+from pushjuju.web import errors, messages, times
 from pushjuju.web.call import reach
 from pushjuju.web.endpoints.streams import Stream, opened, served
 from pushjuju.web.subscriptions import Wanted
@@ -131,13 +131,9 @@ class _LogReader(Stream):
             hub.unlisten(signal)
 
     async def _run(self, read: Callable[[Context], Sequence[Record]]) -> Sequence[Record]:
-        """Return what a function reads, when the store can be used."""
         assert self.entered is not None, "checked before"
-        while True:
-            try:
-                return await self._transfers.run(self.entered, read)
-            except StoreBusy:
-                await asyncio.sleep(limits.STORE_AGAIN_S)
+        user = self.entered.user
+        return await self.api.pool.run_patiently(lambda ctx: read(replace(ctx, user=user)))
 
     def _backlog(self, ctx: Context, options: LogOptions) -> Sequence[Record]:
         """Return the newest lines, oldest first, after which the stream continues."""

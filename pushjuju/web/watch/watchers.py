@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pushjuju.core.errors import StoreBusy
 from pushjuju.web import errors, limits, messages
 from pushjuju.web.peers import Quiet
 from pushjuju.web.subscriptions import Wanted, Watch
@@ -88,12 +86,7 @@ class Watchers:
                 await self._connection.quiet()  # the answer to a request precedes its changes
             if watch.stopped:
                 raise stopped()
-            try:
-                found = await watch.take()
-            except StoreBusy:
-                await asyncio.sleep(limits.STORE_AGAIN_S)
-                continue
-            if found is not None:
+            if (found := await watch.take()) is not None:
                 return found
 
     def stop(self, kind: str, name: str) -> None:

@@ -113,7 +113,7 @@ async def test_a_user_without_a_superusers_access_does_not_watch_all_models(serv
             await client.ask("Controller", 11, "WatchAllModels")
 
 
-@pytest.mark.parametrize("fails", ["Connection._waiting_facade", "Signal.take"])
+@pytest.mark.parametrize("fails", ["Connection._dispatch", "Signal.take"])
 async def test_a_watcher_waits_while_the_store_cannot_be_used(
     served: ApiWorld, house: TestController, monkeypatch: pytest.MonkeyPatch, fails: str
 ) -> None:
