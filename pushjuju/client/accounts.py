@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pushjuju.core.errors import NotPermitted
+from pushjuju.services.requests.user import registration_string
 from pushjuju.store.datadir import DataDir
 
 _OLD = 8  # known addresses that are kept although a login does not name them
@@ -87,7 +88,7 @@ def with_servers(account: Account, login: Mapping[str, Any]) -> Account:
     So later commands find another host of the controller when the first is gone.
     """
     named = [
-        f"[{item['value']}]:{item['port']}" if item["type"] == "ipv6" else f"{item['value']}:{item['port']}"
+        registration_string.address_text(item["value"], item["port"])
         for group in login.get("servers") or ()
         for item in group
         if item["scope"] != "local-machine"

@@ -15,6 +15,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.user import passwords as requests
+from pushjuju.services.requests.user import registration_string
 from pushjuju.store import processes, ssh_key
 from pushjuju.store.files.private import private_dir, replace_text
 from pushjuju.web import certificates
@@ -54,7 +55,7 @@ def _put(path: Path, document: dict[str, Any]) -> None:
 
 def _endpoint(address: Address) -> str:
     host = "127.0.0.1" if address.is_every else address.host
-    return f"[{host}]:{address.port}" if ":" in host else f"{host}:{address.port}"
+    return registration_string.address_text(host, address.port)
 
 
 def _controller(ctx: Context, endpoints: list[str], ca: str) -> dict[str, Any]:

@@ -54,9 +54,14 @@ def encoded(name: str, key: bytes, addresses: Sequence[str], controller: str) ->
 
 def note_addresses(ctx: Context, listening: Sequence[tuple[str, int]]) -> None:
     """Note the addresses at which this process serves the API, also for future registration strings."""
-    ctx.api[:] = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in listening]
+    ctx.api[:] = [address_text(host, port) for host, port in listening]
     private_dir(_file(ctx).parent)
     replace_text(_file(ctx), json.dumps(ctx.api))
+
+
+def address_text(host: str, port: int) -> str:
+    """Return HOST:PORT."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def addresses(ctx: Context) -> list[str]:
