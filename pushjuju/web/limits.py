@@ -17,7 +17,6 @@ MOST_UNDER_WAY = 64  # the most requests of one connection at a time
 MOST_UNSENT = 64 * 1024 * 1024  # the most unsent bytes of one connection
 SEND_WITHIN_S = 60.0
 END_WITHIN_S = 5.0  # until a client takes the end of its websocket, and the server's end waits for requests
-STORE_AGAIN_S = 0.5  # between looks of `Next` at a store that cannot be used
 MOST_CONNECTIONS = 2000  # websockets
 MOST_OPEN = 4000  # connections, with those that have not sent a request
 MOST_OF_ADDRESS = 50  # connections before Login

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from pushjuju.core.errors import StoreBusy
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.web import limits
 
 T = TypeVar("T")
+_AGAIN_S = 0.5  # between looks at a store that cannot be used
 Job = Callable[["_Opened"], None]
 PEER: ContextVar[str] = ContextVar("peer", default="localhost")
 """The address of the client whose request is answered; not set by the dashboard of this computer."""
@@ -53,7 +53,7 @@ class Pool:
             try:
                 return await self.run(function)
             except StoreBusy:
-                await asyncio.sleep(limits.STORE_AGAIN_S)
+                await asyncio.sleep(_AGAIN_S)
 
     def _submit(self, function: Callable[[Context], T]) -> Future[T]:
         future: Future[T] = Future()

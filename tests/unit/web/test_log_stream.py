@@ -16,7 +16,7 @@ from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.user import users
 from pushjuju.store.db import Store
-from pushjuju.web import limits
+from pushjuju.web import pool
 from pushjuju.web.endpoints import log_stream
 from tests.world.api import PASSWORD, ApiWorld, basic
 from tests.world.controller import TestController
@@ -160,7 +160,7 @@ async def test_who_may_not_read_gets_an_error_and_no_line(
 async def test_who_follows_sees_all_lines_although_the_store_could_not_be_used_for_a_while(
     served: ApiWorld, logged: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "STORE_AGAIN_S", 0.01)
+    monkeypatch.setattr(pool, "_AGAIN_S", 0.01)
     reached, left = log_stream.reach, 0
 
     def reach(*asked: Any) -> Any:

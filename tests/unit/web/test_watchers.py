@@ -13,7 +13,7 @@ from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.user import users
-from pushjuju.web import limits
+from pushjuju.web import pool
 from pushjuju.web.pool import Pool
 from tests.world.api import ApiClient, ApiFailed, ApiWorld
 from tests.world.controller import TestController
@@ -117,15 +117,15 @@ async def test_a_user_without_a_superusers_access_does_not_watch_all_models(serv
 async def test_a_watcher_waits_while_the_store_cannot_be_used(
     served: ApiWorld, house: TestController, monkeypatch: pytest.MonkeyPatch, fails: str
 ) -> None:
-    monkeypatch.setattr(limits, "STORE_AGAIN_S", 0.01)
+    monkeypatch.setattr(pool, "_AGAIN_S", 0.01)
     run, left = Pool.run, 0
 
-    async def run_later(pool: Pool, function: Any) -> Any:
+    async def run_later(threads: Pool, function: Any) -> Any:
         nonlocal left
         if function.__qualname__.startswith(fails) and left:
             left -= 1
             raise StoreAway
-        return await run(pool, function)
+        return await run(threads, function)
 
     monkeypatch.setattr(Pool, "run", run_later)
     async with served.entered() as client:
