@@ -6,11 +6,14 @@ Mirrors: juju jujuclient controllers.yaml, accounts.yaml, models.yaml (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pushjuju.core.errors import NotPermitted
+from pushjuju.services.requests.user import registration_string
 from pushjuju.store.datadir import DataDir
+
+_OLD = 8  # known addresses that are kept although a login does not name them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,7 @@ class Account:
     version: str = ""  # the version of the controller at the last login
     # `owner/model` -> UUID of models that commands have used
     models: Mapping[str, str] = field(default_factory=dict)
+    folder: DataDir | None = None  # where the account is kept; None before it is kept
 
     def require_password(self) -> None:
         """Raise NotPermitted when the user has logged out."""
@@ -52,6 +56,7 @@ def find(folder: DataDir, name: str) -> Account:
         access=str(known.get("access", "")),
         version=str(known.get("version", "")),
         models=dict(known.get("models", {})),
+        folder=folder,
     )
 
 
@@ -75,6 +80,23 @@ def save(folder: DataDir, account: Account) -> None:
         )
 
     folder.change_remote(account.name, change)
+
+
+def with_servers(account: Account, login: Mapping[str, Any]) -> Account:
+    """Return the account with all addresses that the answer to a login names, and keep them.
+
+    So later commands find another host of the controller when the first is gone.
+    """
+    named = [
+        registration_string.address_text(item["value"], item["port"])
+        for group in login.get("servers") or ()
+        for item in group
+        if item["scope"] != "local-machine"
+    ]
+    known = tuple(dict.fromkeys([*account.addresses[:_OLD], *named]))
+    if known != account.addresses and account.folder is not None:
+        account.folder.change_remote(account.name, lambda document: document.update(addresses=list(known)))
+    return replace(account, addresses=known)
 
 
 def remember(folder: DataDir, name: str, model: str, uuid: str) -> None:

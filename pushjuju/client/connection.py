@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from pushjuju.client import libraries
+from pushjuju.client import accounts, libraries
 from pushjuju.client.accounts import Account
 from pushjuju.core.errors import (
     AlreadyExists,
@@ -139,6 +139,7 @@ class Connection:
         self.run(self._socket.open(f"/model/{self.model}/api" if self.model else "/api"))
         self.login = self.call("Admin", "Login", self._credentials())
         self._check_controller()
+        self.account = accounts.with_servers(self.account, self.login)
 
     def _credentials(self) -> dict[str, str]:
         return {"auth-tag": f"user-{self.account.user}", "credentials": self.account.password}

@@ -26,6 +26,8 @@ FAULTS = (aiohttp.ClientError, OSError, ValueError)
 """What a function of this module raises when the network or the server fails."""
 HOST = "juju-apiserver"  # a name in the certificate of every controller
 CONNECT_S, ANSWER_S = 20.0, 300.0
+HEARTBEAT_S = 40.0  # between pings; without an answer in half that time the server is gone
+_CLOSED = "the server closed the connection"
 _LOOKS, _LOOK_S, _AT_ONCE = 200, 0.005, 3  # at a connection that ends; the first looks do not wait
 LARGEST = 256 * 1024 * 1024  # bytes of an answer
 
@@ -84,11 +86,15 @@ class Socket:
     async def open(self, path: str) -> None:
         """Connect to a path of the controller."""
         context = ssl.create_default_context(cadata=self._account.ca)
-        connector = aiohttp.TCPConnector(resolver=Addresses(self._account.addresses), ssl=context)
+        places = Addresses(self._account.addresses)
+        # without a cache, each connection tries the first address first
+        connector = aiohttp.TCPConnector(resolver=places, use_dns_cache=False, ssl=context)
         limits = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
         self._session = aiohttp.ClientSession(connector=connector, timeout=limits)
         async with asyncio.timeout(CONNECT_S):
-            self._socket = await self._session.ws_connect(f"wss://{HOST}{path}", max_msg_size=LARGEST)
+            self._socket = await self._session.ws_connect(
+                f"wss://{HOST}{path}", max_msg_size=LARGEST, heartbeat=HEARTBEAT_S
+            )
         self._used.append(self._socket.get_extra_info("socket"))
 
     async def close(self) -> None:
@@ -118,7 +124,7 @@ class Socket:
         assert self._socket is not None, "the connection is open"
         message = await self._socket.receive()
         if message.type is not aiohttp.WSMsgType.TEXT:
-            raise ConnectionResetError("the server closed the connection")
+            raise ConnectionResetError(_CLOSED)
         found = json.loads(message.data)
         if not isinstance(found, dict):
             raise ValueError("the server sent something else than an answer")
@@ -149,10 +155,14 @@ class Socket:
         assert self._session is not None, "the connection is open"
         headers = {"Authorization": self._basic()}
         url = f"wss://{HOST}{path}"
-        async with self._session.ws_connect(url, params=params, headers=headers) as found:
+        async with self._session.ws_connect(
+            url, params=params, headers=headers, heartbeat=HEARTBEAT_S
+        ) as found:
             self._used.append(found.get_extra_info("socket"))
-            async for message in found:
+            while (message := await found.receive()).type is aiohttp.WSMsgType.TEXT:
                 yield json.loads(message.data)
+            if found.close_code != aiohttp.WSCloseCode.OK:
+                raise ConnectionResetError(_CLOSED)
 
     def _basic(self) -> str:
         words = f"user-{self._account.user}:{self._account.password}"

@@ -24,6 +24,8 @@ TRACE: ContextVar[str] = ContextVar("trace", default="")
 CAUSE: ContextVar[str] = ContextVar("cause", default="")
 """The request that asks for what is done now, as lines of the audit log have it; empty without a request."""
 
+_EVERYWHERE = ("127.", "localhost:", "[::1]:")  # begin addresses of a host itself
+
 Lives = Callable[[str], bool | None]
 """Tells of a process whether it lives; None when that is not known."""
 
@@ -37,6 +39,7 @@ class Process:
     started: datetime
     draining: bool  # True when the process has been asked to give back its keys and to end
     pools: str  # names of pools, separated by commas: the process works models of these pools and of no pool
+    api: str  # addresses at which the process serves the API, HOST:PORT, separated by commas
 
     def works(self, pool: str) -> bool:
         """Return True when the process works models of a pool; "" is the pool of all other models."""
@@ -53,13 +56,17 @@ def own_pools(data: Path, more: Iterable[str] = ()) -> frozenset[str]:
     return frozenset((os.uname().nodename, pool_here(data), *more))
 
 
-def enlist(tx: Tx, now: datetime, version: str, lives: Lives, pools: Iterable[str] = ()) -> None:
+def enlist(
+    tx: Tx, now: datetime, version: str, lives: Lives, pools: Iterable[str] = (), api: Iterable[str] = ()
+) -> None:
     """Add the row of this process, and delete the rows of other computers, which a restored file has."""
     for process in tx.list(Process, "process_list"):
         if lives(process.owner) is None:
             tx.run("process_forget", owner=process.owner)
     names = ",".join(sorted(pools))
-    tx.run("process_enlist", owner=process_owner(), version=version, started=now, pools=names)
+    tx.run(
+        "process_enlist", owner=process_owner(), version=version, started=now, pools=names, api=",".join(api)
+    )
 
 
 def gone(tx: Tx, lives: Lives) -> list[str]:
@@ -76,6 +83,22 @@ def waiting(tx: Tx, lives: Lives, pool: str = "") -> str:
     """Return the name of a process that does the work that becomes due in a pool, or ""."""
     found = (item.owner for item in living(tx, lives) if not item.draining and item.works(pool))
     return next(found, "")
+
+
+def served(tx: Tx, lives: Lives) -> list[str]:
+    """Return the addresses at which living processes serve the API, as HOST:PORT.
+
+    Of other hosts, those are left out that every host has, such as 127.0.0.1.
+    """
+    here = os.uname().nodename
+    return [
+        word
+        for item in living(tx, lives)
+        for word in item.api.split(",")
+        if word
+        and not item.draining
+        and (place_of(item.owner)[0] == here or not word.startswith(_EVERYWHERE))
+    ]
 
 
 def own(tx: Tx) -> Process | None:

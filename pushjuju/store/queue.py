@@ -355,6 +355,18 @@ class WorkQueue:
                 failed=bool(problems),
             )
 
+    def give_back(self, now: datetime, busy: Collection[str]) -> None:
+        """Make the keys due that this process holds in the store, except the keys that it works (`busy`).
+
+        It does not know of them: the commit of a claim was not answered, or that of its end was lost.
+        """
+        with self._store.read() as tx:
+            rows = [row for row in tx.rows("work_held", owner=self._owner) if row["key"] not in busy]
+        for row in rows:  # no key has the generation -1
+            same = {name: row[name] for name in ("key", "lease", "attempts", "failed")}
+            with self._store.write(model_of(row["key"])) as tx:
+                tx.run("work_finish", **same, generation=-1, now=now, due=now, reason="")
+
     def items(self, prefix: str) -> list[WorkItem]:
         """Return the items of the queue whose keys begin with a prefix."""
         with self._store.read(model_of(prefix)) as tx:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid
+from pushjuju.services.requests.user import registration_string
 from pushjuju.web import decoding, errors, messages, registry, tags
 from pushjuju.web.login import Proof
 from pushjuju.web.macaroons import Macaroon, MacaroonParams
@@ -61,7 +62,9 @@ async def answer(api: Api, connection: Member, model: str, request: messages.Req
         return await _demand(api, connection, proof.name, error)
     connection.what = asked.cli_args
     api.enter(connection, entered)
-    return _result(api, registry.On.MODEL if model else registry.On.CONTROLLER, entered)
+    found = _result(api, registry.On.MODEL if model else registry.On.CONTROLLER, entered)
+    servers = await api.pool.run(registration_string.addresses)
+    return {**found, "servers": [[host_port(text) for text in servers]]}
 
 
 async def _demand(api: Api, connection: Member, name: str, why: errors.ApiError) -> dict[str, object]:
@@ -92,7 +95,6 @@ def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, object]:
     if entered.last_connection:
         user["last-connection"] = to_iso(entered.last_connection)
     found: dict[str, object] = {
-        "servers": [[host_port(host, port) for host, port in api.addresses]],
         "controller-tag": f"controller-{api.controller_uuid}",
         "server-version": JUJU_VERSION,
         "facades": registry.announced(on),
@@ -105,8 +107,10 @@ def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, object]:
     return found
 
 
-def host_port(host: str, port: int) -> dict[str, object]:
-    """Return an address of the server in the form that clients store."""
+def host_port(text: str) -> dict[str, object]:
+    """Return an address of a server, HOST:PORT, in the form that clients store."""
+    host, _, port = text.rpartition(":")
+    host = host.strip("[]")
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -114,4 +118,4 @@ def host_port(host: str, port: int) -> dict[str, object]:
     else:
         kind = f"ipv{address.version}"
         scope = "local-machine" if address.is_loopback else "local-cloud" if address.is_private else "public"
-    return {"value": host, "type": kind, "scope": scope, "port": port}
+    return {"value": host, "type": kind, "scope": scope, "port": int(port)}

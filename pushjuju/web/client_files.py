@@ -15,7 +15,8 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.user import passwords as requests
-from pushjuju.store import ssh_key
+from pushjuju.services.requests.user import registration_string
+from pushjuju.store import processes, ssh_key
 from pushjuju.store.files.private import private_dir, replace_text
 from pushjuju.web import certificates
 from pushjuju.web.server import Address, names_of
@@ -41,7 +42,9 @@ def write(ctx: Context, folder: Path, listen: Sequence[Address], user: str) -> N
     replace_text(folder / "cookies" / f"{name}.json", "[]")
     _put(folder / "accounts.yaml", {"controllers": {name: account}})
     _put(folder / "models.yaml", {"controllers": {name: _models(ctx, user)}})
-    endpoints = [_endpoint(address) for address in listen]
+    with ctx.store.read() as tx:
+        others = processes.served(tx, ctx.store.lives)
+    endpoints = list(dict.fromkeys([*map(_endpoint, listen), *others]))
     about = _controller(ctx, endpoints, found.ca.read_text())
     _put(folder / "controllers.yaml", {"controllers": {name: about}, "current-controller": name})
 
@@ -52,7 +55,7 @@ def _put(path: Path, document: dict[str, Any]) -> None:
 
 def _endpoint(address: Address) -> str:
     host = "127.0.0.1" if address.is_every else address.host
-    return f"[{host}]:{address.port}" if ":" in host else f"{host}:{address.port}"
+    return registration_string.address_text(host, address.port)
 
 
 def _controller(ctx: Context, endpoints: list[str], ca: str) -> dict[str, Any]:

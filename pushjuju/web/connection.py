@@ -140,7 +140,9 @@ class Connection:
         method = registry.find(request.facade, request.version, request.method, self.on)
         params = method.arguments(request.params)
         if method.waits:
-            made = await self.api.pool.run(lambda ctx: self._facade(ctx, method, request))
+            pool = self.api.pool
+            run = pool.run_patiently if request.method == "Next" else pool.run
+            made = await run(lambda ctx: self._facade(ctx, method, request))
             answer = await getattr(made, method.attribute)(**params)
             await self._send(messages.answer(request.id, answer))
         elif method.changes:

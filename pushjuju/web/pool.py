@@ -10,9 +10,11 @@ from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
+from pushjuju.core.errors import StoreBusy
 from pushjuju.services.entities.basis.context import Context
 
 T = TypeVar("T")
+_AGAIN_S = 0.5  # between looks at a store that cannot be used
 Job = Callable[["_Opened"], None]
 PEER: ContextVar[str] = ContextVar("peer", default="localhost")
 """The address of the client whose request is answered; not set by the dashboard of this computer."""
@@ -44,6 +46,14 @@ class Pool:
     async def run(self, function: Callable[[Context], T]) -> T:
         """Run a function in one of the threads, with the variables of the request; return what it returns."""
         return await asyncio.wrap_future(self._submit(function))
+
+    async def run_patiently(self, function: Callable[[Context], T]) -> T:
+        """Do the same as `run`, as soon as the store can be used."""
+        while True:
+            try:
+                return await self.run(function)
+            except StoreBusy:
+                await asyncio.sleep(_AGAIN_S)
 
     def _submit(self, function: Callable[[Context], T]) -> Future[T]:
         future: Future[T] = Future()

@@ -175,7 +175,7 @@ def _use_small_buffers() -> None:
 def reopened(ctx: Context) -> Context:
     """Return the same controller, opened anew for another thread."""
     opened = open_context(ctx.datadir, ctx.controller.name, clock=ctx.clock, environ=ctx.environ)
-    return replace(opened, random=ctx.random)
+    return replace(opened, random=ctx.random, api=ctx.api)
 
 
 def names_of(listen: Sequence[Address]) -> list[str]:

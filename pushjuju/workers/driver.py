@@ -93,7 +93,7 @@ class Driver:
         self.runtime = Runtime(ctx, self.tell, warn, checkpoint, watched=watched)
         own = ctx.pools if ctx.store.engine.locks_models else None
         self.queue = WorkQueue(ctx.store, process_owner(), pools=own)
-        self._returns = Returns(self.queue, ctx.clock)
+        self._returns = Returns(self.queue, ctx.clock, ctx.store.group().lost)
         self.counts: Counts | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._left: dict[str, int] = {}  # key -> generation, of keys left with only update-status due
@@ -227,14 +227,14 @@ class Driver:
     def _claim_all(self) -> None:
         self._ended.clear()
         self.ctx.require()
-        self._returns.again()
+        self._returns.again(self._tasks, self.ctx.store.group().lost)
         if self._broken is not None:
             raise self._broken
         now = self._now()
         for prefix in self._prefixes:
             free = self.ctx.at_once - len(self._tasks)
             if free <= 0:
-                return
+                break
             left = self._left if self.runtime.routine_until else {}
             for claim in self.queue.claim_some(prefix, now, free, busy=self._tasks, left=left, later=True):
                 if self.counts is not None:
@@ -242,6 +242,7 @@ class Driver:
                 task = asyncio.create_task(self._work(claim), name=claim.key)
                 self._tasks[claim.key] = task
                 task.add_done_callback(self._finished)
+        self._returns.claiming = False
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task.get_name(), None)

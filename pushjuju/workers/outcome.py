@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 
@@ -76,9 +76,11 @@ def problems_of(key: str, problems: Iterable[Problem]) -> list[Problem]:
 class Returns:
     """The keys that a process gives back, each with the outcome of its work."""
 
-    def __init__(self, queue: WorkQueue, clock: Clock) -> None:
+    def __init__(self, queue: WorkQueue, clock: Clock, lost: int) -> None:
         self._queue = queue
         self._clock = clock
+        self._lost = lost  # how often writes of this process were lost
+        self.claiming = False  # True while claims are made, and after claims that failed
         self._kept: dict[str, tuple[Claim, Outcome]] = {}
 
     def finish(self, claim: Claim, outcome: Outcome) -> None:
@@ -96,8 +98,14 @@ class Returns:
         except StoreAway:
             self._kept[claim.key] = claim, outcome
 
-    def again(self) -> None:
-        """Give the keys back that were kept; a key whose lease is lost stays as it is."""
+    def again(self, busy: Collection[str], lost: int) -> None:
+        """Give back the keys that were kept, and after a loss those that nobody works; claims begin.
+
+        A key whose lease is lost stays as it is.
+        """
         kept, self._kept = self._kept, {}
         for claim, outcome in kept.values():
             self.finish(claim, outcome)
+        if self.claiming or lost != self._lost:
+            self._queue.give_back(self._clock.now(), busy)
+        self.claiming, self._lost = True, lost

@@ -162,7 +162,7 @@ async def _run(driver: Driver, stop: asyncio.Event, idle_exit_s: float | None = 
 def _enlist(ctx: Context) -> None:
     ctx.store.appear()
     with ctx.store.write() as tx:
-        processes.enlist(tx, ctx.clock.now(), __version__, ctx.store.lives, ctx.pools)
+        processes.enlist(tx, ctx.clock.now(), __version__, ctx.store.lives, ctx.pools, ctx.api)
 
 
 def _strike_off(ctx: Context) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
@@ -37,6 +36,7 @@ from tests.clouds.moto_server import Moto, server  # noqa: F401
 from tests.clouds.test_ec2 import CREDENTIAL, cloud, driver_of, site_of  # noqa: F401
 from tests.clouds.vanishing import at_each_moment, start_in_the_end
 from tests.world.charms import UBUNTU
+from tests.world.clock import FakeClock
 from tests.world.controller import TestController
 from tests.world.machine import PlayedMachine
 from tests.world.runtime import Died, PlayedRuntime, die_at, worker

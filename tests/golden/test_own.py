@@ -144,12 +144,12 @@ def test_replay(golden: Golden) -> None:
 def test_controller_processes(golden: Golden) -> None:
     working = {
         "process": "one.example:4711:123456", "host": "one.example", "pid": 4711, "version": "0.1.0",
-        "pools": ["one.example", "one.example:/var/lib/data", "lab"], "state": "working", "keys": 12,
-        "started": NINE, "seen": NINE + timedelta(hours=30),
+        "pools": ["one.example", "one.example:/var/lib/data", "lab"], "api": ["one.example:17070"],
+        "state": "working", "keys": 12, "started": NINE, "seen": NINE + timedelta(hours=30),
     }  # fmt: skip
     command = {
         **working, "process": "two.example:12:99", "host": "two.example", "pid": 12, "version": "",
-        "pools": [], "state": "command", "keys": 1, "started": None,
+        "pools": [], "api": [], "state": "command", "keys": 1, "started": None,
     }  # fmt: skip
     document = controller.with_times([working, command])
     compare(golden, "controller-processes", document, controller.processes_table(document))

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.work import drive
-from pushjuju.core.clock import FakeClock
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from tests.migration.write_old_data import OLD, SHOWN, unpack
 from tests.world.charms import Charms
+from tests.world.clock import FakeClock
 from tests.world.commandline import Ended, call, ok
 from tests.world.controller import TestController
 from tests.world.machine import PlayedMachine

@@ -101,7 +101,12 @@ def _started(address: str, *, durable: bool) -> tuple[Path, int]:
 
 
 def _programs() -> Path:
-    """Return the folder with the programs of the newest version that is installed."""
+    """Return the folder with the programs of the newest version that is installed.
+
+    The environment variable `POSTGRES_PROGRAMS` names another folder.
+    """
+    if named := os.environ.get("POSTGRES_PROGRAMS"):
+        return Path(named)
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[4]))
     if not found:
         raise NoServerError("PostgreSQL is missing; Debian's package is postgresql")

@@ -7,10 +7,8 @@ import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,68 +16,9 @@ import pytest
 from pushjuju.store.db import Store
 from pushjuju.store.statements import queries
 from tests.postgres import background, databases
+from tests.postgres.hosts import Host, done
 from tests.waiting import comes, remains
 from tests.world.charms import Charms
-
-
-class Host:
-    """A host with a home of its own, which runs commands."""
-
-    def __init__(self, home: Path) -> None:
-        home.mkdir()
-        self._home = home
-        self.environment = {
-            "PATH": "/usr/bin:/bin", "HOME": str(home), "PUSHJUJU_DATA": str(home / "data"),
-            "PUSHJUJU_WAIT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        }  # fmt: skip
-
-    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            _argv(*words), env=self.environment, cwd=self._home, capture_output=True, text=True, timeout=60,
-            check=False,
-        )  # fmt: skip
-
-    @contextmanager
-    def at_work(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-        """Yield `controller run` of this host."""
-        with (self._home / "said").open("w") as said:
-            process = subprocess.Popen(
-                _argv("controller", "run", *words), env=self.environment, cwd=self._home,
-                stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-            )  # fmt: skip
-        try:
-            yield process
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
-
-
-def _argv(*words: str) -> list[str]:
-    return [sys.executable, "-m", "pushjuju.cli", *words]
-
-
-@pytest.fixture
-def host(tmp_path: Path, postgres_url: str) -> Iterator[Callable[[str], Host]]:
-    """A function that returns a host with a name; its processes end before the database goes."""
-    assert postgres_url
-    yield lambda name: Host(tmp_path / name)
-    for home in tmp_path.iterdir():
-        background.end(home / "data")
-
-
-def done(result: subprocess.CompletedProcess[str]) -> str:
-    assert not result.returncode, result.stderr
-    return result.stdout
-
-
-@pytest.fixture
-def pair(host: Callable[[str], Host], postgres_url: str) -> tuple[Host, Host]:
-    """Two hosts of the controller `prod`; the first has made it."""
-    first, second = host("one"), host("two")
-    done(first("bootstrap", "manual", "prod", "--store", postgres_url, "--insecure-store"))
-    done(first("controller", "key", "export", "../controller.key"))
-    done(second("controller", "join", postgres_url, "--insecure-store", "--key-file", "../controller.key"))
-    return first, second
 
 
 def test_a_host_that_joins_has_models_key_and_settings(pair: tuple[Host, Host], tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.postgres import databases
-from tests.postgres.test_hosts import Host, done, host, pair  # noqa: F401 - fixtures
+from tests.postgres.hosts import Host, done
 from tests.waiting import comes
 
 
 def test_a_process_ends_when_its_host_is_unregistered(
-    pair: tuple[Host, Host],  # noqa: F811
+    pair: tuple[Host, Host],
     tmp_path: Path,
 ) -> None:
     """Else it would claim work, and fail for want of its files."""
@@ -25,7 +25,7 @@ def test_a_process_ends_when_its_host_is_unregistered(
 
 
 def test_only_a_host_that_can_use_the_store_kills_the_controller(
-    pair: tuple[Host, Host],  # noqa: F811
+    pair: tuple[Host, Host],
     tmp_path: Path,
     postgres_url: str,
     postgres_host: str,

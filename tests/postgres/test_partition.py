@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from pushjuju.core.values import changed
 from pushjuju.store.db import Store
 from pushjuju.store.queue import WorkQueue, machine_key, touch
 from tests.postgres import databases, server
+from tests.postgres.hosts import Cable
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes
 
@@ -41,42 +40,6 @@ try:
 except StoreError as error:
     print(time.monotonic() - begun, error.message, flush=True)
 """
-
-
-class Cable:
-    """The only way between a namespace and this host."""
-
-    def __init__(self, number: int) -> None:
-        self.namespace = f"pjcut{number}"
-        self.here, self.there = f"10.97.{number % 250}.1", f"10.97.{number % 250}.2"
-        self._end = f"pjc{number}"
-
-    def make(self) -> None:
-        ip("netns", "add", self.namespace)
-        ip("link", "add", self._end, "type", "veth", "peer", "name", "eth0", "netns", self.namespace)
-        ip("addr", "add", f"{self.here}/30", "dev", self._end)
-        ip("link", "set", self._end, "up")
-        ip("-n", self.namespace, "addr", "add", f"{self.there}/30", "dev", "eth0")
-        ip("-n", self.namespace, "link", "set", "eth0", "up")
-
-    def cut(self) -> None:
-        """Lose all packets from now on; nobody is told."""
-        ip("-n", self.namespace, "link", "set", "eth0", "down")
-
-    def remove(self) -> None:
-        ip("netns", "del", self.namespace)
-
-
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
-
-
-@pytest.fixture
-def cable() -> Iterator[Cable]:
-    made = Cable(os.getpid() % 100_000)
-    made.make()
-    yield made
-    made.remove()
 
 
 def test_work_of_a_host_without_network_is_free_before_its_lease_ends(cable: Cable, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, Self
 
 from pushjuju.charms.archive.pack import PackedCharm
-from pushjuju.core.clock import FakeClock, to_iso
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.status import InstanceStatus, Life, MachineStatus, StatusKind
 from pushjuju.services.entities.application import applications
@@ -39,6 +39,7 @@ from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.uniter.requests import Request
 from pushjuju.uniter.turn import Turn, take_turn
 from tests.world.charms import UBUNTU, Charms
+from tests.world.clock import FakeClock
 from tests.world.machine import PlayedMachine
 
 

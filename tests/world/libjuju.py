@@ -17,7 +17,7 @@ with warnings.catch_warnings():  # libjuju uses deprecated names of websockets
     from juju.controller import Controller
     from juju.model import Model
 
-__all__ = ["CloudShape", "ConfigValue", "CredentialShape", "controller_of", "model_of"]
+__all__ = ["CloudShape", "ConfigValue", "Controller", "CredentialShape", "controller_of", "model_of"]
 
 
 def _way_in(served: ApiWorld, user: str, password: str) -> dict[str, Any]:

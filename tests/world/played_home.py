@@ -15,11 +15,11 @@ from unittest import mock
 
 from pushjuju.cli.app import main
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.core.clock import FakeClock
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.workers import driver
 from pushjuju.workers.provision import precheck
 from pushjuju.workers.runtime import no_checkpoint
+from tests.world.clock import FakeClock
 from tests.world.commandline import Ended, call
 from tests.world.machine import PlayedMachine
 from tests.world.runtime import PlayedRuntime

@@ -21,6 +21,7 @@ def log_in(cli: Cli, account: Account) -> None:
     made = target.Target(folder=folder, account=account)
     with made.controller() as connection:
         names = [model.qualified for model in target.models(connection)]
+        account = connection.account
         access, version = connection.access, str(connection.login.get("server-version", ""))
     current = account.current_model if account.current_model in names else ""
     chosen = names[0] if len(names) == 1 and not current else current

@@ -183,7 +183,8 @@ def _check(link: psycopg.Connection[Any], place: Place) -> None:
     if link.info.server_version < _LEAST_VERSION:
         old = link.info.server_version // 10000
         raise StoreError(f"the store {place.shown} runs PostgreSQL {old}; pushjuju needs 14 or newer")
-    row = link.execute(_ASKED).fetchone()
+    newer = ", set_config('transaction_timeout', '0', false)" if link.info.server_version >= 170000 else ""
+    row = link.execute(_ASKED + newer).fetchone()
     pid, encoding = row[:2] if row is not None else (0, "")
     if pid != link.info.backend_pid:
         raise StoreError(

@@ -1,11 +1,11 @@
 -- name: process_list
-SELECT owner, version, started, draining, pools FROM process ORDER BY started, owner
+SELECT owner, version, started, draining, pools, api FROM process ORDER BY started, owner
 
 -- name: process_get
-SELECT owner, version, started, draining, pools FROM process WHERE owner = :owner
+SELECT owner, version, started, draining, pools, api FROM process WHERE owner = :owner
 
 -- name: process_enlist
-INSERT INTO process (owner, version, started, pools) VALUES (:owner, :version, :started, :pools) ON CONFLICT (owner) DO NOTHING
+INSERT INTO process (owner, version, started, pools, api) VALUES (:owner, :version, :started, :pools, :api) ON CONFLICT (owner) DO NOTHING
 
 -- name: process_forget
 DELETE FROM process WHERE owner = :owner

@@ -114,6 +114,9 @@ WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 -- name: work_free_all
 UPDATE work SET owner = NULL, leased_until = NULL, lease = 0
 
+-- name: work_held
+SELECT key, lease, attempts, failed FROM work WHERE owner = :owner ORDER BY key
+
 -- name: work_get
 -- rows: work(key)
 SELECT key, due, generation, owner, leased_until, attempts, reason AS noted, failed FROM work WHERE key = :key

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -132,7 +132,8 @@ class _LogReader(Stream):
 
     async def _run(self, read: Callable[[Context], Sequence[Record]]) -> Sequence[Record]:
         assert self.entered is not None, "checked before"
-        return await self._transfers.run(self.entered, read)
+        user = self.entered.user
+        return await self.api.pool.run_patiently(lambda ctx: read(replace(ctx, user=user)))
 
     def _backlog(self, ctx: Context, options: LogOptions) -> Sequence[Record]:
         """Return the newest lines, oldest first, after which the stream continues."""

@@ -14,6 +14,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation.offers import Wanted
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests.relation import cross_model
+from pushjuju.services.requests.user import registration_string
 from pushjuju.services.views import offer_details
 from pushjuju.services.views.offer_details import OfferDetails, WantedEnd
 from pushjuju.web import errors, tags
@@ -137,7 +138,7 @@ class ApplicationOffers(Facade):
         return {
             "controller-tag": f"controller-{server.controller_uuid}",
             "controller-alias": self.ctx.controller.name,
-            "addrs": [f"{host}:{port}" for host, port in server.addresses],
+            "addrs": registration_string.addresses(self.ctx),
             "ca-cert": server.ca,
         }
 

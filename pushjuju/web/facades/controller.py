@@ -14,6 +14,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.requests.controller import controllers as change_config
 from pushjuju.services.requests.model import blocks as model_blocks
 from pushjuju.services.requests.model import model_config
+from pushjuju.services.requests.user import registration_string
 from pushjuju.services.views.listings import blocks, settings
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, reach, require_self
@@ -65,10 +66,9 @@ class Controller(Facade):
 
     @bulk("entities", Needs.LOGIN, name="ControllerAPIInfoForModels", empty={"addresses": [], "cacert": ""})
     def api_info(self, tag: str) -> shapes.ControllerAPIInfo:
-        """Return the addresses of the controllers of models, which are this controller's addresses."""
+        """Return the addresses of the controllers of models, which are those of all hosts of this one."""
         reach(self.ctx, tags.model_to_reach(tag))
-        api = self.call.server
-        return {"addresses": [f"{host}:{port}" for host, port in api.addresses], "cacert": api.ca}
+        return {"addresses": registration_string.addresses(self.ctx), "cacert": self.call.server.ca}
 
     @bulk("entities", Needs.LOGIN)
     def get_controller_access(self, tag: str) -> UserAccessResult:

@@ -164,7 +164,7 @@ class Hub:
 
     async def listen(self, wanted: Wanted) -> Signal:
         """Add a signal, which waits for changes."""
-        made = Signal(wanted, self._pool.run)
+        made = Signal(wanted, self._pool.run_patiently)
         if not self._signals:
             self._unheard(await self._pool.run(_now))
         self._signals.add(made)

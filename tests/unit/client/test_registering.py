@@ -11,8 +11,10 @@ import pytest
 from pushjuju.client import accounts
 from pushjuju.core.clock import SystemClock
 from pushjuju.store.datadir import DataDir
+from pushjuju.store.processes import enlist, lives_here
 from pushjuju.web import certificates
 from tests.world.commandline import Home, ok
+from tests.world.controller import TestController
 from tests.world.remote import PASSWORD, ServedHouse
 
 
@@ -122,3 +124,14 @@ def test_a_forgotten_controller_is_not_current(kim: Home) -> None:
     ok(kim("unregister", "team", "--no-prompt"))
     assert not (kim.folder / "data" / "remotes" / "team.toml").exists()
     assert "No controllers registered." in kim("status").err
+
+
+def test_a_user_learns_the_addresses_of_all_hosts_of_a_controller(
+    kim: Home, served: ServedHouse, house: TestController
+) -> None:
+    api = ["127.0.0.1:1", "192.0.2.8:17070", "[2001:db8::8]:17070"]
+    with house.ctx.store.write() as tx:
+        enlist(tx, house.ctx.clock.now(), "1", lives_here, api=api)
+    ok(kim("models"))
+    shown = json.loads(ok(kim("controllers", "--format", "json")))
+    assert shown["controllers"]["team"]["api-endpoints"] == [served.endpoint, *api[1:]]

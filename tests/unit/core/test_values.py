@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from pushjuju.core import errors
 from pushjuju.core.base import RISKS, SERIES, Base
-from pushjuju.core.clock import FakeClock, SystemClock, from_iso, to_iso
+from pushjuju.core.clock import SystemClock, from_iso, to_iso
 from pushjuju.core.errors import InvalidCharm, NotValid, PushjujuError
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.status import Life, StatusInfo, derive_application_status
 from pushjuju.core.values import assembler, changed, dataclass
+from tests.world.clock import FakeClock
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.core.clock import FakeClock, to_iso
+from pushjuju.core.clock import to_iso
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Model
+from tests.world.clock import FakeClock
 
 ENGINES = ("file", "PostgreSQL")
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import Conflict, LeaseLost, NotValid, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
@@ -24,6 +23,7 @@ from pushjuju.store.db import Store
 from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import WorkQueue
 from pushjuju.workers import background
+from tests.world.clock import FakeClock
 from tests.world.controller import TestController
 
 OF_A_RESTORE = ("lease", "clock", *(f"history-{name}" for name in ("number", "line", "since", "restored")))

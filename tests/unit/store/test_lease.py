@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import LeaseLost
 from pushjuju.store.db import Store
 from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import LEASE_S, Claim, WorkQueue, machine_key, touch
 from tests.unit.store.conftest import ENGINES, MODEL, place_of
+from tests.world.clock import FakeClock
 
 KEY = machine_key("m", "0")
 

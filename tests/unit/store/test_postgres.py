@@ -85,20 +85,25 @@ def test_postgresql_walks_through_no_table_that_sqlite_finds_by_an_index(
     postgres: psycopg.Connection, sqlite: sqlite3.Connection, prepared: dict[str, list[str]]
 ) -> None:
     """Tables are empty, so PostgreSQL is told to walk through a table only when no index fits."""
-    postgres.execute("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan")
+    postgres.execute(
+        "SET enable_seqscan = off; SET seq_page_cost = 1000000; SET plan_cache_mode = force_generic_plan"
+    )
     walks = []
     for name, parameters in prepared.items():
         given = f"({', '.join(['NULL'] * len(parameters))})" if parameters else ""
         asked = f"EXPLAIN (COSTS OFF) EXECUTE {name}{given}"
         plan = [row[0] for row in postgres.execute(asked)]
-        if walk := [line for line, after in zip(plan, [*plan[1:], ""], strict=True) if is_walk(line, after)]:
+        around = zip(["", *plan], plan, [*plan[1:], ""], strict=False)
+        if walk := [line for before, line, after in around if is_walk(before, line, after)]:
             theirs = sqlite.execute(f"EXPLAIN QUERY PLAN {queries()[name]}", dict.fromkeys(parameters, 0))
             if not any(row[3].startswith("SCAN") for row in theirs):
                 walks.append(f"{name}: {walk[0].strip()}")
     assert not walks, "\n".join(walks)
 
 
-def is_walk(line: str, after: str) -> bool:
+def is_walk(before: str, line: str, after: str) -> bool:
+    if "Limit" in before and "Index" in line:  # it ends at the first row; from 17 on without a condition
+        return False
     return "Seq Scan" in line or ("Index" in line and "Scan" in line and "Index Cond" not in after)
 
 

@@ -19,7 +19,7 @@ from pushjuju.store import backup
 from pushjuju.store.db import Store
 from pushjuju.store.files import waits
 from pushjuju.store.rows.records import Model
-from tests.postgres import databases
+from tests.postgres import databases, server
 from tests.unit.store.conftest import MODEL
 from tests.waiting import comes
 
@@ -295,7 +295,9 @@ def test_a_copy_restored_on_the_same_server_is_another_history(store: Store, pos
     present = str(store.engine.connection.execute("SELECT current_database()").fetchone()[0])
     store.close()
     login = ["-h", postgres_host, "-U", "pushjuju", "-d"]
-    dump = subprocess.run(["pg_dump", *login, present], check=True, capture_output=True).stdout
+    dump = subprocess.run(
+        [server._programs() / "pg_dump", *login, present], check=True, capture_output=True
+    ).stdout
     with databases.database(postgres_host) as url:
         other = url.partition("@/")[2].partition("?")[0]
         subprocess.run(["psql", "-q", *login, other], input=dump, check=True, capture_output=True)
@@ -345,9 +347,12 @@ def test_a_writer_reads_what_was_written_while_it_waited_whatever_the_database_h
 
 
 def test_limits_of_the_database_end_neither_a_store_that_is_made_nor_a_copy(
-    settings: Callable[[str], None], postgres_url: str
+    settings: Callable[[str], None], run: Run, postgres_url: str
 ) -> None:
-    for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
+    limits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]
+    if run("SELECT 1 FROM pg_settings WHERE name = 'transaction_timeout'"):  # from PostgreSQL 17 on
+        limits.append("transaction_timeout")
+    for name in limits:
         settings(f"{name} = 200")  # more than a busy computer needs to set other limits
     Store.open(postgres_url, create=True).close()
     with closing(address.connected(address.parsed(postgres_url))) as link, link.transaction():

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.core.clock import FakeClock
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.store.db import Store
 from pushjuju.store.processes import lives_here, process_owner
@@ -31,6 +30,7 @@ from pushjuju.store.queue import (
 )
 from tests.unit.store.conftest import ENGINES, place_of
 from tests.waiting import comes
+from tests.world.clock import FakeClock
 
 KEY = machine_key("m", "0")
 

@@ -214,3 +214,27 @@ async def test_applications_are_related_and_an_action_runs(
         assert (await action.wait()).status == "completed"
         await model.applications["web"].remove_relation("db", "db:server")
         await model.block_until(lambda: len(model.relations) == before, timeout=20)
+
+
+async def test_a_bundle_with_an_overlay_is_deployed(
+    served: ApiWorld, house: TestController, packs: Charms, tmp_path: Path
+) -> None:
+    (tmp_path / "web.charm").write_bytes(packs.make().path.read_bytes())
+    bundle, overlay = tmp_path / "bundle.yaml", tmp_path / "overlay.yaml"
+    bundle.write_text("applications: {web: {charm: ./web.charm, num_units: 1, options: {port: 8}}}\n")
+    overlay.write_text("applications: {web: {num_units: 2, options: {port: 9}, annotations: {gui-x: '3'}}}\n")
+    async with model_of(served, house.model) as model, working(house):
+        (web,) = await model.deploy(str(bundle), overlays=[str(overlay)])
+        await model.wait_for_idle(timeout=30, idle_period=0.1, check_freq=0.1, wait_for_exact_units=2)
+        assert (await web.get_config())["port"]["value"] == 9
+        assert await web.get_annotations() == {"gui-x": "3"}
+        assert "num_units: 2" in await model.export_bundle()
+
+
+async def test_ssh_keys_are_added_listed_and_removed(served: ApiWorld, house: TestController) -> None:
+    key = KEY.replace("juju-client-key", "kim@laptop")
+    async with model_of(served, house.model) as model:
+        await model.add_ssh_key("admin", key)
+        assert (await model.get_ssh_keys(raw_ssh=True))["results"][0]["result"] == [key]
+        await model.remove_ssh_key("admin", key)
+        assert (await model.get_ssh_keys(raw_ssh=True))["results"][0].get("result") is None

@@ -11,10 +11,13 @@ from typing import Any
 import aiohttp
 import pytest
 
+from pushjuju.core.errors import StoreAway
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.user import users
 from pushjuju.store.db import Store
+from pushjuju.web import pool
+from pushjuju.web.endpoints import log_stream
 from tests.world.api import PASSWORD, ApiWorld, basic
 from tests.world.controller import TestController
 
@@ -152,3 +155,26 @@ async def test_who_may_not_read_gets_an_error_and_no_line(
     async with reading(served, logged.model, ALL, user="kim", password=password) as socket:
         (answer,) = await rest(socket)
     assert answer["error"]["code"] == "unauthorized access"
+
+
+async def test_who_follows_sees_all_lines_although_the_store_could_not_be_used_for_a_while(
+    served: ApiWorld, logged: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "_AGAIN_S", 0.01)
+    reached, left = log_stream.reach, 0
+
+    def reach(*asked: Any) -> Any:
+        nonlocal left
+        if left:
+            left -= 1
+            raise StoreAway
+        return reached(*asked)
+
+    monkeypatch.setattr(log_stream, "reach", reach)
+    async with reading(served, logged.model, "?backlog=1") as socket:
+        assert await socket.receive_str(timeout=10) == "{}\n"
+        assert (await socket.receive_json(timeout=10))["msg"] == "failed"
+        left = 3
+        write(logged, "unit-web-0", "new")
+        assert (await socket.receive_json(timeout=10))["msg"] == "new"
+        assert not left

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.errors import StoreAway
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.user import users
+from pushjuju.web import pool
+from pushjuju.web.pool import Pool
 from tests.world.api import ApiClient, ApiFailed, ApiWorld
 from tests.world.controller import TestController
 
@@ -108,3 +111,27 @@ async def test_a_user_without_a_superusers_access_does_not_watch_all_models(serv
     async with served.entered(user="kim") as client:
         with pytest.raises(ApiFailed, match="permission denied"):
             await client.ask("Controller", 11, "WatchAllModels")
+
+
+@pytest.mark.parametrize("fails", ["Connection._dispatch", "Signal.take"])
+async def test_a_watcher_waits_while_the_store_cannot_be_used(
+    served: ApiWorld, house: TestController, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    monkeypatch.setattr(pool, "_AGAIN_S", 0.01)
+    run, left = Pool.run, 0
+
+    async def run_later(threads: Pool, function: Any) -> Any:
+        nonlocal left
+        if function.__qualname__.startswith(fails) and left:
+            left -= 1
+            raise StoreAway
+        return await run(threads, function)
+
+    monkeypatch.setattr(Pool, "run", run_later)
+    async with served.entered() as client:
+        name = (await client.ask("Controller", 11, "WatchAllModelSummaries"))["watcher-id"]
+        assert (await client.ask("ModelSummaryWatcher", 1, "Next", name=name))["models"]
+        left = 3
+        house.active("db")
+        (found,) = (await client.ask("ModelSummaryWatcher", 1, "Next", name=name))["models"]
+        assert (found["name"], left) == ("shop", 0)

@@ -15,6 +15,7 @@ from pushjuju.core.errors import (
     NotValid,
     Overtaken,
     ProviderError,
+    StoreAway,
     StoreBusy,
     StoreDamaged,
     StoreError,
@@ -495,6 +496,33 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
     await made.run(asyncio.Event(), idle_exit_s=0.1)
     assert warnings == ["held by another", "the disk is full: on db1", "the store can be used again"]
     assert runtime.agent() == ("idle", "")
+
+
+@pytest.mark.parametrize("unheard", ["claim_some", "finish"])
+async def test_a_key_is_not_kept_whose_claim_was_not_heard_of_or_whose_end_was_lost(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch, unheard: str
+) -> None:
+    """The clock stands still, so that no lease ends."""
+    monkeypatch.setattr(drives, "STORE_POLL_S", 0.01)
+    runtime.deploy()
+    made = driver(runtime, PlayedRuntime(runtime))
+    act, left = getattr(made.queue, unheard), 1
+
+    def act_unheard(*args: Any, **more: Any) -> Any:
+        nonlocal left
+        if not left:
+            return act(*args, **more)
+        left = 0
+        if unheard == "claim_some":
+            assert act(*args, **more)
+            raise StoreAway
+        made.ctx.store.group().lost += 1
+        return None
+
+    monkeypatch.setattr(made.queue, unheard, act_unheard)
+    await made.run(asyncio.Event(), idle_exit_s=0.1)
+    assert not left
+    assert {item.owner for item in queued(runtime).values()} == {None}
 
 
 async def test_a_server_that_goes_away_while_a_process_starts_is_waited_for(

@@ -247,7 +247,7 @@ def test_processes_of_another_computer_count_for_nothing(runtime: TestController
     lives = runtime.ctx.store.lives
     with runtime.ctx.store.write() as tx:
         now = runtime.ctx.clock.now()
-        tx.run("process_enlist", owner="elsewhere:1:2", version="1", started=now, pools="")
+        tx.run("process_enlist", owner="elsewhere:1:2", version="1", started=now, pools="", api="")
         assert processes.waiting(tx, lives) == ""
         processes.enlist(tx, now, "1", lives)
         assert [item.owner for item in tx.list(processes.Process, "process_list")] == [process_owner()]

@@ -50,6 +50,7 @@ class Context:
     caller: Caller = field(default_factory=Caller)  # who asks for the changes that `change` makes
     # names of pools whose models this process works, besides the pools of its host
     more_pools: tuple[str, ...] = ()
+    api: list[str] = field(default_factory=list)  # addresses at which this process serves the API, HOST:PORT
     at_once: int = AT_ONCE  # the number of machines and loops that this process works at the same time
 
     @property

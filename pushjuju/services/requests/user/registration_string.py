@@ -13,6 +13,7 @@ from pathlib import Path
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests.user import passwords
+from pushjuju.store import processes
 from pushjuju.store.files.private import private_dir, replace_text
 
 _TEXT, _LIST, _BYTES = 0x0C, 0x30, 0x04
@@ -52,15 +53,25 @@ def encoded(name: str, key: bytes, addresses: Sequence[str], controller: str) ->
 
 
 def note_addresses(ctx: Context, listening: Sequence[tuple[str, int]]) -> None:
-    """Store the addresses at which the API is served, for future registration strings."""
-    shown = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in listening]
+    """Note the addresses at which this process serves the API, also for future registration strings."""
+    ctx.api[:] = [address_text(host, port) for host, port in listening]
     private_dir(_file(ctx).parent)
-    replace_text(_file(ctx), json.dumps(shown))
+    replace_text(_file(ctx), json.dumps(ctx.api))
+
+
+def address_text(host: str, port: int) -> str:
+    """Return HOST:PORT."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def addresses(ctx: Context) -> list[str]:
-    """Return the addresses at which the API was served last, as HOST:PORT."""
-    return [str(item) for item in json.loads(_file(ctx).read_text())] if _file(ctx).is_file() else []
+    """Return where this process serves the API, or else where this host did last, then all other hosts.
+
+    Each address is HOST:PORT.
+    """
+    known = ctx.api or (json.loads(_file(ctx).read_text()) if _file(ctx).is_file() else [])
+    with ctx.store.read() as tx:
+        return list(dict.fromkeys([*known, *processes.served(tx, ctx.store.lives)]))
 
 
 def _file(ctx: Context) -> Path:

@@ -15,9 +15,10 @@ from pushjuju.store.tx import Tx
 def documents(ctx: Context) -> list[dict[str, Any]]:
     """Return the processes that work for a controller: controller processes, and commands that hold keys.
 
-    Each has `process`, `host`, `pid`, `version`, `pools` (a list), `state` (working, waiting, draining or
-    command), `keys`, `started` (a datetime, or None for a command), and `seen`: when the process last used
-    the store. Where the store is a file, that is now: the process was found on this host.
+    Each has `process`, `host`, `pid`, `version`, `pools` (a list), `api` (a list of HOST:PORT), `state`
+    (working, waiting, draining or command), `keys`, `started` (a datetime, or None for a command), and
+    `seen`: when the process last used the store. Where the store is a file, that is now: the process was
+    found on this host.
     """
     now = ctx.clock.now()
     with ctx.store.read() as tx:
@@ -60,11 +61,16 @@ def _entry(owner: str, keys: int, process: processes.Process | None) -> dict[str
         "host": host,
         "pid": int(pid),
         "version": process.version if process is not None else "",
-        "pools": [name for name in process.pools.split(",") if name] if process is not None else [],
+        "pools": _words(process.pools if process is not None else ""),
+        "api": _words(process.api if process is not None else ""),
         "state": _state(process, keys),
         "keys": keys,
         "started": process.started if process is not None else None,
     }
+
+
+def _words(text: str) -> list[str]:
+    return text.split(",") if text else []
 
 
 def _state(process: processes.Process | None, keys: int) -> str:

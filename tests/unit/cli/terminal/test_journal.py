@@ -9,8 +9,8 @@ from pathlib import Path
 from pushjuju.cli.terminal import jsonlog
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.jsonlog import JsonLog
-from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import PushjujuError
+from tests.world.clock import FakeClock
 
 
 def test_lines_have_the_priority_of_their_severity() -> None:

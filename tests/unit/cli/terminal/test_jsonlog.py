@@ -11,11 +11,11 @@ import pytest
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.jsonlog import JsonLog, is_wanted
 from pushjuju.cli.terminal.progress import progress
-from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import PushjujuError, UsageError
 from pushjuju.services.entities.basis import logs
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import PLACE, Event
+from tests.world.clock import FakeClock
 from tests.world.commandline import Run, ok
 from tests.world.controller import TestController
 

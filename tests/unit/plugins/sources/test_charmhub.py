@@ -12,13 +12,13 @@ import pytest
 from pushjuju.charms.hub import resolve, wire
 from pushjuju.core.base import Channel
 from pushjuju.core.charmstore import Ask, Download, Held, HubError, Platform, StoreCharm
-from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.sources import SourceServices
 from pushjuju.plugins.sources.charmhub import Charmhub
 from pushjuju.plugins.sources.http import Http, Patience, Proxies
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.world.charms import Charms
+from tests.world.clock import FakeClock
 
 NOBLE_P, JAMMY_P, FOCAL_P = (Platform(arch=a, os=o, track=t) for a, o, t in (NOBLE, JAMMY, FOCAL))
 

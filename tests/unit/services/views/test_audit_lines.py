@@ -215,7 +215,7 @@ def test_an_uploaded_resource_is_named_and_found_by_its_application(
 def test_a_statement_that_writes_nothing_names_nothing(web: TestController) -> None:
     with web.ctx.change(web.model) as tx:
         tx.run("storage_pool_delete", name="none")
-        tx.run("process_enlist", owner="host/1", version="1", started="", pools="[]")
+        tx.run("process_enlist", owner="host/1", version="1", started="", pools="[]", api="")
     assert found(web)[-1]["changed"] == ["process host/1"]
 
 

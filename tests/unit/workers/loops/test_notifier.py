@@ -499,8 +499,8 @@ async def test_a_process_that_died_is_told_of_once(
     gone = f"{serving.processes.process_owner().partition(':')[0]}:4194304:1"
     with runtime.ctx.store.write() as tx:
         now = runtime.clock.now()
-        tx.run("process_enlist", owner=gone, version="1", started=now, pools="")
-        tx.run("process_enlist", owner="elsewhere:1:1", version="1", started=now, pools="")
+        tx.run("process_enlist", owner=gone, version="1", started=now, pools="", api="")
+        tx.run("process_enlist", owner="elsewhere:1:1", version="1", started=now, pools="", api="")
     with runtime.ctx.store.read() as tx:
         found = serving.processes.gone(tx, runtime.ctx.store.lives)
     assert found == [gone]
