@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
     from pushjuju.store.journal import Note
 
-MOST_KEPT = 8192  # answers, each of about a kilobyte; four times as many brought a large fleet no gain
+MOST_KEPT = 32768  # answers, each of about a kilobyte: a dozen for each unit of a fleet of 1,300
 MOST_CONCLUDED = 32768  # values of `conclude`, each of about a kilobyte, which replace dozens of answers each
 MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
@@ -206,6 +206,10 @@ class Memo:
         """Cache the answer that a statement gives from now on, which the caller knows from its own write."""
         effects = self.effects(statement)
         self._answers.put(key, (self._now, effects, effects.place(params), answer))
+
+    def drop(self, key: Hashable) -> None:
+        """Drop an answer that nobody reads again, so that it takes no room from others."""
+        self._answers.drop(key)
 
     def _holds(self, moment: int, cells: Cells, place: Place | None) -> bool:
         """Return True when nothing that a statement reads was written since a moment."""

@@ -201,6 +201,13 @@ class Tx:
             key = (_first_record, self._queries[query], (type(answer),), *params.items())
             self._memo.know(key, self._queries[query], params, answer)
 
+    def forget(self, record: type[R], query: StatementName, /, **params: Any) -> None:
+        """Drop the cached answer of `find`, for a row that is not read again."""
+        if self._memo is not None:
+            if query in self._with_model:
+                params = {**self._own, **params}
+            self._memo.drop((_first_record, self._queries[query], (record,), *params.items()))
+
     def change(
         self,
         record: type[R],
@@ -253,9 +260,14 @@ class Tx:
             self._memo.values.put((read, text), found)
         return found
 
-    def means(self, read: Callable[[str], R], text: str, value: R) -> None:
-        """Cache the value that `read(text)` would return, for later calls of `meaning`."""
+    def means(self, read: Callable[[str], R], text: str, value: R, instead_of: str = "") -> None:
+        """Cache the value that `read(text)` would return, for later calls of `meaning`.
+
+        Args:
+            instead_of: A text whose value is dropped, because the store has the new text in its place.
+        """
         if self._memo is not None:
+            self._memo.values.drop((read, instead_of))
             self._memo.values.put((read, text), value)
 
     def watch(self) -> None:

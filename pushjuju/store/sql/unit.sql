@@ -31,6 +31,11 @@ SELECT machine FROM unit WHERE model = :model AND application = :application ORD
 -- name: unit_on_machine
 SELECT * FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
 
+-- name: unit_dues
+-- When the next retry and the next update-status on a machine are due.
+SELECT min(retry_due) AS retry, min(update_status_due) AS routine FROM unit
+WHERE model = :model AND machine = :machine
+
 -- name: unit_seats
 SELECT model, name, application, charm_url FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
 

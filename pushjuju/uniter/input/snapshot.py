@@ -184,7 +184,7 @@ def store_local(
     if text != unit.state:
         with suppress(NotValid):  # an invalid state is an error when it is read
             validate_local(local)
-            tx.means(_read_local, text, local)
+            tx.means(_read_local, text, local, instead_of=unit.state)
     if decision and decision != unit.decision:
         tx.change(Unit, "unit_get", "unit_set_turn", key, state=text, decision=decision)
     elif text != unit.state:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import (
     HeldElsewhere,
     LeaseLost,
@@ -52,7 +53,7 @@ from pushjuju.workers.runtime import Runtime
 if TYPE_CHECKING:
     from pushjuju.store.statement_names import StatementName
 
-_OF_MACHINE: tuple[StatementName, ...] = ("operation_open", "unit_on_machine", "unit_seats")
+_OF_MACHINE: tuple[StatementName, ...] = ("operation_open", "unit_dues", "unit_seats")
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
 MOST_AHEAD_D = 3650.0  # days that a machine's lease may be ahead of the clock; a later lease is an error
@@ -379,10 +380,9 @@ class MachineWorker:
     def _next_dues(self) -> tuple[datetime | None, datetime | None]:
         """Return when the next retry and the next update-status of the machine's units are due."""
         with self.ctx.read(self.model) as tx:
-            units = machines.units_on(tx, self.machine_id)
-        retries = [unit.retry_due for unit in units if unit.retry_due]
-        routine = [unit.update_status_due for unit in units if unit.update_status_due]
-        return min(retries, default=None), min(routine, default=None)
+            row = tx.row("unit_dues", machine=self.machine_id)
+        retry, routine = (row["retry"], row["routine"]) if row is not None else (None, None)
+        return from_iso(retry) if retry else None, from_iso(routine) if routine else None
 
     async def _gave_up(self, error: PushjujuError) -> None:
         """Record why the machine could not be used."""
