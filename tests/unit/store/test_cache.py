@@ -31,6 +31,7 @@ from pushjuju.store.statements import queries
 from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.turn import Turn
+from tests.bench.simulated import Simulation
 from tests.unit.store.conftest import ENGINES, place_of
 from tests.unit.workers.test_random_lives import live
 from tests.world.charms import Charms
@@ -459,3 +460,19 @@ def test_what_nobody_asks_for_is_forgotten() -> None:
         assert recent.get(0) == 0
     assert recent.get(50) is None
     assert len(recent._young) + len(recent._old) <= 8
+
+
+def test_an_operation_that_is_over_takes_no_room(tmp_path: Path) -> None:
+    world = TestController.build(tmp_path, Charms(tmp_path / "charms"))
+    made = Simulation(tmp_path, 8, world)
+    made.deploy()
+    hooks = made.measure("deploy to idle").hooks
+    memo: Any = world.ctx.store._memo
+    asked = queries()["operation_get"]
+    kept = [key for part in (memo._answers._young, memo._answers._old) for key in part if key[1] == asked]
+    units = 5 * 8
+    values = len(memo.values._young) + len(memo.values._old)
+    world.ctx.close()
+    assert hooks > 10 * units
+    assert len(kept) < 3 * units
+    assert values < 5 * units
