@@ -13,7 +13,7 @@ from pushjuju.core.errors import NotPermitted
 from pushjuju.services.requests.user import registration_string
 from pushjuju.store.datadir import DataDir
 
-_OLD = 8  # known addresses that are kept although a login does not name them
+_OLD, _NEW = 8, 64  # known addresses that are kept although a login does not name them, and named addresses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,16 +87,23 @@ def with_servers(account: Account, login: Mapping[str, Any]) -> Account:
 
     So later commands find another host of the controller when the first is gone.
     """
-    named = [
-        registration_string.address_text(item["value"], item["port"])
-        for group in login.get("servers") or ()
-        for item in group
-        if item["scope"] != "local-machine"
-    ]
-    known = tuple(dict.fromkeys([*account.addresses[:_OLD], *named]))
+    known = tuple(dict.fromkeys([*account.addresses[:_OLD], *_named(login)[:_NEW]]))
     if known != account.addresses and account.folder is not None:
         account.folder.change_remote(account.name, lambda document: document.update(addresses=list(known)))
     return replace(account, addresses=known)
+
+
+def _named(login: Mapping[str, Any]) -> list[str]:
+    """Return the addresses that a login names; none for servers in another form than Juju's."""
+    try:
+        return [
+            registration_string.address_text(str(item["value"]), int(item["port"]))
+            for group in login.get("servers") or ()
+            for item in group
+            if item["scope"] != "local-machine"
+        ]
+    except (KeyError, TypeError, ValueError):
+        return []
 
 
 def remember(folder: DataDir, name: str, model: str, uuid: str) -> None:

@@ -209,7 +209,7 @@ def test_the_dashboard_outlives_the_absence_of_its_server(alone: Server, run: Ru
             alone.stop()
             with pytest.raises(urllib.error.HTTPError, match="503") as refused:
                 browser.open(page, timeout=30)
-            assert "the store" in refused.value.read().decode()
+            assert "The store" in refused.value.read().decode()
             alone.start()
             assert not run("add-model", "new").returncode
             comes(lambda: "new" in shown(browser, page), said.read_text())

@@ -110,6 +110,10 @@ class AheadMemo(Memo):
         super().know(key, statement, params, answer)
         self._known.put((statement, frozenset(params.items())), self._now)
 
+    def drop(self, key: Any) -> None:
+        super().drop(key)
+        self._known.drop((key[1], frozenset(key[3:])))
+
     def _stays(self, effects: Effects, place: Place | None, moment: int | None) -> bool:
         """Return True when no row that a question reads was written since a moment."""
         return moment is not None and self._holds(moment, effects.cells, place)
