@@ -318,10 +318,12 @@ class DataDir:
             if begin:
                 begin(name)
             if not made.public_key.exists():  # the public key is written last
+                new = not made.root.exists()
                 try:
                     _begin(made)
                 except BaseException:
-                    remove_tree(made.root)
+                    if new:
+                        remove_tree(made.root)
                     raise
             if prepare:
                 prepare(made)

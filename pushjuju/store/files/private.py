@@ -81,9 +81,21 @@ def put_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
     """Do the same for a path that a user named: a link, device or pipe stays, and gets the text."""
     with explained(path):
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            path.write_text(text)
+            with open(path, "w", opener=_at_once) as stream:
+                os.set_blocking(stream.fileno(), True)
+                stream.write(text)
             return
     replace_text(path, text, mode)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for a program at the other end of a pipe."""
+    try:
+        return os.open(path, flags | os.O_NONBLOCK, _FILE_MODE)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError("no program reads from this pipe") from error
+        raise
 
 
 @contextmanager

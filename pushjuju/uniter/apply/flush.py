@@ -9,6 +9,7 @@ Mirrors: juju apiserver/facades/agent/uniter CommitHookChanges (3.6)
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from pushjuju.core import limits
@@ -28,6 +29,7 @@ from pushjuju.uniter.input.unit_storage import flush_storage, storage_refused
 
 Writes = Mapping[str, Any]
 _TOLD = ("egress-subnets", "ingress-address", "private-address")  # settings of a relation that hold addresses
+_ASKED_AHEAD = 16  # relations of a hook
 _ONE_BY_ONE = 100  # up to this number, keys of charm state are read singly; else all are read
 
 
@@ -56,9 +58,12 @@ def flush(ctx: Context, tx: ModelTx, view: View, operation: Operation, writes: W
 
 
 def flush_questions(of: tuple[str, Writes]) -> Questions:
-    """Yield what `flush` asks the store about a unit and the changes of its hook, for `Tx.ahead`."""
+    """Yield what `flush` asks the store about a unit and the changes of its hook, for `Tx.ahead`.
+
+    Only about a few relations: a machine may name thousands that its unit has not entered.
+    """
     unit, writes = of
-    for key, bags in writes.get("relations", {}).items():
+    for key, bags in islice(writes.get("relations", {}).items(), _ASKED_AHEAD):
         for side, entity in (("unit", unit), ("app", unit.partition("/")[0])):
             if bags.get(side):
                 yield from relations.bag_questions((int(key), entity))

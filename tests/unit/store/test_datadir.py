@@ -272,3 +272,18 @@ def test_edits_of_two_processes_are_all_kept(tmp_path: Path) -> None:
     runs = [subprocess.Popen([sys.executable, "-c", EDIT, str(path), me]) for me in "ab"]
     assert [run.wait(60) for run in runs] == [0, 0]
     assert read_toml(path) == {f"{me}{number}": number for me in "ab" for number in range(50)}
+
+
+def test_a_failed_beginning_leaves_no_folder_and_deletes_none_that_was_there(
+    data: DataDir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pushjuju.store.ssh_key.new_pair", lambda: 1 / 0)
+    folder = data.root / "controllers" / "lab"
+    with pytest.raises(ZeroDivisionError):
+        data.create_controller("lab", {})
+    assert not folder.exists()
+    folder.mkdir()
+    (folder / "state.db").write_text("a store")
+    with pytest.raises(ZeroDivisionError):
+        data.create_controller("lab", {})
+    assert (folder / "state.db").read_text() == "a store"

@@ -16,6 +16,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.requests.controller import controllers as controller_config_requests
 from pushjuju.services.views.listings import settings
+from pushjuju.uniter.apply.flush import flush_questions
 from tests.world.controller import TestController
 from tests.world.machine import ok
 
@@ -385,3 +386,8 @@ def test_reason_of_a_refusal_is_in_the_log(runtime: TestController) -> None:
         )
     ]
     assert json.dumps(found)
+
+
+def test_a_machine_that_names_thousands_of_relations_costs_few_questions() -> None:
+    named = {str(number): {"unit": {"k": "v"}, "app": {"k": "v"}} for number in range(limits.RELATIONS)}
+    assert len(list(flush_questions(("web/0", {"relations": named})))) < 100
