@@ -18,63 +18,37 @@ if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
     from pushjuju.store.journal import Note
 
-MOST_KEPT = 32768  # answers, each of about a kilobyte: a dozen for each unit of a fleet of 1,300
-MOST_CONCLUDED = 32768  # values of `conclude`, each of about a kilobyte, which replace dozens of answers each
+MOST_KEPT = 131072  # answers, each of about a kilobyte: twenty for each unit of a fleet of 6,500
+MOST_CONCLUDED = 32768  # values of `conclude`, each of some kilobytes, which replace dozens of answers each
 MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
 MOST_NOTED = 65536  # rows whose last write is remembered
 Question = tuple[str, Mapping[str, Any]]  # statement, parameters
-Entry = tuple[int, Effects, Place | None, Any]  # moment, statement, the rows that it reads, answer
+# moment, statement, the rows that it reads, answer, and what the answer was made with
+Entry = tuple[int, Effects, Place | None, Any, tuple[Any, ...]]
 # The tables that several answers depend on, each with columns, and the rows in which these columns count.
 Footing = tuple[tuple[str, tuple[tuple[tuple[tuple[str, str], ...], Place | None], ...]], ...]
 
 
-class Recent:
-    """A dictionary of limited size: it drops entries which were not used for a long time.
+class Bounded(dict[Hashable, Any]):
+    """A dictionary of limited size: when it is full, it drops every second entry.
 
-    It has two generations: an entry found in the old generation moves to the young one. When the young
-    generation is full, it becomes the old one, and the old one is dropped.
+    Units are visited in the same order each time. In a model that is too large, a cache that drops the oldest
+    entries would drop each entry shortly before its use.
     """
 
     def __init__(self, most: int) -> None:
-        self._half = most // 2
-        self._turns = 0  # how often the young generation was full
-        self._young: dict[Hashable, Any] = {}
-        self._old: dict[Hashable, Any] = {}
-
-    def get(self, key: Hashable) -> Any:
-        """Return the value of a key, or None."""
-        found = self._young.get(key)
-        if found is None:
-            found = self._old.get(key)
-            if found is not None:
-                self.put(key, found)
-        return found
-
-    def peek(self, key: Hashable) -> Any:
-        """Return the value of a key, or None; this is no use of the entry."""
-        return self._young.get(key, self._old.get(key))
-
-    def count(self) -> int:
-        """Return how many entries there have been so far."""
-        return self._turns * self._half + len(self._young)
-
-    def some(self, number: int) -> Hashable:
-        """Return one of the keys that were used lately, another one for another number; None without keys."""
-        return next(islice(self._young, number % (len(self._young) or 1), None), None)
+        super().__init__()
+        self._most = most
+        self.halvings = 0  # how often half of the entries was dropped
 
     def put(self, key: Hashable, value: Any) -> None:
-        if len(self._young) >= self._half:
-            self._old, self._young, self._turns = self._young, {}, self._turns + 1
-        self._young[key] = value
-
-    def drop(self, key: Hashable) -> None:
-        for generation in (self._young, self._old):
-            generation.pop(key, None)
-
-    def clear(self) -> None:
-        """Drop all entries."""
-        self._young, self._old = {}, {}
+        if len(self) >= self._most:
+            rest = dict(islice(self.items(), 1, None, 2))
+            self.clear()
+            self.update(rest)
+            self.halvings += 1
+        self[key] = value
 
 
 class Trail:
@@ -116,16 +90,16 @@ class Memo:
         self._written: dict[tuple[str, str], int] = {}  # (table, column or "" for rows) -> the same
         self._rows: dict[Place, int] = {}  # single rows -> the same
         self._loose: dict[str, int] = {}  # table -> the same for writes to unknown rows
-        self._answers = Recent(MOST_KEPT)  # key -> Entry
-        self._conclusions = Recent(MOST_CONCLUDED)  # key -> (moment, footings, value)
-        self._derived = Recent(MOST_DERIVED)  # key -> (moment, footings, value)
+        self._answers = Bounded(MOST_KEPT)  # (statement, *parameters) -> Entry
+        self._conclusions = Bounded(MOST_CONCLUDED)  # key -> (moment, footings, value)
+        self._derived = Bounded(MOST_DERIVED)  # key -> (moment, footings, value)
         self._others = -1
         self._held: dict[tuple[str, Place | None], Mapping[str, Any]] = {}  # statement, row -> parameters
         self._held_columns: set[tuple[str, str]] = set()  # what these statements write, and where
         self._held_rows: set[Place | None] = set()
         self._held_tables: set[str] = set()
         # decoded values of texts that were read from the store or written to it; always valid
-        self.values = Recent(MOST_KEPT)
+        self.values = Bounded(MOST_KEPT)
         # the statements since tracking began, each with the rows that it reads; None without tracking, or
         # after a statement that cannot be cached
         self.trail: Trail | None = None
@@ -182,34 +156,31 @@ class Memo:
             self.trail = None  # its answer may differ each time
             self.wrote(effects, params)
             return make(self._connection.execute(statement, params), *record)
-        key = (make, statement, record, *params.items())
+        key = (statement, *params.items())
         entry: Entry | None = self._answers.get(key)
         self.counts["asked"] += 1
-        if entry is None or not self._holds(entry[0], effects.cells, entry[2]):
+        made = (make, *record)
+        if entry is None or entry[4] != made or not self._holds(entry[0], effects.cells, entry[2]):
             self.counts["ran"] += 1
             place = effects.place(params)
             self._settle(effects, place)
             answer = make(self._connection.execute(statement, params), *record)
-            entry = (self._now, effects, place, answer)
+            entry = (self._now, effects, place, answer, made)
             if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
                 self._answers.put(key, entry)
         if self.trail is not None:
             self.trail.asked[entry[1], entry[2]] = None
         return entry[3]
 
-    def known(self, key: Hashable) -> Any:
-        """Return the cached answer of a key while it is valid, else None; run no statement."""
-        entry: Entry | None = self._answers.get(key)
-        return entry[3] if entry is not None and self._holds(entry[0], entry[1].cells, entry[2]) else None
-
-    def know(self, key: Hashable, statement: str, params: Mapping[str, Any], answer: object) -> None:
+    def know(self, statement: str, params: Mapping[str, Any], answer: object, *made: Any) -> None:
         """Cache the answer that a statement gives from now on, which the caller knows from its own write."""
         effects = self.effects(statement)
-        self._answers.put(key, (self._now, effects, effects.place(params), answer))
+        entry: Entry = (self._now, effects, effects.place(params), answer, made)
+        self._answers.put((statement, *params.items()), entry)
 
-    def drop(self, key: Hashable) -> None:
+    def drop(self, statement: str, params: Mapping[str, Any]) -> None:
         """Drop an answer that nobody reads again, so that it takes no room from others."""
-        self._answers.drop(key)
+        self._answers.pop((statement, *params.items()), None)
 
     def _holds(self, moment: int, cells: Cells, place: Place | None) -> bool:
         """Return True when nothing that a statement reads was written since a moment."""

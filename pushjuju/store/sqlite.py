@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pushjuju.store.engine import Figure, OpenStore
     from pushjuju.store.journal import Journal
 
-PAGES_KIB = 65536  # of memory for pages of the file, in a process that caches rows
-
 BUSY_TIMEOUT_S = 30.0  # seconds that a writer waits for other processes
 
 sqlite3.register_adapter(datetime, to_iso)  # a parameter of a statement may be a time
@@ -212,7 +210,6 @@ class SqliteEngine:
 
     def remember(self) -> None:
         self._caches = True
-        self.connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
     def clock(self) -> None:
         return None

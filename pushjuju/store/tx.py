@@ -198,15 +198,14 @@ class Tx:
         if self._memo is not None:
             if query in self._with_model:
                 params = {**self._own, **params}
-            key = (_first_record, self._queries[query], (type(answer),), *params.items())
-            self._memo.know(key, self._queries[query], params, answer)
+            self._memo.know(self._queries[query], params, answer, _first_record, type(answer))
 
-    def forget(self, record: type[R], query: StatementName, /, **params: Any) -> None:
+    def forget(self, query: StatementName, /, **params: Any) -> None:
         """Drop the cached answer of `find`, for a row that is not read again."""
         if self._memo is not None:
             if query in self._with_model:
                 params = {**self._own, **params}
-            self._memo.drop((_first_record, self._queries[query], (record,), *params.items()))
+            self._memo.drop(self._queries[query], params)
 
     def change(
         self,
@@ -267,7 +266,7 @@ class Tx:
             instead_of: A text whose value is dropped, because the store has the new text in its place.
         """
         if self._memo is not None:
-            self._memo.values.drop((read, instead_of))
+            self._memo.values.pop((read, instead_of), None)
             self._memo.values.put((read, text), value)
 
     def watch(self) -> None:

@@ -253,5 +253,5 @@ def drop(tx: Tx, then: str) -> None:
         if row is None or row.state != "planned":
             return
         tx.run("operation_drop", id=then)
-        tx.forget(OperationRecord, "operation_get", id=then)
+        tx.forget("operation_get", id=then)
         then = row.document.get("then", "")

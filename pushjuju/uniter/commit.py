@@ -339,7 +339,7 @@ def _close(
     text = compact({**kept, **error, "message": done.message})
     now = ctx.clock.now()
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=now)
-    tx.forget(OperationRecord, "operation_get", id=found.id)
+    tx.forget("operation_get", id=found.id)
     tally.count_hook(tx, found, outcome, kept, now)
 
 

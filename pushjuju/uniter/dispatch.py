@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import statuses
-from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config, models
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import action_frame
@@ -102,7 +102,9 @@ def prepared_operation(
 
 
 def _deploy(tx: ModelTx, view: View, operation: Operation, operation_id: str) -> Dispatch:
-    blob = charms.record(tx, operation.charm_url).sha256
+    blob = _archive(tx, operation.charm_url)
+    if not blob:
+        raise NotFound(f'charm "{operation.charm_url}" not found')
     frame: Op = {
         "t": "op",
         "id": operation_id,
@@ -112,9 +114,12 @@ def _deploy(tx: ModelTx, view: View, operation: Operation, operation_id: str) ->
         "sha256": blob,
     }
     title = f"charm {operation.charm_url}"
-    old = tx.row("charm_by_url", url=view.unit.charm_url) if view.unit.charm_url else None
-    like = str(old["sha256"]) if old else ""
     return Dispatch(
-        id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob, like=like,
-        charm=operation.charm_url,
+        id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob,
+        like=_archive(tx, view.unit.charm_url), charm=operation.charm_url,
     )  # fmt: skip
+
+
+def _archive(tx: ModelTx, url: str) -> str:
+    """Return the hash of a charm's archive, or "" for a charm that the model does not have."""
+    return tx.scalar("charm_sha256", url=url) or ""

@@ -1,6 +1,9 @@
 -- name: charm_by_url
 SELECT * FROM charm WHERE model = :model AND url = :url
 
+-- name: charm_sha256
+SELECT sha256 FROM charm WHERE model = :model AND url = :url
+
 -- name: charm_list
 SELECT * FROM charm WHERE model = :model ORDER BY url
 

@@ -21,7 +21,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machines import new_machine
 from pushjuju.services.requests.controller.new_controllers import Database
 from pushjuju.store import cache as memo_module
-from pushjuju.store.cache import Memo, Recent
+from pushjuju.store.cache import Bounded, Memo
 from pushjuju.store.db import Store
 from pushjuju.store.leases import DeferredStore
 from pushjuju.store.postgres import ahead
@@ -54,7 +54,7 @@ class Distrustful(Memo):
     _server: Any = None
 
     def ask(self, make: Callable[..., Any], statement: str, params: Mapping[str, Any], *record: Any) -> Any:
-        before = self._answers.get((make, statement, record, *params.items()))
+        before = self._answers.get((statement, *params.items()))
         answer = super().ask(make, statement, params, *record)
         if self.effects(statement).kept:
             now = self._asked_now(make, statement, params, *record)
@@ -453,13 +453,24 @@ def test_what_a_statement_touches(remembering: Store) -> None:
         assert found.kept != bool(found.writes), statement
 
 
-def test_what_nobody_asks_for_is_forgotten() -> None:
-    recent = Recent(8)
+def test_a_cache_has_a_limit() -> None:
+    bounded = Bounded(8)
     for number in range(100):
-        recent.put(number, number)
-        assert recent.get(0) == 0
-    assert recent.get(50) is None
-    assert len(recent._young) + len(recent._old) <= 8
+        bounded.put(number, number)
+        assert len(bounded) <= 8
+        assert bounded.get(number) == number
+
+
+def test_of_a_model_that_is_too_large_for_the_cache_a_part_is_cached() -> None:
+    bounded, found = Bounded(1000), 0
+    for _ in range(20):  # each unit in its turn, as update-status visits them
+        found = 0
+        for unit in range(1300):
+            if unit in bounded:
+                found += 1
+            else:
+                bounded.put(unit, unit)
+    assert found > 300
 
 
 def test_an_operation_that_is_over_takes_no_room(tmp_path: Path) -> None:
@@ -469,9 +480,9 @@ def test_an_operation_that_is_over_takes_no_room(tmp_path: Path) -> None:
     hooks = made.measure("deploy to idle").hooks
     memo: Any = world.ctx.store._memo
     asked = queries()["operation_get"]
-    kept = [key for part in (memo._answers._young, memo._answers._old) for key in part if key[1] == asked]
+    kept = [key for key in memo._answers if key[0] == asked]
     units = 5 * 8
-    values = len(memo.values._young) + len(memo.values._old)
+    values = len(memo.values)
     world.ctx.close()
     assert hooks > 10 * units
     assert len(kept) < 3 * units
