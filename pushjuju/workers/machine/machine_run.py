@@ -461,10 +461,14 @@ class MachineRun:
         ids = tuple(item.id for item in plan)
         with self.ctx.store.read(self.model) as tx:
             tx.ahead(_operations, ids, changes=True)
-            if tx.find(Operation, "operation_get", id=ids[-1]) is not None:
-                return  # else the store lacks an operation and all that follow
-            first = next(name for name in ids if tx.find(Operation, "operation_get", id=name) is None)
-        await self.session.cancel(first)  # the machine does not begin the operations after it
+            last = tx.find(Operation, "operation_get", id=ids[-1])
+            # Without the last operation, the store lacks an operation before it, too, and all that follow.
+            lacking = (name for name in ids if tx.find(Operation, "operation_get", id=name) is None)
+            first = next(lacking) if last is None else ""
+            for name in ids:
+                tx.forget("operation_get", id=name)
+        if first:
+            await self.session.cancel(first)  # the machine does not begin the operations after it
 
     def _promoted(self, operation_id: str, plan: tuple[Dispatch, ...]) -> Dispatch:
         """Return a planned operation that must run now: as it was sent, or built again after a restart."""
