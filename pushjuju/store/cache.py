@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pushjuju.store.journal import Note
 
 MOST_KEPT = 131072  # answers, each of about a kilobyte: twenty for each unit of a fleet of 6,500
-MOST_CONCLUDED = 32768  # values of `conclude`, each of some kilobytes, which replace dozens of answers each
+MOST_CONCLUDED = 32768  # values of `conclude` and decoded texts, each of some kilobytes
 MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
 MOST_NOTED = 65536  # rows whose last write is remembered
@@ -99,7 +99,7 @@ class Memo:
         self._held_rows: set[Place | None] = set()
         self._held_tables: set[str] = set()
         # decoded values of texts that were read from the store or written to it; always valid
-        self.values = Bounded(MOST_KEPT)
+        self.values = Bounded(MOST_CONCLUDED)
         # the statements since tracking began, each with the rows that it reads; None without tracking, or
         # after a statement that cannot be cached
         self.trail: Trail | None = None
