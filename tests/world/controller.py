@@ -183,7 +183,8 @@ class TestController:
 
     def forget_work(self) -> None:
         """Empty the queue, so that `touched` shows who is woken next."""
-        self.ctx.store._connection.execute("DELETE FROM work")
+        with self.ctx.store.write() as tx:
+            tx._connection.execute("DELETE FROM work")
         self.ctx.store.forget()
 
     def touched(self) -> list[str]:
