@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
     from pushjuju.store.journal import Note
 
-MOST_KEPT = 131072  # answers, each of about a kilobyte: twenty for each unit of a fleet of 6,500
+MOST_KEPT = 131072  # answers, each of about a kilobyte: twenty for each of 6,500 units
 MOST_CONCLUDED = 32768  # values of `conclude` and decoded texts, each of some kilobytes
 MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
@@ -43,7 +43,7 @@ class Bounded(dict[Hashable, Any]):
         self.halvings = 0  # how often half of the entries was dropped
 
     def put(self, key: Hashable, value: Any) -> None:
-        if len(self) >= self._most:
+        if len(self) >= self._most and key not in self:
             rest = dict(islice(self.items(), 1, None, 2))
             self.clear()
             self.update(rest)
@@ -150,7 +150,10 @@ class Memo:
         return found
 
     def ask(self, make: Callable[..., Any], statement: str, params: Mapping[str, Any], *record: Any) -> Any:
-        """Return `make(rows, *record)` for the rows of a statement, cached while the answer is valid."""
+        """Return `make(rows, *record)` for the rows of a statement, cached while the answer is valid.
+
+        Only the answer of the latest `make` and `record` is cached.
+        """
         effects = self._effects.get(statement) or self.effects(statement)
         if not effects.kept:
             self.trail = None  # its answer may differ each time

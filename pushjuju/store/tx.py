@@ -122,7 +122,7 @@ class Tx:
         """Return the result of a pure function of all rows, cached until a row changes.
 
         Args:
-            make: A module's function, not a new one for each call: it is a part of the cache's key.
+            make: A module's function; with a new function for each call, no cached answer would serve.
         """
         return self._ask(make, query, params)
 

@@ -10,6 +10,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.values import dataclass
 from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config, models
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import action_frame
@@ -102,7 +103,7 @@ def prepared_operation(
 
 
 def _deploy(tx: ModelTx, view: View, operation: Operation, operation_id: str) -> Dispatch:
-    blob = _archive(tx, operation.charm_url)
+    blob = charms.archive(tx, operation.charm_url)
     if not blob:
         raise NotFound(f'charm "{operation.charm_url}" not found')
     frame: Op = {
@@ -116,10 +117,5 @@ def _deploy(tx: ModelTx, view: View, operation: Operation, operation_id: str) ->
     title = f"charm {operation.charm_url}"
     return Dispatch(
         id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob,
-        like=_archive(tx, view.unit.charm_url), charm=operation.charm_url,
+        like=charms.archive(tx, view.unit.charm_url), charm=operation.charm_url,
     )  # fmt: skip
-
-
-def _archive(tx: ModelTx, url: str) -> str:
-    """Return the hash of a charm's archive, or "" for a charm that the model does not have."""
-    return tx.scalar("charm_sha256", url=url) or ""

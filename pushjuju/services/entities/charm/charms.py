@@ -39,6 +39,11 @@ def record(tx: ModelTx, url: str) -> CharmRecord:
     return tx.get(CharmRecord, "charm_by_url", f'charm "{url}" not found', url=url)
 
 
+def archive(tx: ModelTx, url: str) -> str:
+    """Return the hash of a charm's archive, or "" for a charm that the model does not have."""
+    return str(tx.scalar("charm_sha256", url=url) or "")
+
+
 def stored_settings(tx: ModelTx, application: str, url: str) -> Settings:
     """Return the settings that users set for an application with a charm, without defaults."""
     rows = tx.rows("setting_list", application=application, charm_url=url)
