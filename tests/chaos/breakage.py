@@ -18,6 +18,7 @@ from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.services.requests.application import unit_requests
 from tests.chaos.controller import Drive, RealController, RealMachine
 from tests.chaos.storm import checkpoints
+from tests.world.init_process import init_process
 from tests.world.said import problems_of
 
 LEASE_S = 1.5
@@ -256,7 +257,7 @@ def heal(machine: RealMachine) -> None:
 
 
 def _net(machine: RealMachine, command: str) -> None:
-    leader = Cgroup.of(machine.layout.cgroup(machine.record.id)).leader()
-    assert leader, "the machine does not run"
-    argv = ["nsenter", "--target", str(leader), "--net", "nft", *command.split()]
+    init = init_process(machine.layout.cgroup(machine.record.id))
+    assert init, "the machine does not run"
+    argv = ["nsenter", "--target", str(init), "--net", "nft", *command.split()]
     subprocess.run(argv, check=True, capture_output=True, timeout=30)

@@ -47,6 +47,7 @@ from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.driver import Driver, Settled
 from tests.waiting import paths_below
+from tests.world.init_process import init_process
 
 REPOSITORY = Path(__file__).parents[2]
 CHARMS = Path(__file__).parent / "charms"
@@ -401,12 +402,15 @@ class RealMachine:
 
     def run(self, *argv: str) -> str:
         """Run a command inside, without SSH."""
-        leader = Cgroup.of(self.layout.cgroup(self.record.id)).leader()
-        assert leader, "the machine does not run"
+        init = init_process(self.layout.cgroup(self.record.id))
+        assert init, "the machine does not run"
         namespaces = ["--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd"]
-        command = ["nsenter", "--target", str(leader), *namespaces, *argv]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30)
-        return done.stdout
+        command = ["nsenter", "--target", str(init), *namespaces, *argv]
+        try:
+            return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout
+        except subprocess.CalledProcessError as error:
+            error.add_note(error.stderr)
+            raise
 
     def pids(self, pattern: str) -> list[int]:
         """Return the processes inside (pids of the host) whose command line matches."""

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.runner.session import MachineSession
 from pushjuju.store import queue
 from pushjuju.workers import driver as drives
@@ -64,3 +66,23 @@ def test_no_named_step_is_forgotten() -> None:
     steps |= {f"storage-{step}" for step in test_storage_kills.ENDING}
     missing = set(checkpoints()) - steps
     assert [name for name in sorted(missing) if f'"{name}"' not in text and f",{name}" not in text] == []
+
+
+async def test_a_process_of_the_machine_with_a_low_id_is_not_taken_for_its_systemd(
+    world: RealController,
+) -> None:
+    """Process ids wrap around: a fork of systemd may have a lower id than systemd, and end at any moment."""
+    older = await asyncio.create_subprocess_exec("sleep", "120")
+    try:
+        world.add_machine()
+        assert (await world.settle()).problems == ()
+        machine = world.machine()
+        for folder in Cgroup.of(machine.layout.cgroup(machine.record.id)).folders:
+            for scope in folder.rglob("init.scope"):
+                (scope / "cgroup.procs").write_text(str(older.pid))
+        assert older.pid in machine.pids("^sleep 120")
+        assert machine.run("readlink", "/proc/1/exe") == "/usr/lib/systemd/systemd\n"
+        assert machine.run("cat", "/etc/hostname") == f"{machine.record.hostname}\n"
+    finally:
+        older.kill()
+        await older.wait()

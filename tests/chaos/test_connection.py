@@ -251,7 +251,7 @@ async def server(new_world: NewWorld, world: RealController) -> RealMachine:
     """Return a machine of somebody else's, with logins `admin` (sudo) and `guest` (none)."""
     other = new_world()
     other.add_machine()
-    await other.settle()
+    assert (await other.settle()).problems == ()
     machine = other.machine()
     key = world.ctx.controller.public_key.read_text().strip()
     machine.run("bash", "-c", USERS.format(key=shlex.quote(key)))

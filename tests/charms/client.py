@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.plugins.providers.nspawn.layout import Layout
+from tests.world.init_process import init_process
 
 REPOSITORY = Path(__file__).parents[2]
 HELLO = REPOSITORY / "contrib" / "charms" / "hello-page"
@@ -230,7 +230,7 @@ class Client:
         for folder in self.machine_folders():
             layout = Layout.of(folder)
             if instance and (record := layout.read(instance)) is not None:
-                return Cgroup.of(layout.cgroup(record.id)).leader()
+                return init_process(layout.cgroup(record.id))
         return None
 
     def until(self, condition: Callable[[], object], limit: float = 60.0) -> None:

@@ -129,12 +129,6 @@ class Cgroup:
         main = self._main()
         return main is not None and any(_procs(Path(folder)) for folder, _, _ in os.walk(main / "machine"))
 
-    def leader(self) -> int | None:
-        """Return the process id of the machine's systemd on the host, or None."""
-        main = self._main()
-        pids = _procs(main / "machine" / "payload" / "init.scope") if main else []
-        return min(pids, default=None)
-
     def nspawn_pids(self) -> list[int]:
         """Return the process ids of systemd-nspawn itself, without those inside the machine."""
         main = self._main()
