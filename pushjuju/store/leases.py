@@ -46,7 +46,8 @@ class LeasedStore(Store):
             LeaseLost: Another process has taken over the key; nothing was written.
         """
         with self._store.write(model, later=later) as tx:
-            if tx.row("work_holds", key=self._claim.key, lease=self._claim.lease) is None:
+            held = tx.row("work_holds", key=self._claim.key, lease=self._claim.lease)
+            if held is None or held["owner"] is None:
                 raise LeaseLost(f"another controller process works on {self._claim.key} now")
             yield tx
 

@@ -109,9 +109,9 @@ def lease_at_least(now: datetime) -> int:
     return int(now.timestamp() * 1000)
 
 
-def skip_leases(tx: Tx, at_least: int) -> int:
-    """Return the next lease number, at least `at_least`."""
-    return tx.next(_CONTROLLER, "lease", at_least)
+def skip_leases(tx: Tx, at_least: int, count: int = 1) -> int:
+    """Return the first of the next lease numbers, at least `at_least`."""
+    return tx.next(_CONTROLLER, "lease", at_least, count)
 
 
 def next_lease(tx: Tx) -> int:
@@ -196,7 +196,7 @@ class WorkQueue:
         claims: list[Claim] = []
         for begin, wanted in self._shares(prefix, found, most).items():
             with self._store.write(model_of(begin), later=later) as tx:
-                claims += [self._take(tx, row, now) for row in self._next(tx, begin, now, wanted, busy, left)]
+                claims += self._take(tx, self._next(tx, begin, now, wanted, busy, left), now)
         return claims
 
     def _shares(self, prefix: str, found: Sequence[Row], most: int) -> Mapping[str, int]:
@@ -289,9 +289,14 @@ class WorkQueue:
             return True
         return owner != self._owner and self._lives(owner) is False
 
-    def _take(self, tx: Tx, row: Row, now: datetime) -> Claim:
-        lease = skip_leases(tx, lease_at_least(now))
+    def _take(self, tx: Tx, rows: Sequence[Row], now: datetime) -> list[Claim]:
+        if not rows:
+            return []
+        first = skip_leases(tx, lease_at_least(now), len(rows))
         tx.run("sequence_raise", scope=_CONTROLLER, name=_CLOCK, number=lease_at_least(now))
+        return [self._claimed(tx, row, lease, now) for lease, row in enumerate(rows, first)]
+
+    def _claimed(self, tx: Tx, row: Row, lease: int, now: datetime) -> Claim:
         tx.run(
             "work_claim",
             key=row["key"],

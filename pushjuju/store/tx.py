@@ -193,12 +193,12 @@ class Tx:
             self._check(query, asked)
         return asked
 
-    def know(self, query: StatementName, answer: Any, /, **params: Any) -> None:
-        """Set the cached answer of `find` to the record that was just written."""
+    def know(self, record: type[R], query: StatementName, answer: R | None, /, **params: Any) -> None:
+        """Set the cached answer of `find` to the record that was just written; None for a deleted row."""
         if self._memo is not None:
             if query in self._with_model:
                 params = {**self._own, **params}
-            self._memo.know(self._queries[query], params, answer, _first_record, type(answer))
+            self._memo.know(self._queries[query], params, answer, _first_record, record)
 
     def forget(self, query: StatementName, /, **params: Any) -> None:
         """Drop the cached answer of `find`, for a row that is not read again."""
@@ -236,7 +236,7 @@ class Tx:
         if self._scope is not None:
             self._check(by, params)
         self._memo.hold(self._queries[by], params)
-        self.know(query, row, **key)
+        self.know(record, query, row, **key)
 
     def insert(self, table: str, record: Any) -> None:
         """Insert a record whose fields have the names of the table's columns."""
@@ -293,9 +293,13 @@ class Tx:
         made: R = self._memo.derived((make, of), lambda: make(self, of))
         return made
 
-    def next(self, scope: str, name: str, at_least: int = 0) -> int:
-        """Return the next number of a sequence, at least `at_least`, and never a number returned before."""
-        return int(self.scalar("sequence_next", scope=scope, name=name, at_least=at_least))
+    def next(self, scope: str, name: str, at_least: int = 0, count: int = 1) -> int:
+        """Return the first of `count` numbers of a sequence that were never returned before.
+
+        Args:
+            at_least: The lowest number that may be returned.
+        """
+        return int(self.scalar("sequence_next", scope=scope, name=name, at_least=at_least, count=count))
 
     def give_back(self, scope: str, name: str, number: int) -> None:
         """Return an unused number to its sequence; later numbers may have been drawn meanwhile."""

@@ -164,7 +164,7 @@ def plan(
         moment = ctx.clock.now() + timedelta(microseconds=number)  # distinct: keeps their order
         record = _record(step, dispatch.id, dispatch.title, then, moment)
         tx.insert("operation", record)
-        tx.know("operation_get", record, id=record.id)
+        tx.know(OperationRecord, "operation_get", record, id=record.id)
         plans.append(changed(dispatch, frame=order))
     return tuple(plans), foreseen
 
@@ -234,7 +234,8 @@ def promote(
     announce(tx, view, local, operation, now)
     decided = packed(text)
     tx.run("operation_promote", id=then, decided=decided)
-    tx.know("operation_get", changed(row, state="prepared", decided=decided), id=then)
+    row = changed(row, state="prepared", decided=decided)
+    tx.know(OperationRecord, "operation_get", row, id=then)
     return prepare(local, operation, view.remote), then, text
 
 
@@ -253,5 +254,5 @@ def drop(tx: Tx, then: str) -> None:
         if row is None or row.state != "planned":
             return
         tx.run("operation_drop", id=then)
-        tx.forget("operation_get", id=then)
+        tx.know(OperationRecord, "operation_get", None, id=then)  # asked once more, when the plan ends
         then = row.document.get("then", "")

@@ -393,7 +393,7 @@ def _is_tried_again(operation: Operation, outcome: Outcome) -> bool:
 def _note_charm(tx: ModelTx, view: View, operation: Operation, outcome: Outcome, result: Result) -> None:
     """Record whether the charm's directory is on the machine, when the result of the operation shows it."""
     gone = result.get("code") == CHARM_GONE
-    if gone or (operation.name in _DEPLOYS and outcome is Outcome.OK):
+    if gone != view.unit.charm_gone and (gone or (operation.name in _DEPLOYS and outcome is Outcome.OK)):
         tx.run("unit_set_charm_gone", name=view.unit.name, gone=gone)
 
 

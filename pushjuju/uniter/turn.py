@@ -106,10 +106,9 @@ def take_turn(
     with ctx.write(model) as tx:
         tx.watch()
         ask_ahead(tx, name)
+        tx.ahead(hook_questions, name)
         if decided is None:
             _tick(ctx, tx, name)
-        else:
-            tx.ahead(hook_questions, name)
         for _ in range(MAX_STEPS):
             view = read_view(tx, name, waiting.ids)
             if view is None:
@@ -365,7 +364,7 @@ def _take_up(
         cause=CAUSE.get(),
     )
     tx.insert("operation", record)
-    tx.know("operation_get", record, id=record.id)
+    tx.know(OperationRecord, "operation_get", record, id=record.id)
     return Turn(
         answer=Answer.RUN, reason=operation.text, dispatch=dispatch, plan=following, foreseen=foreseen
     )

@@ -20,10 +20,10 @@ def test_a_hook_waits_for_the_server_few_times(tmp_path: Path, postgres_url: str
         made.deploy()
         statements, waits = _asked(made, "deploy to idle")
         assert statements < 17
-        assert waits < 2.4
+        assert waits < 1.8
         statements, waits = _asked(made, "update-status sweep", made.sweep)
-        assert statements < 15
-        assert waits < 1.9
+        assert statements < 14
+        assert waits < 1.3
 
 
 def _asked(made: Simulation, name: str, prepare: Callable[[], object] = lambda: None) -> tuple[float, float]:

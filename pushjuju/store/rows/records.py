@@ -178,7 +178,6 @@ class Seat:
     model: str
     name: str
     application: str
-    charm_url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

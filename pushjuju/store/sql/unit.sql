@@ -37,7 +37,7 @@ SELECT min(retry_due) AS retry, min(update_status_due) AS routine FROM unit
 WHERE model = :model AND machine = :machine
 
 -- name: unit_seats
-SELECT model, name, application, charm_url FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
+SELECT model, name, application FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
 
 -- name: unit_of_principal
 SELECT * FROM unit WHERE model = :model AND principal = :principal ORDER BY application, number

@@ -1,9 +1,9 @@
 -- name: sequence_next
 -- Numbers are never reused, even after the entities with these numbers were removed.
-INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :at_least + 1)
+INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, CAST(:at_least AS BIGINT) + :count)
 ON CONFLICT (scope, name) DO UPDATE SET
-  next = CASE WHEN sequence.next < :at_least THEN :at_least + 1 ELSE sequence.next + 1 END
-RETURNING next - 1 AS number
+  next = CASE WHEN sequence.next < :at_least THEN :at_least ELSE sequence.next END + :count
+RETURNING next - :count AS number
 
 -- name: sequence_give_back
 -- Only the last number can be drawn again; any other number stays unused.
@@ -91,12 +91,9 @@ WHERE key = :key AND generation = :generation AND (owner IS NULL OR owner = :pre
 -- name: work_only_routine
 UPDATE work SET reason = :routine WHERE key = :key AND lease = :lease AND generation = :generation AND owner IS NOT NULL
 
--- name: work_generation
--- rows: work(key)
-SELECT generation, reason, cause FROM work WHERE key = :key
-
 -- name: work_holds
-SELECT 1 FROM work WHERE key = :key AND lease = :lease AND owner IS NOT NULL
+-- rows: work(key)
+SELECT owner, generation, reason, cause FROM work WHERE key = :key AND lease = :lease
 
 -- name: work_heartbeat
 UPDATE work SET leased_until = :leased_until WHERE key = :key AND lease = :lease AND owner IS NOT NULL

@@ -49,7 +49,7 @@ from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.decide.decision import Answer
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
 from pushjuju.uniter.input.hookcontext import hook_questions
-from pushjuju.uniter.input.snapshot import ask_ahead, read_view
+from pushjuju.uniter.input.snapshot import ask_ahead, own_questions, read_view
 from pushjuju.uniter.requests import relation_of
 from pushjuju.uniter.turn import Turn, take_turn
 from pushjuju.workers import live
@@ -141,6 +141,9 @@ class MachineRun:
 
     async def _save(self) -> None:
         """Wait until all writes are on disk; then let the machine delete the committed results."""
+        if not self._running:  # the worker asks it behind this wait
+            with self.ctx.read(self.model) as tx:
+                tx.ahead(_due_questions, self.machine.id, changes=True)
         # Taken before the wait: operations that others commit meanwhile are not on disk yet.
         done, self._committed = self._committed, []
         await self._store.durable()
@@ -167,6 +170,10 @@ class MachineRun:
         if self._reboot_asked:
             return False
         with self.ctx.read(self.model) as tx:
+            tx.ahead(self._questions, self.machine.id, changes=True)
+            for name in self.decided:
+                ask_ahead(tx, name)
+                tx.ahead(hook_questions, name)
             generation = self.runtime.generation(tx)
             asked = commands.are_pending(tx, self.machine.id)
             units = self._in_turn(machines.seats_on(tx, self.machine.id))
@@ -184,6 +191,10 @@ class MachineRun:
         self._note_routine(generation)
         self._asked = True
         return began
+
+    def _questions(self, machine: str) -> Questions:
+        yield from self.runtime.questions()
+        yield "unit_seats", {"machine": machine}
 
     def _note_routine(self, generation: int | None) -> None:
         """Record when only update-status runs: commands do not wait for the end of update-status."""
@@ -368,8 +379,12 @@ class MachineRun:
         present = self.session.hello.get("charms")
         if present is None:
             return
-        lost = [unit.name for unit in self._units() if unit.charm_url and unit.name not in present]
-        if lost:
+        lacking = [unit.name for unit in self._units() if unit.name not in present]
+        with self.ctx.read(self.model) as tx:
+            for name in lacking:
+                tx.ahead(own_questions, name, changes=True)
+            found = [tx.find(Unit, "unit_get", name=name) for name in lacking]
+        if lost := [unit.name for unit in found if unit is not None and unit.charm_url]:
             with self.ctx.write(self.model) as tx:
                 for name in lost:
                     tx.run("unit_set_charm_gone", name=name, gone=1)
@@ -451,20 +466,23 @@ class MachineRun:
                 self.runtime.checkpoint("promoted")
                 following = await self._take_in(dispatch, await self._run_planned(dispatch))
             if plan and dispatch.id != plan[-1].id:
-                await self._end_strays(plan)
+                await self._end_strays(plan, dispatch)
         finally:
             for item in plan:
                 self.session.forget(item.id)
 
-    async def _end_strays(self, plan: tuple[Dispatch, ...]) -> None:
-        """Cancel operations of a plan that the machine may have begun, when their unit was removed."""
+    async def _end_strays(self, plan: tuple[Dispatch, ...], last: Dispatch) -> None:
+        """Cancel operations of a plan that the machine may have begun, when their unit was removed.
+
+        Args:
+            last: The last operation that was committed; those of the plan before it have ended.
+        """
         ids = tuple(item.id for item in plan)
+        behind = ids[ids.index(last.id) + 1 :] if last.id in ids else ids
         with self.ctx.store.read(self.model) as tx:
-            tx.ahead(_operations, ids, changes=True)
-            last = tx.find(Operation, "operation_get", id=ids[-1])
-            # Without the last operation, the store lacks an operation before it, too, and all that follow.
-            lacking = (name for name in ids if tx.find(Operation, "operation_get", id=name) is None)
-            first = next(lacking) if last is None else ""
+            tx.ahead(_operations, behind, changes=True)
+            lacking = (name for name in behind if tx.find(Operation, "operation_get", id=name) is None)
+            first = next(lacking, "")
             for name in ids:
                 tx.forget("operation_get", id=name)
         if first:
@@ -662,6 +680,11 @@ class MachineRun:
 def stays(machine: Machine) -> bool:
     """Return True when a machine goes on running after it has left the model."""
     return is_manual(machine) or machine.keep_instance
+
+
+def _due_questions(machine: str) -> Questions:
+    """Yield what the worker asks the store when its machine is at rest, for `Tx.ahead`."""
+    yield "unit_dues", {"machine": machine}
 
 
 def _operations(ids: tuple[str, ...]) -> Questions:

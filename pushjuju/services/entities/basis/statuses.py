@@ -49,7 +49,7 @@ def set_status(
         tx.run("history_add", **row)
     tx.run("status_set", **row)
     written = Status(**{**row, "data": json.loads(row["data"]) if data else {}})
-    tx.know("status_get", written, kind=str(kind), entity=entity)
+    tx.know(Status, "status_get", written, kind=str(kind), entity=entity)
     if not same and kind in (StatusKind.AGENT, StatusKind.WORKLOAD):
         notices.of_status(tx, kind, entity, present.status if present else "", row["status"], message)
 
