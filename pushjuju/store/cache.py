@@ -24,8 +24,8 @@ MOST_DERIVED = 2048  # derived values: some for each running operation
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
 MOST_NOTED = 65536  # rows whose last write is remembered
 Question = tuple[str, Mapping[str, Any]]  # statement, parameters
-# moment, statement, the rows that it reads, answer, and what the answer was made with
-Entry = tuple[int, Effects, Place | None, Any, tuple[Any, ...]]
+# moment, statement, the rows that it reads, answer, what the answer was made with, what changes the answer
+Entry = tuple[int, Effects, Place | None, Any, tuple[Any, ...], Cells]
 # The tables that several answers depend on, each with columns, and the rows in which these columns count.
 Footing = tuple[tuple[str, tuple[tuple[tuple[tuple[str, str], ...], Place | None], ...]], ...]
 
@@ -163,12 +163,12 @@ class Memo:
         entry: Entry | None = self._answers.get(key)
         self.counts["asked"] += 1
         made = (make, *record)
-        if entry is None or entry[4] != made or not self._holds(entry[0], effects.cells, entry[2]):
+        if entry is None or entry[4] != made or not self._holds(entry[0], entry[5], entry[2]):
             self.counts["ran"] += 1
             place = effects.place(params)
             self._settle(effects, place)
             answer = make(self._connection.execute(statement, params), *record)
-            entry = (self._now, effects, place, answer, made)
+            entry = (self._now, effects, place, answer, made, effects.found if answer else effects.cells)
             if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
                 self._answers.put(key, entry)
         if self.trail is not None:
@@ -178,7 +178,8 @@ class Memo:
     def know(self, statement: str, params: Mapping[str, Any], answer: object, *made: Any) -> None:
         """Cache the answer that a statement gives from now on, which the caller knows from its own write."""
         effects = self.effects(statement)
-        entry: Entry = (self._now, effects, effects.place(params), answer, made)
+        cells = effects.found if answer else effects.cells
+        entry: Entry = (self._now, effects, effects.place(params), answer, made, cells)
         self._answers.put((statement, *params.items()), entry)
 
     def drop(self, statement: str, params: Mapping[str, Any]) -> None:
@@ -273,7 +274,7 @@ class Memo:
 
     def _appeared(self, table: str, place: Place | None) -> None:
         self._now = now = self._now + 1
-        self._written[table, ""] = self._touched[table] = now
+        self._written[table, "+"] = self._touched[table] = now
         self._note_row(table, place)
 
     def _note_row(self, table: str, place: Place | None) -> None:

@@ -10,6 +10,7 @@ from pushjuju.core.values import dataclass
 from pushjuju.store.statements import rows
 
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
+_ROWS = {sqlite3.SQLITE_INSERT: "+", sqlite3.SQLITE_DELETE: ""}  # columns that stand for whole rows
 # The columns that identify the rows of a table. A statement that declares parameters for these columns uses
 # only the rows with these values (`-- rows: unit(model, name)`); any other statement may use all rows.
 IDENTITY = {
@@ -47,11 +48,12 @@ class Effects:
     statement: str  # its SQL
     reads: tuple[tuple[str, tuple[str, ...]], ...]  # the columns on which the answer depends: (table, column)
     # the columns that the statement changes, also through foreign keys: (table, column). The column "" means
-    # whole rows.
+    # rows that it deletes, and "+" rows that it adds.
     writes: tuple[tuple[str, str], ...]
     # True when the answer may be cached: it depends only on the rows, and the statement changes nothing
     kept: bool
-    cells: Cells  # `reads`, for comparison with recorded writes: (table, ((table, "" or column), ...))
+    cells: Cells  # `reads`, for comparison with writes: (table, ((table, "", "+" or column), ...))
+    found: Cells  # the same for an answer that is not empty: without "+" if the answer is one row that exists
     grounds: Cells  # `cells` without the columns on which no derived value depends
     touched: frozenset[tuple[str, str]]  # the columns that the statement reads or writes: (table, column)
     # (table, parameters): in this table, the statement uses only the rows that the parameters select
@@ -72,8 +74,14 @@ class Analyst:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
         self._connection.execute("PRAGMA foreign_keys = ON")
         self._connection.executescript(";\n".join(("BEGIN", *tables, "COMMIT")))
+        self._unique = {table for table, columns in IDENTITY.items() if self._is_key(table, columns)}
         self._seen: list[tuple[int, str, str]] = []
         self._connection.set_authorizer(self._note)
+
+    def _is_key(self, table: str, columns: Collection[str]) -> bool:
+        """Return True when the columns are the primary key of a table, so that they select one row."""
+        asked = self._connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0", (table,))
+        return {name for (name,) in asked} == set(columns)
 
     def _note(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
         self._seen.append((action, first or "", second or ""))
@@ -85,22 +93,24 @@ class Analyst:
         self._connection.execute(f"EXPLAIN {statement}", _Nothing())
         columns: dict[str, set[str]] = {}
         writes = set()
-        pure = True
+        functions: set[str] = set()
         for action, first, second in self._seen:
             if action == sqlite3.SQLITE_READ:
                 columns.setdefault(first, set()).add(second)
             elif action in _WRITES:
-                writes.add((first, second if action == sqlite3.SQLITE_UPDATE else ""))
+                writes.add((first, _ROWS.get(action, second)))
             elif action == sqlite3.SQLITE_FUNCTION:
-                pure &= second.lower() in _PURE
+                functions.add(second.lower())
         row = rows().get(statement)
+        is_row = row is not None and row[0] in self._unique and not functions  # a count is an answer, too
         changed = sorted({table for table, _ in writes})
         return Effects(
             statement=statement,
             reads=tuple((table, tuple(sorted(names))) for table, names in sorted(columns.items())),
             writes=tuple(sorted(writes)),
-            kept=pure and bool(columns) and not writes,
+            kept=functions <= _PURE and bool(columns) and not writes,
             cells=_cells(columns),
+            found=_cells(columns, {(table, "+") for table in columns} if is_row else frozenset()),
             grounds=_cells(columns, _MOMENTS),
             touched=frozenset({(table, name) for table in columns for name in columns[table]} | writes),
             row=row,
@@ -113,9 +123,9 @@ class Analyst:
 
 
 def _cells(columns: Mapping[str, Set[str]], without: Set[tuple[str, str]] = frozenset()) -> Cells:
-    """Return `Effects.cells` for columns that a statement reads; the column "" stands for whole rows."""
+    """Return `Effects.cells` for columns that a statement reads, without some of them."""
     return tuple(
-        (table, tuple((table, name) for name in ("", *sorted(names)) if (table, name) not in without))
+        (table, tuple((table, name) for name in ("", "+", *sorted(names)) if (table, name) not in without))
         for table, names in columns.items()
     )
 

@@ -46,8 +46,7 @@ class LeasedStore(Store):
             LeaseLost: Another process has taken over the key; nothing was written.
         """
         with self._store.write(model, later=later) as tx:
-            held = tx.row("work_holds", key=self._claim.key, lease=self._claim.lease)
-            if held is None or held["owner"] is None:
+            if tx.scalar("work_holds", key=self._claim.key, lease=self._claim.lease) is None:
                 raise LeaseLost(f"another controller process works on {self._claim.key} now")
             yield tx
 

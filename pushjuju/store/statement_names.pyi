@@ -137,7 +137,7 @@ StatementName = Literal[
     "user_login_connected", "user_login_delete", "user_login_end", "user_login_get", "user_login_list",
     "user_login_set_password", "vault_list", "work_any_due", "work_asked", "work_claim", "work_delete",
     "work_delete_prefix", "work_due", "work_failed", "work_failing", "work_finish", "work_free_all",
-    "work_get", "work_heartbeat", "work_held", "work_holders", "work_holds", "work_left", "work_list",
-    "work_next_due", "work_only_routine", "work_take_due", "work_touch", "work_touch_routine", "zone_count",
-    "zone_get", "zone_of_application", "zone_put",
+    "work_generation", "work_get", "work_heartbeat", "work_held", "work_holders", "work_holds", "work_left",
+    "work_list", "work_next_due", "work_only_routine", "work_take_due", "work_touch", "work_touch_routine",
+    "zone_count", "zone_get", "zone_of_application", "zone_put",
 ]  # fmt: skip

@@ -149,6 +149,7 @@ class Runtime:
         """Yield what the first steps of the work on a claimed key ask the store, for `Tx.ahead`."""
         if self._claim is not None:
             yield "work_holds", {"key": self._claim.key, "lease": self._claim.lease}
+            yield "work_generation", {"key": self._claim.key}
 
     def generation(self, tx: Tx) -> int | None:
         """Return a number that changes when the claimed key wakes; None when only update-status is due.
@@ -157,7 +158,7 @@ class Runtime:
         """
         if self._claim is None:
             return 0
-        row = tx.row("work_holds", key=self._claim.key, lease=self._claim.lease)
+        row = tx.row("work_generation", key=self._claim.key)
         if row is not None:  # a request that came meanwhile asks for what begins from now on
             CAUSE.set(max(row["cause"], CAUSE.get()))
         return None if row is None or row["reason"] == ROUTINE else int(row["generation"])

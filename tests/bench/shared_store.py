@@ -3,7 +3,7 @@
 With `--one-model` all processes work one model. Prints JSON: hooks a second until the last hook of the
 deployment, each process on its played machines, and the processor time of a hook. PostgreSQL waits for its
 disk as a server in use does, SQLite too. Processes that share processors need more processor time for the
-same work; `apart` shows how much: processes at the same time, each with a database of its own.
+same work; `apart` shows how much: processes at the same time, each with a file or database of its own.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from tests.world.charms import Charms
 from tests.world.controller import TestController
 
 FAR = 1_000_000  # between the numbers of the machines that two processes start
-APART = "PostgreSQL, apart"
-CASES = (("file", 1), ("file", 2), ("PostgreSQL", 1), ("PostgreSQL", 2), ("PostgreSQL", 4), (APART, 4))
+POSTGRES = "PostgreSQL"
+APART = ", apart"
+_SHARED = (("file", 1), ("file", 2), (POSTGRES, 1), (POSTGRES, 2), (POSTGRES, 4))
+CASES = (*_SHARED, (f"file{APART}", 4), (f"{POSTGRES}{APART}", 4))
 
 
 @contextmanager
@@ -40,7 +42,7 @@ def controller(kind: str, models: int, host: str) -> Iterator[Path]:
     root = Path(tempfile.mkdtemp(prefix="pushjuju-shared-"))
     try:
         with databases.database(host) as url:
-            database = Database(url=url, insecure=True) if kind != "file" else None
+            database = Database(url=url, insecure=True) if kind.startswith(POSTGRES) else None
             with closing(TestController.build(root, Charms(root / "charms"), database).ctx) as ctx:
                 for number in range(models):
                     add_model(ctx, AddModelOptions(name=f"shop{number}"))
@@ -110,10 +112,11 @@ def measured(machines: int, rounds: int, *, one_model: bool) -> dict[str, list[d
     try:
         with server.running(run, durable=True) as host:
             for kind, processes in CASES * rounds:
-                if one_model and kind == APART:
+                apart = kind.endswith(APART)
+                if one_model and apart:
                     continue
                 with ExitStack() as stack:
-                    many, models = (processes, 1) if kind == APART else (1, 1 if one_model else processes)
+                    many, models = (processes, 1) if apart else (1, 1 if one_model else processes)
                     roots = [stack.enter_context(controller(kind, models, host)) for _ in range(many)]
                     each = [(roots[n % many], f"shop{n % models}") for n in range(processes)]
                     figures = deploying(each, machines)

@@ -56,7 +56,7 @@ class AheadMemo(Memo):
         self._next_check = self.counts["asked"] + CHECKED
         key = self._next_sample()
         entry: Entry | None = self._answers.get(key)
-        if entry is None or not self._holds(entry[0], entry[1].cells, entry[2]):
+        if entry is None or not self._holds(entry[0], entry[5], entry[2]):
             return
         statement, *params = key
         make, *record = entry[4]
@@ -93,9 +93,12 @@ class AheadMemo(Memo):
 
     def _send(self, effects: Effects, place: Place | None, params: Mapping[str, Any]) -> None:
         key = (effects.statement, *params.items())
-        for known in (self._answers.get(key), self._sent.get(key)):
-            if known is not None and self._holds(known[0], effects.cells, place):
-                return
+        entry: Entry | None = self._answers.get(key)
+        if entry is not None and self._holds(entry[0], entry[5], place):
+            return
+        sent = self._sent.get(key)
+        if sent is not None and self._holds(sent[0], effects.cells, place):
+            return
         self._settle(effects, place)
         self._sent[key] = self._now, self._server.execute(effects.statement, params)
 

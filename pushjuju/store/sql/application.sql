@@ -30,6 +30,7 @@ UPDATE application SET trust = :trust WHERE model = :model AND name = :name
 UPDATE application SET workload_version = :version WHERE model = :model AND name = :name
 
 -- name: application_set_newest_version
+-- rows: application(model, name)
 UPDATE application SET workload_version = COALESCE((
   SELECT version FROM workload_version WHERE model = :model AND application = :name ORDER BY since DESC LIMIT 1
 ), '') WHERE model = :model AND name = :name

@@ -57,11 +57,13 @@ UPDATE storage_attachment SET life = :life WHERE model = :model AND unit = :unit
 DELETE FROM storage_attachment WHERE model = :model AND unit = :unit AND storage = :storage
 
 -- name: unit_count_storage
+-- rows: unit(model, name)
 UPDATE unit SET storage =
   (SELECT COUNT(*) FROM storage_attachment AS a WHERE a.model = unit.model AND a.unit = unit.name)
 WHERE model = :model AND name = :name
 
 -- name: machine_count_storage
+-- rows: machine(model, id)
 -- Volumes and filesystems that are attached to a machine or exist on it.
 UPDATE machine SET storage =
   (SELECT COUNT(*) FROM backing_attachment AS a WHERE a.model = machine.model AND a.machine = machine.id)

@@ -81,6 +81,7 @@ WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
         AND unit.update_status_due = work.due))))))
 
 -- name: work_claim
+-- rows: work(key)
 UPDATE work SET owner = :owner, leased_until = :leased_until, lease = :lease,
   reason = CASE WHEN reason = '' AND EXISTS (
     SELECT 1 FROM unit WHERE unit.model = substr(work.key, 1, instr(work.key, '/') - 1)
@@ -89,16 +90,23 @@ UPDATE work SET owner = :owner, leased_until = :leased_until, lease = :lease,
 WHERE key = :key AND generation = :generation AND (owner IS NULL OR owner = :previous)
 
 -- name: work_only_routine
+-- rows: work(key)
 UPDATE work SET reason = :routine WHERE key = :key AND lease = :lease AND generation = :generation AND owner IS NOT NULL
+
+-- name: work_generation
+-- rows: work(key)
+SELECT generation, reason, cause FROM work WHERE key = :key
 
 -- name: work_holds
 -- rows: work(key)
-SELECT owner, generation, reason, cause FROM work WHERE key = :key AND lease = :lease
+SELECT owner FROM work WHERE key = :key AND lease = :lease
 
 -- name: work_heartbeat
+-- rows: work(key)
 UPDATE work SET leased_until = :leased_until WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 
 -- name: work_finish
+-- rows: work(key)
 -- A key that was woken during the work is due at once, whatever due time the worker sets.
 UPDATE work SET
   due = CASE WHEN generation = :generation THEN :due ELSE :now END,

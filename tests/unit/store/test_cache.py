@@ -393,6 +393,27 @@ def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store,
     assert any("FROM status" in text for text in seen)
 
 
+def test_a_row_that_exists_is_not_read_again_when_rows_are_added(remembering: Store) -> None:
+    def touch() -> None:
+        with remembering.write() as tx:
+            tx.run("work_touch", key="m/machine/0", due="2026-01-01", reason="", trace="", cause="")
+
+    def lease() -> object:
+        with remembering.read() as tx:
+            return tx.row("work_holds", key="m/machine/0", lease=0)
+
+    assert lease() is None
+    touch()
+    assert lease() is not None
+    touch()  # adds the row if it is missing
+    seen = Overheard.of(remembering)
+    assert lease() is not None
+    assert not any("FROM work" in text for text in seen)
+    with remembering.write() as tx:
+        tx.run("work_delete", key="m/machine/0")
+    assert lease() is None
+
+
 def test_what_was_read_is_not_read_again(remembering: Store, model: Model) -> None:
     put(remembering, model, "1")
     assert value(remembering, model) == "1"
@@ -446,6 +467,11 @@ def test_what_a_statement_touches(remembering: Store) -> None:
     assert {("relation", ""), ("relation_bag", ""), ("relation_scope", "")} <= set(
         memo.effects(statements["relation_delete"]).writes
     )
+    assert ("work", "+") in memo.effects(statements["work_touch"]).writes
+    holds = memo.effects(statements["work_holds"])
+    assert holds.cells == (("work", (("work", ""), ("work", "+"), *holds.found[0][1][1:])),)
+    for of_many in ("port_of_unit", "history_newest", "unit_lives_of_principal"):  # more rows may be added
+        assert memo.effects(statements[of_many]).found == memo.effects(statements[of_many]).cells
     lives = memo.effects(statements["unit_lives_of_principal"])
     assert lives.reads == (("unit", ("application", "life", "model", "name", "number", "principal")),)
     for statement in statements.values():

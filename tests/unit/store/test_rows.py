@@ -16,7 +16,8 @@ from pushjuju.store.effects import IDENTITY, Analyst
 from pushjuju.store.statements import queries, rows
 
 Rows = tuple[str, tuple[str, ...]]
-NOT_PLAIN = re.compile(r"\b(OR|NOT|CASE|JOIN|UNION|EXCEPT|INTERSECT|REPLACE|IGNORE)\b")
+WORK: Rows = ("work", ("key",))
+NOT_PLAIN = re.compile(r"\b(OR|(?<!IS )NOT|CASE|JOIN|UNION|EXCEPT|INTERSECT|REPLACE|IGNORE)\b")
 TARGET = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)\b")
 INSERT = re.compile(
     r"INSERT INTO \w+ \(([\w, ]+)\) VALUES \(([:\w, ]+)\)(?: ON CONFLICT \(([\w, ]+)\) DO .*)?"
@@ -34,7 +35,7 @@ def analyst(store: Store) -> Iterator[Analyst]:
 
 def selected(analyst: Analyst, statement: str) -> Rows | None:
     """Return the table in which a statement uses only rows that parameters select, with these parameters."""
-    effects, text = analyst.ask(statement), " ".join(statement.split())
+    effects, text = analyst.ask(statement), conditions(" ".join(statement.split()))
     if NOT_PLAIN.search(text) or text.count("SELECT") != (not effects.writes):
         return None
     target = TARGET.match(text)
@@ -44,6 +45,16 @@ def selected(analyst: Analyst, statement: str) -> Rows | None:
         return None
     known = inserted(text, columns) if text.startswith("INSERT") else compared(text)
     return (table, tuple(known[column] for column in columns)) if known.keys() >= set(columns) else None
+
+
+def conditions(text: str) -> str:
+    """Return an UPDATE without its new values, which select no rows, and without what is in parentheses."""
+    if not text.startswith("UPDATE ") or re.search(rf"\(SELECT .*\bFROM {text.split()[1]}\b", text):
+        return text
+    while (shorter := re.sub(r"\([^()]*\)", "", text)) != text:
+        text = shorter
+    assert " FROM " not in text, text
+    return re.sub(r" SET .*?( WHERE |$)", r"\1", text)
 
 
 def compared(text: str) -> Mapping[str, str]:
@@ -94,6 +105,13 @@ def test_every_statement_declares_the_rows_that_its_conditions_select(analyst: A
         ("UPDATE unit SET life = :life WHERE model = :model AND name = :name", ("unit", ("model", "name"))),
         ("UPDATE unit SET life = :life, name = :new WHERE model = :model AND name = :name", None),
         ("UPDATE unit SET life = :name WHERE model = :model", None),
+        ("UPDATE work SET due = CASE WHEN due IS NULL THEN :due ELSE due END WHERE key = :key", WORK),
+        ("UPDATE work SET due = :due WHERE key = :key AND (owner = :a OR owner = :b)", WORK),
+        ("UPDATE work SET due = :due WHERE key = :key AND lease = :lease AND owner IS NOT NULL", WORK),
+        ("UPDATE work SET due = :due WHERE key = :key OR owner IS NULL", None),
+        ("UPDATE work SET due = (SELECT since FROM status WHERE entity = :key) WHERE key = :key", WORK),
+        ("UPDATE work SET due = (SELECT MAX(due) FROM work) WHERE key = :key", None),
+        ("UPDATE work SET due = :due WHERE (key = :key)", None),
         ("DELETE FROM lease WHERE model = :model AND application = :name", ("lease", ("model", "name"))),
         ("DELETE FROM lease WHERE model = :model AND holder = :name", None),
         ("INSERT INTO work (key, due) VALUES (:key, :due)", ("work", ("key",))),

@@ -253,7 +253,9 @@ def test_only_machines_that_are_not_at_rest_see_a_change_of_the_model_config(run
 
 def _generations(runtime: TestController) -> dict[str, int]:
     with runtime.ctx.store.read() as tx:
-        rows = {str(at): tx.row("work_get", key=machine_key(runtime.model, str(at))) for at in range(7)}
+        rows = {
+            str(at): tx.row("work_generation", key=machine_key(runtime.model, str(at))) for at in range(7)
+        }
     return {machine: row["generation"] for machine, row in rows.items() if row is not None}
 
 
