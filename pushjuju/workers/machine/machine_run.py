@@ -380,6 +380,8 @@ class MachineRun:
         if present is None:
             return
         lacking = [unit.name for unit in self._units() if unit.name not in present]
+        if not lacking:
+            return
         with self.ctx.read(self.model) as tx:
             for name in lacking:
                 tx.ahead(own_questions, name, changes=True)
