@@ -110,7 +110,7 @@ def lease_at_least(now: datetime) -> int:
 
 
 def skip_leases(tx: Tx, at_least: int, count: int = 1) -> int:
-    """Return the first of the next lease numbers, at least `at_least`."""
+    """Return the first of `count` new lease numbers, at least `at_least`."""
     return tx.next(_CONTROLLER, "lease", at_least, count)
 
 

@@ -105,8 +105,7 @@ def take_turn(
         return rest
     with ctx.write(model) as tx:
         tx.watch()
-        ask_ahead(tx, name)
-        tx.ahead(hook_questions, name)
+        ask_turn_ahead(tx, name)
         if decided is None:
             _tick(ctx, tx, name)
         for _ in range(MAX_STEPS):
@@ -119,6 +118,12 @@ def take_turn(
             ask_ahead(tx, name)
         text = f"unit {name} does not come to a decision after {MAX_STEPS} steps"
         raise PushjujuError(text, subject=Subject("unit", name))
+
+
+def ask_turn_ahead(tx: ModelTx, name: str) -> None:
+    """Send what a turn asks the store when a hook must run."""
+    ask_ahead(tx, name)
+    tx.ahead(hook_questions, name)
 
 
 def ask(ctx: Context, model: str, name: str) -> Turn:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core.errors import (
@@ -48,10 +49,9 @@ from pushjuju.uniter.ahead import Decided, drop
 from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.decide.decision import Answer
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
-from pushjuju.uniter.input.hookcontext import hook_questions
-from pushjuju.uniter.input.snapshot import ask_ahead, own_questions, read_view
+from pushjuju.uniter.input.snapshot import own_questions, read_view
 from pushjuju.uniter.requests import relation_of
-from pushjuju.uniter.turn import Turn, take_turn
+from pushjuju.uniter.turn import Turn, ask_turn_ahead, take_turn
 from pushjuju.workers import live
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import (
@@ -171,15 +171,13 @@ class MachineRun:
             return False
         with self.ctx.read(self.model) as tx:
             tx.ahead(self._questions, self.machine.id, changes=True)
-            for name in self.decided:
-                ask_ahead(tx, name)
-                tx.ahead(hook_questions, name)
+            for name in islice(reversed(self.decided), 1):  # the unit that decided last, mostly the next
+                ask_turn_ahead(tx, name)
             generation = self.runtime.generation(tx)
             asked = commands.are_pending(tx, self.machine.id)
             units = self._in_turn(machines.seats_on(tx, self.machine.id))
             for unit in units[1:2] if generation is None else ():  # runs update-status after the first
-                ask_ahead(tx, unit.name)
-                tx.ahead(hook_questions, unit.name)
+                ask_turn_ahead(tx, unit.name)
         self._postponed = {}
         began = asked and self._begin_commands()
         # Where only update-status is due, a unit with other work does that work in its turn.
@@ -193,6 +191,7 @@ class MachineRun:
         return began
 
     def _questions(self, machine: str) -> Questions:
+        """Yield what is asked before operations begin, for `Tx.ahead`."""
         yield from self.runtime.questions()
         yield "unit_seats", {"machine": machine}
 
