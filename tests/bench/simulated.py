@@ -142,10 +142,16 @@ class Simulation:
     def _machine(self, tx: Any) -> None:
         machines.new_machine(tx, base=UBUNTU, constraints={})
 
-    def measure(self, name: str, prepare: Callable[[], object] = lambda: None) -> Phase:
+    def measure(
+        self,
+        name: str,
+        prepare: Callable[[], object] = lambda: None,
+        loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
+    ) -> Phase:
         """Prepare something, then drive it to rest in a new process's manner, and keep what that cost."""
         gc.collect()
-        return asyncio.run(self._drive({name: prepare}))
+        with asyncio.Runner(loop_factory=loop) as runner:
+            return runner.run(self._drive({name: prepare}))
 
     def serve(self, phases: Mapping[str, Callable[[], object]]) -> None:
         """Do the same in a process that serves: what comes second finds connections and memory warm."""
