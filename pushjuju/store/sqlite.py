@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, StoreDamaged, StoreError, StoreGone
+from pushjuju.store import late
 from pushjuju.store.faults import FROM_COPY, explain_error, is_full, is_of_the_file
 from pushjuju.store.files import full, unchanging
 from pushjuju.store.files.private import explained, locked
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pushjuju.store.journal import Journal
 
 BUSY_TIMEOUT_S = 30.0  # seconds that a writer waits for other processes
+_RECENT_S = 0.05  # age of the last look that readers of a moment ago need
 
 sqlite3.register_adapter(datetime, to_iso)  # a parameter of a statement may be a time
 
@@ -45,6 +48,8 @@ class SqliteEngine:
         self._copy_of: tuple[full.Stamp, StoreError] | None = None  # set when the disk is full
         self._copies = 0
         self._others = -1
+        self._looked = float("-inf")
+        self.is_late = False  # True when a reader's transaction begins with its first statement
         self._file = _identity(path)
 
     @classmethod
@@ -127,8 +132,19 @@ class SqliteEngine:
         reads: bool,
         model: str = "",  # noqa: ARG002 - a file has one lock
         later: bool = False,  # noqa: ARG002 - all commits of a group are one
-        recent: bool = False,  # noqa: ARG002 - a look at a file costs microseconds
+        recent: bool = False,
     ) -> int:
+        if reads and recent and self._is_recent():
+            self.is_late = True
+            return self._others
+        return self._begin(reads=reads)
+
+    def begin_now(self) -> int:
+        """Begin the transaction of a reader that is late; return the same as `begin`."""
+        self.is_late = False
+        return self._begin(reads=True)
+
+    def _begin(self, *, reads: bool) -> int:
         if self._unchanging and not unchanging.is_unchanging(self.path):
             text = f"the disk of the store {self.path} can be written to again"
             raise StoreError(text, hint="run the command again: its data may be out of date")
@@ -171,12 +187,19 @@ class SqliteEngine:
         if others != self._others:
             require_here(self.connection, self.path, schema_version(self.connection))
             self._others = others
+        self._looked = time.monotonic()
         return others if self._caches else 0
 
+    def _is_recent(self) -> bool:
+        return self._caches and time.monotonic() - self._looked < _RECENT_S
+
     def commit(self) -> None:
-        self.connection.execute("COMMIT")
+        if not self.is_late:
+            self.connection.execute("COMMIT")
+        self.is_late = False
 
     def rollback(self) -> None:
+        self.is_late = False
         if self.connection.in_transaction:  # SQLite rolls back by itself when the disk is full
             self.connection.execute("ROLLBACK")
 
@@ -186,7 +209,9 @@ class SqliteEngine:
     def explain(self, error: BaseException) -> StoreError | None:
         return explain_error(error, self.path) if is_of_the_file(error) else None
 
-    def others(self, *, recent: bool = False) -> int:  # noqa: ARG002 - see `begin`
+    def others(self, *, recent: bool = False) -> int:
+        if recent and self._is_recent():
+            return self._others
         if self._copy_of is not None:
             return self._copies
         version: int = self.connection.execute("PRAGMA data_version").fetchone()[0]
@@ -208,8 +233,9 @@ class SqliteEngine:
         del owners
         return {}
 
-    def remember(self) -> None:
+    def remember(self) -> type[late.LateMemo]:
         self._caches = True
+        return late.LateMemo
 
     def clock(self) -> None:
         return None

@@ -307,6 +307,12 @@ def _at_rest(ctx: Context, model: str, name: str, *, routine: bool = True) -> Tu
     return None if routine and found[0].postponed else found[0]
 
 
+def rests(ctx: Context, model: str, name: str) -> bool:
+    """Return True when a turn of a unit would do nothing, as its last turn."""
+    found = _at_rest(ctx, model, name)
+    return found is not None and found.answer not in WORK
+
+
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
     text = _text_of(view, decision)
     if text != view.unit.decision:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from pushjuju.core.clock import to_iso
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.model.secrets import OwnerKind
@@ -26,9 +28,11 @@ from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.services.views.status import document, storage_document
 from pushjuju.services.views.status.status_filter import filter_status
 from pushjuju.store.queue import WorkQueue, machine_key
+from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.loops import cleaner
+from pushjuju.workers.machine.machine_worker import MachineWorker
 from tests.bench.simulated import STACK, Simulation
 from tests.bench.statements import counted, effort
 from tests.world.charms import UBUNTU, Charms
@@ -284,6 +288,25 @@ def test_a_pass_over_units_at_rest_sends_nothing(tmp_path: Path) -> None:
     idle = made.measure("pass", made.touch_all)
     made.world.ctx.close()
     assert (idle.turns, idle.frames_out) == (0, 0)
+
+
+def test_a_machine_at_rest_is_left_alone_also_while_its_session_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used, use = list[bool](), MachineWorker._use
+
+    async def noted(self: MachineWorker, machine: Machine) -> None:
+        used.append(self.runtime.is_attached(machine))
+        await use(self, machine)
+
+    monkeypatch.setattr(MachineWorker, "_use", noted)
+    made = Simulation(tmp_path, 4)
+    made.deploy()
+    made.serve({"deploy": lambda: None, "pass": made.touch_all, "sweep": made.sweep})
+    units = made.units()
+    made.world.ctx.close()
+    assert made.phases[-1].hooks == units
+    assert used == [False] * 4 + [True] * 4  # deployed, and then swept
 
 
 def test_lanes_are_claimed_and_given_back_together(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from pushjuju.uniter.ahead import Decided
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.reconcile import reconcile_effects
 from pushjuju.uniter.input.snapshot import ask_ahead, read_view
-from pushjuju.uniter.turn import WORK, ask
+from pushjuju.uniter.turn import WORK, ask, rests
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
 from pushjuju.workers.machine.firewaller import Firewaller
@@ -170,6 +170,8 @@ class MachineWorker:
         """Reach the machine if something is due on it; return whether its profiles are applied then."""
         if not (self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine)):
             await self._turns.durable()
+            if self.runtime.is_attached(machine):
+                await self.runtime.session(machine)  # stays open for the next claim
             return applied
         await self._use(machine)
         # Meanwhile, a unit may have been placed, or a charm refreshed.
@@ -309,17 +311,8 @@ class MachineWorker:
             return not machines.containers_on(tx, self.machine_id)
 
     def _needs_machine(self, machine: Machine) -> bool:
-        """Return True when the machine must be reached: no operation is prepared before the machine answers.
-
-        A machine with an open session is always used; its run lets each unit decide, so no decision is needed
-        here.
-        """
-        if (
-            not machine.last_seen
-            or machine.look_again
-            or machine.keys_due
-            or self.runtime.is_attached(machine)
-        ):
+        """Return True when the machine must be reached; no operation is prepared before it answers."""
+        if not machine.last_seen or machine.look_again or machine.keys_due:
             return True
         if self._open_operations():
             return True
@@ -334,8 +327,10 @@ class MachineWorker:
         """Return True when a unit has something to do; for units without work, this is a complete turn.
 
         Units of a silent machine claim no leadership before it answers: two silent machines would wake
-        each other for ever.
+        each other for ever. Over an open session, the run lets each unit decide that does not rest.
         """
+        if self.runtime.is_attached(machine):
+            return not all(rests(self.ctx, unit.model, unit.name) for unit in self._seats())
         if machine.unreachable_since is not None:
             with self.ctx.read(self.model) as tx:
                 units = machines.units_on(tx, self.machine_id)

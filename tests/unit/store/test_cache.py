@@ -20,9 +20,10 @@ from pushjuju.core.values import changed
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machines import new_machine
 from pushjuju.services.requests.controller.new_controllers import Database
-from pushjuju.store import cache as memo_module
+from pushjuju.store import late
 from pushjuju.store.cache import Bounded, Memo
 from pushjuju.store.db import Store
+from pushjuju.store.late import LateMemo
 from pushjuju.store.leases import DeferredStore
 from pushjuju.store.postgres import ahead
 from pushjuju.store.postgres.ahead import AheadMemo
@@ -85,6 +86,10 @@ class Distrustful(Memo):
         return made
 
 
+class DistrustfulLate(Distrustful, LateMemo):
+    """The same for a file."""
+
+
 class DistrustfulAhead(Distrustful, AheadMemo):
     """The same for a server."""
 
@@ -135,7 +140,7 @@ def put(store: Store, model: Model, text: str) -> None:
 def test_every_answer_is_what_the_store_would_say(
     tmp_path: Path, empty_controller: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(memo_module, "Memo", Distrustful)
+    monkeypatch.setattr(late, "LateMemo", DistrustfulLate)
     monkeypatch.setattr(Distrustful, "told", 0)
     remember_always(monkeypatch)
     runtime = TestController.copy(empty_controller, tmp_path, packs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -13,7 +14,7 @@ from pushjuju.core.errors import StoreAway
 from pushjuju.store.db import Store
 from pushjuju.store.tx import Tx
 from tests.postgres.fixtures import cut
-from tests.unit.store.conftest import MODEL
+from tests.unit.store.conftest import ENGINES, MODEL, place_of
 
 pytest.importorskip("psycopg", reason="psycopg is not installed")
 
@@ -36,9 +37,9 @@ class Pair:
         true: What is in the store.
     """
 
-    def __init__(self, url: str, chance: Random) -> None:
-        self.url, self.chance = url, chance
-        self.mine, self.other = Store.open(url), Store.open(url)
+    def __init__(self, place: Path | str, chance: Random) -> None:
+        self.place, self.chance = place, chance
+        self.mine, self.other = Store.open(place), Store.open(place)
         self.mine.remember()
         self.other.remember()
         self.true = dict.fromkeys(KEYS, "0")
@@ -90,9 +91,9 @@ class Pair:
                 lambda: self.change(self.other),
                 self.read_old,
                 self.read_now,
-                lambda: cut(self.url),
+                lambda: cut(str(self.place)),
             ],
-            [4, 6, 12, 6, 0.3],
+            [4, 6, 12, 6, 0 if isinstance(self.place, Path) else 0.3],
         )
         step()
 
@@ -101,17 +102,38 @@ def value(tx: Tx, key: str) -> str:
     return str(tx.scalar("model_config_get", model=MODEL.uuid, key=key))
 
 
+@pytest.fixture(params=ENGINES)
+def place(request: pytest.FixtureRequest) -> Path | str:
+    return place_of(request)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_what_was_so_a_moment_ago_is_never_taken_for_what_is_so_now(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch, seed: int
+    store: Store, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr("pushjuju.store.postgres.engine._RECENT_S", 100.0)
-    with closing(Store.open(postgres_url, create=True)) as made, made.write() as tx:
-        tx.insert("model", MODEL)
+    for engine in ("postgres.engine", "sqlite"):
+        monkeypatch.setattr(f"pushjuju.store.{engine}._RECENT_S", 100.0)
+    with store.write() as tx:
         for key in KEYS:
             tx.run("model_config_set", model=MODEL.uuid, key=key, value="0")
-    pair = Pair(postgres_url, Random(seed))
+    pair = Pair(store.place, Random(seed))
     with closing(pair.mine), closing(pair.other):
         for _ in range(300):
             with suppress(StoreAway):  # of a transaction that found the connection lost
                 pair.step()
+
+
+def test_a_reader_of_a_file_whom_cached_answers_serve_begins_no_transaction(path: Path) -> None:
+    with closing(Store.open(path, create=True)) as made:
+        made.remember()
+        with made.write() as tx:
+            tx.insert("model", MODEL)
+        for _ in range(2):
+            with made.read() as tx:
+                assert tx.scalar("model_config_get", model=MODEL.uuid, key="key") is None
+        with made.read(recent=True) as tx:
+            assert tx.scalar("model_config_get", model=MODEL.uuid, key="key") is None
+            assert not made.engine.is_open
+            assert tx.scalar("model_config_get", model=MODEL.uuid, key="other") is None
+            assert made.engine.is_open
+        assert not made.engine.is_open
