@@ -33,10 +33,7 @@ class UnitName:
         Raises:
             NotValid: The text is not a tag.
         """
-        if not names.is_unit(text):
-            raise NotValid(f'"{text}" is not a valid unit name')
-        application, _, number = text.partition("/")
-        return cls(application, int(number))
+        return cls(application_of(text), int(text.partition("/")[2]))
 
     @property
     def tag(self) -> str:
@@ -89,7 +86,14 @@ def is_user(text: str) -> bool:
 
 
 def application_of(unit: str) -> str:
-    return UnitName.parse(unit).application
+    """Return the application of a unit.
+
+    Raises:
+        NotValid: The text is no unit name.
+    """
+    if not names.is_unit(unit):
+        raise NotValid(f'"{unit}" is not a valid unit name')
+    return unit.partition("/")[0]
 
 
 def unit_tag(unit: str) -> str:

@@ -116,13 +116,19 @@ def with_local(tx: ModelTx, view: View, local: LocalState) -> View:
 
 
 def _around(tx: ModelTx, unit: Unit) -> View:
-    # A hook changes what its unit remembers, and mostly nothing else: the other part of the view is cached.
-    return tx.derived(_read_around, changed(unit, state=_FRESH, decision=_FRESH))
+    # A hook changes what its unit remembers and when update-status is due, and mostly nothing else: the other
+    # part of the view is cached.
+    like_new = changed(
+        unit, state=_FRESH, decision=_FRESH, update_status_version=0, update_status_due=None
+    )  # fmt: skip
+    return tx.derived(_read_around, like_new)
 
 
 def _complete(tx: ModelTx, around: View, unit: Unit, local: LocalState, commands: tuple[str, ...]) -> View:
-    """Add what a unit remembers, its secrets and its requests to what was read around the unit."""
-    remote = changed(around.remote, commands=commands) if commands else around.remote
+    """Add what is in a unit's own row, its secrets and its requests to what was read around the unit."""
+    remote = changed(
+        around.remote, commands=commands, update_status_version=unit.update_status_version
+    )  # fmt: skip
     if secrets := around.application.secrets:
         remote = with_secrets(tx, unit, local, remote, far=secrets > 1)
     return changed(around, unit=unit, local=local, remote=remote)
@@ -228,7 +234,6 @@ def _remote_state(
         addresses_hash=network.addresses_hash(machine, bound),
         leader=leadership.holder(tx, application.name) == unit.name,
         leader_settings_version=application.leader_settings_version + 1,
-        update_status_version=unit.update_status_version,
         retry_hook_version=unit.retry_version,
         retry_hooks=_may_retry(tx, unit, machine),
         boot_id=machine.boot_id,

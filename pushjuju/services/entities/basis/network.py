@@ -17,6 +17,7 @@ from pushjuju.core.ids import digest
 if TYPE_CHECKING:
     from pushjuju.store.rows.records import Machine
 
+_FAN = ipaddress.ip_network("240.0.0.0/4")
 _UNUSED_NICS = ("lo", "lxdbr0", "virbr0", "docker0")
 _MOST_PUBLIC_FIRST = {"public": 0, "local-cloud": 30, "local-fan": 50, "local-machine": 70, "link-local": 90}
 _PUBLIC, _PRIVATE = ("public", "local-cloud", "local-fan"), ("local-cloud", "local-fan", "public")
@@ -33,7 +34,7 @@ def scope_of(value: str) -> str:
         return "local-machine"
     if address.is_link_local:
         return "link-local"
-    if isinstance(address, ipaddress.IPv4Address) and address in ipaddress.ip_network("240.0.0.0/4"):
+    if isinstance(address, ipaddress.IPv4Address) and address in _FAN:
         return "local-fan"
     return "local-cloud" if address.is_private else "public"
 
