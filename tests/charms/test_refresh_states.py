@@ -389,6 +389,8 @@ def everything(client: Client) -> list[Any]:
 
 def refused(probe: Probe, name: str, *words: str, tree: Path | None = None, **metadata: Any) -> str:
     """Refresh to what does not fit: nothing may change; return the error."""
+    # The process that removes the model of the test before has ended.
+    probe.client.until(lambda: not probe.client.processes())
     before = everything(probe.client)
     done = probe.refresh(name, *words, tree=tree, **metadata)
     assert done.rc == 1, str(done)
