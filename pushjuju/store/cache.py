@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 131072  # answers, each of about a kilobyte: twenty for each of 6,500 units
 MOST_CONCLUDED = 32768  # values of `conclude` and decoded texts, each of some kilobytes
-MOST_DERIVED = 2048  # derived values: some for each running operation
+MOST_DERIVED = 8192  # derived values, each of about five kilobytes: what surrounds a unit
 MOST_ROWS = 100  # rows of an answer; larger answers are not cached
 MOST_NOTED = 65536  # rows whose last write is remembered
 Question = tuple[str, Mapping[str, Any]]  # statement, parameters
@@ -100,6 +100,9 @@ class Memo:
         self._held_tables: set[str] = set()
         # decoded values of texts that were read from the store or written to it; always valid
         self.values = Bounded(MOST_CONCLUDED)
+        self._dropped: set[str] = (
+            set()
+        )  # statements whose answers are dropped; no derived value depends on them
         # the statements since tracking began, each with the rows that it reads; None without tracking, or
         # after a statement that cannot be cached
         self.trail: Trail | None = None
@@ -173,6 +176,7 @@ class Memo:
                 self._answers.put(key, entry)
         if self.trail is not None:
             self.trail.asked[entry[1], entry[2]] = None
+            self.trail = self.trail if statement not in self._dropped else None
         return entry[3]
 
     def know(self, statement: str, params: Mapping[str, Any], answer: object, *made: Any) -> None:
@@ -185,6 +189,15 @@ class Memo:
     def drop(self, statement: str, params: Mapping[str, Any]) -> None:
         """Drop an answer that nobody reads again, so that it takes no room from others."""
         self._answers.pop((statement, *params.items()), None)
+        effects = self.effects(statement)
+        if not effects.alone:
+            return
+        if statement not in self._dropped:
+            self._dropped.add(statement)
+            self.trail = None
+            self._conclusions.clear()
+            self._derived.clear()
+        self._rows.pop(effects.place(params) or (), None)  # nothing is left that depends on the row
 
     def _holds(self, moment: int, cells: Cells, place: Place | None) -> bool:
         """Return True when nothing that a statement reads was written since a moment."""

@@ -59,6 +59,7 @@ class Effects:
     # (table, parameters): in this table, the statement uses only the rows that the parameters select
     row: tuple[str, tuple[str, ...]] | None
     loose: tuple[str, ...]  # the tables in which the statement may change any row
+    alone: bool  # True when no other statement reads only such rows of this table
 
     def place(self, params: Mapping[str, Any]) -> Place | None:
         """Return the rows that the statement uses with these parameters, or None when it may use any row."""
@@ -115,11 +116,17 @@ class Analyst:
             touched=frozenset({(table, name) for table in columns for name in columns[table]} | writes),
             row=row,
             loose=tuple(table for table in changed if row is None or table != row[0]),
+            alone=row is not None and [text for text in rows() if _reads(text, row[0])] == [statement],
         )
 
     def close(self) -> None:
         """Close the empty store."""
         self._connection.close()
+
+
+def _reads(statement: str, table: str) -> bool:
+    """Return True when a statement reads only the rows of a table that its parameters select."""
+    return rows()[statement][0] == table and not statement.lstrip().startswith(("INSERT", "UPDATE", "DELETE"))
 
 
 def _cells(columns: Mapping[str, Set[str]], without: Set[tuple[str, str]] = frozenset()) -> Cells:

@@ -359,6 +359,7 @@ class WorkQueue:
                 reason=dumps(problems) if problems else reason,
                 failed=bool(problems),
             )
+            tx.forget("work_holds", key=claim.key, lease=claim.lease)
 
     def give_back(self, now: datetime, busy: Collection[str]) -> None:
         """Make the keys due that this process holds in the store, except the keys that it works (`busy`).

@@ -512,9 +512,28 @@ def test_an_operation_that_is_over_takes_no_room(tmp_path: Path) -> None:
     memo: Any = world.ctx.store._memo
     asked = queries()["operation_get"]
     kept = [key for key in memo._answers if key[0] == asked]
+    kept += [place for place in memo._rows if place[0] == "operation"]
+    leases = [key for key in memo._answers if key[0] == queries()["work_holds"]]
     units = 5 * 8
     values = len(memo.values)
     world.ctx.close()
     assert hooks > 10 * units
     assert not kept
+    assert not leases
     assert values < 5 * units
+
+
+def test_no_value_is_derived_from_an_answer_that_is_dropped(remembering: Store) -> None:
+    def conclude(answer: str) -> None:
+        with remembering.read() as tx:
+            tx.watch()
+            tx.row("operation_get", id=answer)
+            tx.conclude("it", answer)
+
+    conclude("1")
+    assert remembering.concluded("it") == "1"
+    with remembering.write() as tx:
+        tx.forget("operation_get", id="2")
+    assert remembering.concluded("it") is None
+    conclude("3")
+    assert remembering.concluded("it") is None
