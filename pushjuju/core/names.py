@@ -31,7 +31,7 @@ class UnitName:
         """Read a unit name.
 
         Raises:
-            NotValid: The text is not a tag.
+            NotValid: The text is no unit name.
         """
         return cls(application_of(text), int(text.partition("/")[2]))
 

@@ -100,9 +100,8 @@ class Memo:
         self._held_tables: set[str] = set()
         # decoded values of texts that were read from the store or written to it; always valid
         self.values = Bounded(MOST_CONCLUDED)
-        self._dropped: set[str] = (
-            set()
-        )  # statements whose answers are dropped; no derived value depends on them
+        # statements whose answers were dropped; no derived value depends on such an answer
+        self._dropped: set[str] = set()
         # the statements since tracking began, each with the rows that it reads; None without tracking, or
         # after a statement that cannot be cached
         self.trail: Trail | None = None
