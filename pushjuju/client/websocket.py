@@ -26,7 +26,7 @@ FAULTS = (aiohttp.ClientError, OSError, ValueError)
 """What a function of this module raises when the network or the server fails."""
 HOST = "juju-apiserver"  # a name in the certificate of every controller
 CONNECT_S, ANSWER_S = 20.0, 300.0
-HEARTBEAT_S = 40.0  # between pings; without an answer in half that time the server is gone
+HEARTBEAT_S = 30.0  # between pings; without an answer in half that time the server is gone
 _CLOSED = "the server closed the connection"
 _LOOKS, _LOOK_S, _AT_ONCE = 200, 0.005, 3  # at a connection that ends; the first looks do not wait
 LARGEST = 256 * 1024 * 1024  # bytes of an answer

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.store.effects import IDENTITY, Analyst, Cells, Effects, Held, Place, place_of
+from pushjuju.store.effects import IDENTITY, Analyst, Cells, Effects, Held, Place, place_of, reads_alone
 
 if TYPE_CHECKING:
     from pushjuju.store.engine import Engine
@@ -188,15 +188,16 @@ class Memo:
     def drop(self, statement: str, params: Mapping[str, Any]) -> None:
         """Drop an answer that nobody reads again, so that it takes no room from others."""
         self._answers.pop((statement, *params.items()), None)
-        effects = self.effects(statement)
-        if not effects.alone:
+        if not reads_alone(statement):
             return
         if statement not in self._dropped:
             self._dropped.add(statement)
             self.trail = None
             self._conclusions.clear()
             self._derived.clear()
-        self._rows.pop(effects.place(params) or (), None)  # nothing is left that depends on the row
+        self._rows.pop(
+            self.effects(statement).place(params) or (), None
+        )  # nothing is left that depends on the row
 
     def _holds(self, moment: int, cells: Cells, place: Place | None) -> bool:
         """Return True when nothing that a statement reads was written since a moment."""

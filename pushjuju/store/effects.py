@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Set
+from functools import cache
 from typing import Any
 
 from pushjuju.core.values import dataclass
@@ -36,6 +37,8 @@ _PURE = frozenset([
     "total",
 ])  # fmt: skip
 
+_CHANGING = ("INSERT", "UPDATE", "DELETE")  # what statements that read nothing begin with
+
 Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
 Held = Mapping[tuple[str, Place | None], Mapping[str, Any]]  # statements to run later: parameters
 Cells = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
@@ -59,7 +62,6 @@ class Effects:
     # (table, parameters): in this table, the statement uses only the rows that the parameters select
     row: tuple[str, tuple[str, ...]] | None
     loose: tuple[str, ...]  # the tables in which the statement may change any row
-    alone: bool  # True when no other statement reads only such rows of this table
 
     def place(self, params: Mapping[str, Any]) -> Place | None:
         """Return the rows that the statement uses with these parameters, or None when it may use any row."""
@@ -116,7 +118,6 @@ class Analyst:
             touched=frozenset({(table, name) for table in columns for name in columns[table]} | writes),
             row=row,
             loose=tuple(table for table in changed if row is None or table != row[0]),
-            alone=row is not None and [text for text in rows() if _reads(text, row[0])] == [statement],
         )
 
     def close(self) -> None:
@@ -124,9 +125,12 @@ class Analyst:
         self._connection.close()
 
 
-def _reads(statement: str, table: str) -> bool:
-    """Return True when a statement reads only the rows of a table that its parameters select."""
-    return rows()[statement][0] == table and not statement.lstrip().startswith(("INSERT", "UPDATE", "DELETE"))
+@cache
+def reads_alone(statement: str) -> bool:
+    """Return True when no other statement reads only the rows of its table that its parameters select."""
+    table, _ = rows().get(statement, ("", ()))
+    of_table = [text for text, row in rows().items() if row[0] == table]
+    return [text for text in of_table if not text.lstrip().startswith(_CHANGING)] == [statement]
 
 
 def _cells(columns: Mapping[str, Set[str]], without: Set[tuple[str, str]] = frozenset()) -> Cells:
