@@ -11,7 +11,7 @@ import pytest
 
 from tests.chaos.conftest import NewWorld
 from tests.chaos.controller import DEPLOY_HOOKS, RealController, until
-from tests.chaos.test_hosts import HELD, holder, hosts, let_go, runs  # noqa: F401 - a fixture
+from tests.chaos.test_hosts import HELD, freeze, holder, hosts, let_go, runs  # noqa: F401 - a fixture
 from tests.postgres import databases
 from tests.postgres.test_absence import Server, alone  # noqa: F401 - a fixture
 
@@ -68,7 +68,7 @@ async def test_work_goes_on_when_the_clock_of_the_server_is_set_back_by_an_hour(
         world.deploy(HELD)
         with world.process(*LEASE, host="one.example") as first:
             await until(lambda: runs(world), 60)
-            os.kill(first.process.pid, signal.SIGSTOP)
+            await freeze(first.process, alone.folder)
             clock.write_text("-1h\n")
             with world.process(*LEASE, host="two.example") as second:
                 await until(lambda: holder(world) == "two.example", 30)

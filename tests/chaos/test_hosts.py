@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
@@ -20,6 +22,8 @@ from tests.waiting import stays
 
 pytestmark = pytest.mark.machine
 
+_IN_TRANSACTION = """SELECT pid FROM pg_stat_activity
+WHERE datname <> current_database() AND backend_type = 'client backend' AND state <> 'idle'"""
 HELD = "if [ $hook = start ]; then until [ -e /var/tmp/go ]; do sleep 0.1; done; fi"
 
 
@@ -37,6 +41,19 @@ def runs(world: RealController, hook: str = "start") -> bool:
 def let_go(world: RealController) -> None:
     """Let the hook that waits go on."""
     (world.machine().root / "var/tmp/go").touch()
+
+
+async def freeze(process: Popen[str], server: Path) -> None:
+    """Stop a process outside of transactions, whose locks it would keep until the server's limit of time."""
+
+    def frozen() -> bool:
+        os.kill(process.pid, signal.SIGSTOP)
+        free = not databases.command(str(server), _IN_TRANSACTION)
+        if not free:
+            os.kill(process.pid, signal.SIGCONT)
+        return free
+
+    await until(frozen)
 
 
 def holder(world: RealController) -> str:

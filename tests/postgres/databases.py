@@ -27,8 +27,9 @@ def database(host: str, template: str = "") -> Iterator[str]:
         command(host, f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def command(host: str, statement: str) -> None:
-    """Run a statement outside of the databases of the tests."""
+def command(host: str, statement: str) -> list[tuple[object, ...]]:
+    """Run a statement outside of the databases of the tests, and return its rows."""
     psycopg = import_module("psycopg")  # an extra
     with psycopg.connect(host=host, user="pushjuju", dbname="postgres", autocommit=True) as link:
-        link.execute(statement)
+        cursor = link.execute(statement)
+        return cursor.fetchall() if cursor.description else []
