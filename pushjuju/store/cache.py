@@ -26,6 +26,8 @@ MOST_NOTED = 65536  # rows whose last write is remembered
 Question = tuple[str, Mapping[str, Any]]  # statement, parameters
 # moment, statement, the rows that it reads, answer, what the answer was made with, what changes the answer
 Entry = tuple[int, Effects, Place | None, Any, tuple[Any, ...], Cells]
+# moment, footings, value; the moment is the latest at which the value was known to be valid
+Conclusion = list[Any]
 # The tables that several answers depend on, each with columns, and the rows in which these columns count.
 Footing = tuple[tuple[str, tuple[tuple[tuple[tuple[str, str], ...], Place | None], ...]], ...]
 
@@ -91,8 +93,8 @@ class Memo:
         self._rows: dict[Place, int] = {}  # single rows -> the same
         self._loose: dict[str, int] = {}  # table -> the same for writes to unknown rows
         self._answers = Bounded(MOST_KEPT)  # (statement, *parameters) -> Entry
-        self._conclusions = Bounded(MOST_CONCLUDED)  # key -> (moment, footings, value)
-        self._derived = Bounded(MOST_DERIVED)  # key -> (moment, footings, value)
+        self._conclusions = Bounded(MOST_CONCLUDED)  # key -> Conclusion
+        self._derived = Bounded(MOST_DERIVED)  # key -> Conclusion
         self._others = -1
         self._held: dict[tuple[str, Place | None], Mapping[str, Any]] = {}  # statement, row -> parameters
         self._held_columns: set[tuple[str, str]] = set()  # what these statements write, and where
@@ -308,21 +310,21 @@ class Memo:
     def conclude(self, key: Hashable, value: object) -> None:
         """Cache a value that was derived from the answers on the trail, all of which are valid now."""
         if self.trail is not None:
-            self._conclusions.put(key, (self._now, self.trail.footings(), value))
+            self._conclusions.put(key, [self._now, self.trail.footings(), value])
 
     def concluded(self, key: Hashable) -> Any:
         """Return the value that `conclude` cached while all answers on its trail are valid, else None."""
         found = self._conclusions.get(key)
-        return found[2] if found is not None and self._stands(*found[:2]) else None
+        return found[2] if found is not None and self._stands(found) else None
 
     def derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return `make()`, cached while all answers that `make` reads are valid; it reads only this cache."""
         found, outer = self._derived.get(key), self.trail
-        if found is None or not self._stands(*found[:2]):
+        if found is None or not self._stands(found):
             value, trail = self._tracked(make)
             if trail is None:
                 return value
-            found = self._now, trail.footings(), value
+            found = [self._now, trail.footings(), value]
             self._derived.put(key, found)
         if outer is not None:
             outer.under[id(found[1])] = found[1]
@@ -338,8 +340,9 @@ class Memo:
             self.trail = None  # the earlier trail is lost, so `conclude` has nothing to cache
             raise
 
-    def _stands(self, moment: int, footings: Iterable[Footing]) -> bool:
-        """Return True when no statement that a value depends on has changed its answer since a moment."""
+    def _stands(self, found: Conclusion) -> bool:
+        """Return True when no statement that a value depends on has changed its answer since its moment."""
+        moment, footings, _ = found
         if moment == self._now:
             return True
         touched, rows, written = self._touched, self._rows, self._written
@@ -354,6 +357,7 @@ class Memo:
                     for column in columns:
                         if written.get(column, 0) > moment:
                             return False
+        found[0] = self._now  # the next look compares only what is written from now on
         return True
 
     def close(self) -> None:

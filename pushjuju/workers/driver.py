@@ -29,11 +29,11 @@ from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
 from pushjuju.services.requests.relation.cross_model import connected
 from pushjuju.store.files.waits import Patience
-from pushjuju.store.leases import renewed
 from pushjuju.store.processes import CAUSE, TRACE, process_owner
-from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim, WorkQueue, failed_since, next_lease
+from pushjuju.store.queue import Claim, WorkQueue, failed_since, next_lease
 from pushjuju.store.rows.records import Status
 from pushjuju.workers.events import ModelNames, Tell, silent
+from pushjuju.workers.heartbeat import Heartbeat
 from pushjuju.workers.loops import charm_updater, notifier, poller, secret_rotation
 from pushjuju.workers.loops.cleaner import clean
 from pushjuju.workers.loops.following import Follower
@@ -262,7 +262,7 @@ class Driver:
     async def _work(self, claim: Claim) -> None:
         TRACE.set(claim.trace)  # in this task: what the work makes due was asked for by the same span, if any
         CAUSE.set(claim.cause)  # so that operations and further work name the request that they follow
-        beat = asyncio.create_task(self._heartbeat(claim, asyncio.current_task()))
+        heartbeat = Heartbeat(self.ctx, self.queue, claim)
         outcome = Outcome(due=self.ctx.clock.now(), attempts=claim.attempts, reason="interrupted")
         try:
             outcome = await self._dispatch(claim)
@@ -281,9 +281,8 @@ class Driver:
             self._left.pop(claim.key, None)
             if outcome.routine:
                 self._left[claim.key] = claim.generation
-            beat.cancel()
             try:
-                await asyncio.gather(beat, return_exceptions=True)
+                await heartbeat.end()
             finally:  # also when the wait is cancelled: the key must not stay claimed
                 self._returns.finish(claim, outcome)
             with contextlib.suppress(StoreAway):  # a count of less
@@ -318,20 +317,6 @@ class Driver:
         if name == "poller":
             return await poller.poll(self.runtime.holding(claim), model, claim.attempts)
         return await clean(self.runtime.holding(claim), model, claim.attempts)
-
-    async def _heartbeat(self, claim: Claim, work: asyncio.Task[None] | None) -> None:
-        """Renew the lease regularly; cancel the work when the lease is lost, or may be."""
-        held, end = True, time.monotonic() + LEASE_S
-        while True:
-            await asyncio.sleep(max(0.0, min(HEARTBEAT_S, end - time.monotonic())))
-            begun = time.monotonic()
-            with contextlib.suppress(StoreError):  # a busy store: the next heartbeat renews the lease
-                held = await renewed(self.ctx.store, self.queue, claim, self.ctx.clock.now())
-                end = begun + LEASE_S
-            if not (held and begun < end):
-                if work is not None:
-                    work.cancel()
-                return
 
     def anything_due(self) -> bool:
         """Return True when a key is due, here or in another process."""

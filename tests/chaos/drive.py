@@ -31,7 +31,7 @@ from pushjuju.store import queue
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.tx import Tx
-from pushjuju.workers import driver as drives
+from pushjuju.workers import heartbeat
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Event
 from tests.chaos.strikes import Strikes
@@ -92,7 +92,7 @@ class DyingStore(Store):
 
 def shorten_leases(seconds: float) -> None:
     """Let a claim end soon after its last heartbeat."""
-    queue.LEASE_S, drives.LEASE_S, drives.HEARTBEAT_S = seconds, seconds, seconds / 4
+    queue.LEASE_S, heartbeat.LEASE_S, heartbeat.HEARTBEAT_S = seconds, seconds, seconds / 4
     clock_jumps.LEASE_S = seconds
 
 

@@ -15,7 +15,7 @@ import pytest
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.runner.session import MachineSession
 from pushjuju.store import queue
-from pushjuju.workers import driver as drives
+from pushjuju.workers import heartbeat
 from tests.chaos import test_kills, test_storage_kills
 from tests.chaos.breakage import LEASE_S, Breakage
 from tests.chaos.controller import RealController
@@ -37,8 +37,8 @@ async def test_everything_comes_to_rest_and_each_hook_ran_once(
 ) -> None:
     monkeypatch.setattr(MachineSession, "run", MachineSession.run)  # as it was, at the end
     monkeypatch.setattr(queue, "LEASE_S", LEASE_S)
-    monkeypatch.setattr(drives, "LEASE_S", LEASE_S)
-    monkeypatch.setattr(drives, "HEARTBEAT_S", LEASE_S / 4)
+    monkeypatch.setattr(heartbeat, "LEASE_S", LEASE_S)
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_S", LEASE_S / 4)
     name_operations()
     breakage = Breakage(world)
     breakage.deploy()

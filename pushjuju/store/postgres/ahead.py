@@ -74,7 +74,7 @@ class AheadMemo(Memo):
 
     def is_ahead(self, group: Hashable) -> bool:
         found = self._groups.get(group)
-        return found is not None and self._answers.halvings == found[2] and self._stands(*found[:2])
+        return found is not None and self._answers.halvings == found[2] and self._stands(found)
 
     def ahead(self, group: Hashable, questions: Iterable[Question]) -> None:
         """Send the questions whose answers are not cached; `execute` returns the answers to the readers.
@@ -89,7 +89,7 @@ class AheadMemo(Memo):
             trail.asked[effects, place] = None
             self._send(effects, place, params)
         if group is not None:
-            self._groups.put(group, (self._now, trail.footings(), self._answers.halvings))
+            self._groups.put(group, [self._now, trail.footings(), self._answers.halvings])
 
     def _send(self, effects: Effects, place: Place | None, params: Mapping[str, Any]) -> None:
         key = (effects.statement, *params.items())

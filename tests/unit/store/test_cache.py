@@ -235,6 +235,20 @@ def test_what_was_concluded_stands_until_something_of_it_changes(remembering: St
     assert remembering.concluded("it") is None
 
 
+def test_a_look_at_what_was_concluded_hides_no_later_change(remembering: Store, model: Model) -> None:
+    """Each look that finds the value valid lets the next look compare less."""
+    put(remembering, model, "1")
+    with remembering.read() as tx:
+        tx.watch()
+        tx.conclude("it", tx.scalar("model_config_get", model=model.uuid, **KEY))
+    for _ in range(2):
+        with remembering.write() as tx:
+            drawn(tx, "another")
+        assert remembering.concluded("it") == "1"
+    put(remembering, model, "2")
+    assert remembering.concluded("it") is None
+
+
 def test_what_was_concluded_falls_with_a_write_of_another_process(
     remembering: Store, beside: Store, model: Model
 ) -> None:

@@ -31,6 +31,7 @@ from pushjuju.services.requests.model.add_model import AddModelOptions, add_mode
 from pushjuju.store.leases import renewed
 from pushjuju.store.queue import WorkQueue, lease_at_least, machine_key, next_lease
 from pushjuju.workers import driver as drives
+from pushjuju.workers import heartbeat
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
 from tests.waiting import stays, until
@@ -180,7 +181,7 @@ async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
         await until(lambda: beats)
         return await real(worker)
 
-    monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_S", 0.01)
     monkeypatch.setattr(WorkQueue, "heartbeat", busy)
     monkeypatch.setattr(MachineWorker, "work", slow)
     assert (await drive(runtime, PlayedRuntime(runtime))).problems == ()
@@ -207,8 +208,8 @@ async def test_work_ends_with_a_lease_that_cannot_be_renewed(
             ends.append(worker)
         raise AssertionError
 
-    monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
-    monkeypatch.setattr(drives, "LEASE_S", 0.05)
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(heartbeat, "LEASE_S", 0.05)
     monkeypatch.setattr(WorkQueue, "heartbeat", unreachable)
     monkeypatch.setattr(MachineWorker, "work", endless)
     await drive(runtime, PlayedRuntime(runtime))
@@ -250,7 +251,7 @@ async def test_leases_are_renewed(runtime: TestController, monkeypatch: pytest.M
             kept.append(True)
         return Outcome()
 
-    monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_S", 0.01)
     monkeypatch.setattr(MachineWorker, "work", slow)
     await drive(runtime, PlayedRuntime(runtime))
     assert kept == [True] * 3
@@ -288,7 +289,7 @@ async def test_work_that_has_just_ended_is_given_back_though_all_ends(
     runtime.deploy()
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def beat(_driver: Driver, _claim: object, _work: object) -> None:
+    async def renew(_heartbeat: object) -> None:
         begun.set()
         try:
             await asyncio.Event().wait()
@@ -300,7 +301,8 @@ async def test_work_that_has_just_ended_is_given_back_though_all_ends(
         await begun.wait()
         return Outcome()
 
-    monkeypatch.setattr(Driver, "_heartbeat", beat)
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(heartbeat.Heartbeat, "_renew", renew)
     monkeypatch.setattr(MachineWorker, "work", work)
     task = asyncio.create_task(drive(runtime, PlayedRuntime(runtime)))
     await ended.wait()
@@ -450,7 +452,7 @@ async def test_nothing_is_committed_without_the_lease(runtime: TestController) -
 async def test_lane_ends_at_the_next_heartbeat_without_the_lease(
     runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(heartbeat, "HEARTBEAT_S", 0.01)
     runtime.deploy()
     work = PlayedRuntime(runtime)
     hanging = asyncio.Event()

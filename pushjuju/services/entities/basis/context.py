@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound, StoreGone
@@ -68,14 +68,11 @@ class Context:
         if not self.controller.exists():
             raise StoreGone(f"controller {self.controller.name} is no longer registered on this host")
 
-    @contextmanager
-    def read(self, model: str) -> Iterator[ModelTx]:
+    def read(self, model: str) -> AbstractContextManager[ModelTx]:
         """Open a read transaction of a model, which sees the store as it is at one moment."""
-        with self.store.read(model) as tx:
-            yield self.of(tx, model)
+        return _OfModel(self, model, self.store.read(model))
 
-    @contextmanager
-    def write(self, model: str, *, whole: bool = False) -> Iterator[ModelTx]:
+    def write(self, model: str, *, whole: bool = False) -> AbstractContextManager[ModelTx]:
         """Open the write transaction of a model, which rolls back on an exception.
 
         Args:
@@ -84,8 +81,7 @@ class Context:
 
         The store decides when the commit becomes durable: at the end, or with the next shared commit.
         """
-        with self.store.write("" if whole else model) as tx:
-            yield self.of(tx, model)
+        return _OfModel(self, model, self.store.write("" if whole else model))
 
     @contextmanager
     def change(self, model: str) -> Iterator[ModelTx]:
@@ -137,6 +133,28 @@ class Context:
 
     def close(self) -> None:
         self.store.close()
+
+
+class _OfModel:
+    """Opens a transaction of a model for a block; a generator would take twice the time."""
+
+    __slots__ = ("_ctx", "_model", "_opened")
+
+    def __init__(self, ctx: Context, model: str, opened: AbstractContextManager[Tx]) -> None:
+        self._ctx = ctx
+        self._model = model
+        self._opened = opened
+
+    def __enter__(self) -> ModelTx:
+        tx = self._opened.__enter__()
+        try:
+            return self._ctx.of(tx, self._model)
+        except BaseException as error:
+            self._opened.__exit__(type(error), error, error.__traceback__)
+            raise
+
+    def __exit__(self, *raised: Any) -> bool | None:
+        return self._opened.__exit__(*raised)
 
 
 def _place(controller: ControllerDir) -> Path | str:
