@@ -32,6 +32,7 @@ class Op(_Op, total=False):
     unit: str
     argv: List[str]
     script: str
+    user: str
     env: Dict[str, str]
     context: Dict[str, Any]
     logging: str

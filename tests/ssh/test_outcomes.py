@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pwd
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -247,3 +249,39 @@ def test_script_is_written_where_an_earlier_process_of_the_same_number_left_one(
     assert path.read_text() == "after it"
     commands.remove_script(str(path))
     assert not list(tmp_path.iterdir())
+
+
+def plain(script: str, **more: Any) -> dict[str, Any]:
+    """Return the operation of a command without unit context."""
+    return {"id": f"t-{os.urandom(8).hex()}", "kind": "exec", "script": script, **more}
+
+
+async def test_a_user_runs_a_command_with_nothing_of_roots(machine: Machine) -> None:
+    """The user `nobody` is everywhere; its home is often missing."""
+    shown = "id -u; id -g; id -G; echo $HOME $USER $LOGNAME; umask"
+    state = "grep -E 'Sig(Blk|Ign)|Cap(Prm|Eff)' /proc/self/status; ls /proc/$$/fd; pwd; cat"
+    found = pwd.getpwnam("nobody")
+    async with machine.session() as session:
+        result = await session.run(plain(f"{shown}; {state}", user="nobody"))
+        failed = await session.run(plain("kill -TERM $$", user="nobody"))
+    said = result["stdout"].splitlines()
+    groups = os.getgrouplist("nobody", found.pw_gid)
+    assert said[:3] == [str(found.pw_uid), str(found.pw_gid), " ".join(map(str, groups))]
+    assert said[3:5] == [f"{found.pw_dir} nobody nobody", "0022"]
+    assert {line.split()[1] for line in said[5:9]} == {"0" * 16}
+    assert said[9:-1] == ["0", "1", "2"]
+    assert said[-1] == (found.pw_dir if os.path.isdir(found.pw_dir) else "/")  # noqa: ASYNC240, PTH112
+    assert (failed["outcome"], failed["message"]) == ("terminated", "signal: terminated")
+
+
+async def test_root_runs_the_command_of_a_user_that_is_missing(machine: Machine) -> None:
+    async with machine.session() as session:
+        result = await session.run(plain("id -u; pwd; echo $HOME ${USER-none}", user="nobody-there"))
+    assert result["stdout"] == "0\n/root\n/root none\n"
+
+
+async def test_a_command_that_cannot_start_says_why(machine: Machine) -> None:
+    async with machine.session() as session:
+        result = await session.run(plain(f": {'x' * 200_000}", user="nobody"))
+    assert result["exit"] == 127
+    assert result["stderr"] == f"{commands.shell()}: Argument list too long\n"

@@ -6,7 +6,6 @@ worker/machineactions (3.6)
 
 from __future__ import annotations
 
-import shlex
 import uuid
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -24,18 +23,7 @@ if TYPE_CHECKING:
     from pushjuju.portable.frames import Op
 
 TITLE = "juju-exec"
-_USER = "ubuntu"
-# Runs as the user `ubuntu` of cloud images. A machine without that user does not expand `~ubuntu`, and runs
-# the commands as root. No other program is started on the way, because each costs the machine 1 to 2 ms.
-_SCRIPT = """\
-home=~{user}
-if [ "$home" != '~{user}' ]; then
-  cd "$home" 2>/dev/null || cd /
-  HOME=$home USER={user} LOGNAME={user} exec runuser -u {user} -- /bin/bash -c {command}
-fi
-cd /root || cd /
-exec /bin/bash -c {command}
-"""
+_USER = "ubuntu"  # of cloud images; on a machine without this user, root runs the commands
 
 
 def are_pending(tx: ModelTx, machine: str) -> bool:
@@ -85,12 +73,12 @@ def _task(tx: ModelTx, operation: Operation) -> Task:
 
 def _prepared(task: Task, operation_id: str) -> Dispatch:
     command, timeout = commands_of(task)
-    script = _SCRIPT.format(user=_USER, command=shlex.quote(command))
     frame: Op = {
         "t": "op",
         "id": operation_id,
         "kind": "exec",
-        "script": script,
+        "script": command,
+        "user": _USER,
         "timeout": timeout,
         "lock": lock_of(task),
     }

@@ -41,6 +41,13 @@ def ignore_hangup() -> None:
         _signal.signal(number, _signal.SIG_IGN)
 
 
+def restore() -> None:
+    """Restore the default actions, in a child before it becomes another program."""
+    for number in CHANGED:
+        _signal.signal(number, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+
+
 def text(number: int) -> str:
     """Return Go's name of a signal."""
     return _TEXTS.get(number, "signal %d" % number)

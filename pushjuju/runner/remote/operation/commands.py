@@ -6,6 +6,7 @@ A plain command needs no hook tools, so this module imports none of what they ne
 from __future__ import annotations
 
 import os
+import pwd
 
 from pushjuju.runner.remote.base import layout, output, signals
 from pushjuju.runner.remote.base.results import Refused, plain_result
@@ -21,20 +22,26 @@ if TYPE_CHECKING:
 
 
 def run(host: Host) -> frames.Result:
-    """Run a command without unit context, as root in ``/``."""
+    """Run a command without unit context: as root in ``/``, or in the home of a user, as this user.
+
+    On a machine without the user, root runs the command in the home of root.
+    """
     captures = [output.Capture(), output.Capture()]
-    env = {"PATH": layout.AGENT_PATH, "LANG": "C.UTF-8", "HOME": "/root"}
+    user = _account(str(host.op.get("user", "")))
+    env = _environment(user)
     env.update({str(key): str(value) for key, value in (host.op.get("env") or {}).items()})
     child = Child(host, (captures[0].feed, captures[1].feed))
     path = ""
     if host.op.get("argv"):
         argv = [str(word) for word in host.op["argv"]]
         argv[0] = which(argv[0], env["PATH"])
+    elif host.op.get("user"):
+        argv = [shell(), "-c", str(host.op.get("script", ""))]
     else:
         path = script(host, str(host.op.get("script", "")))
         argv = [shell(), path]
     try:
-        child.start(argv, env, str(host.op.get("cwd") or "/"), _stdin(host))
+        child.start(argv, env, _folder(host, env["HOME"]), _stdin(host), user)
         ended = child.wait(timeout(host))
     finally:
         child.close()
@@ -44,6 +51,25 @@ def run(host: Host) -> frames.Result:
     result = plain_result(outcome, message=message)
     result.update({"exit": ended.exit, "signal": ended.signal})
     return captured(result, captures)
+
+
+def _account(name: str) -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwnam(name) if name else None
+    except KeyError:
+        return None
+
+
+def _environment(user: pwd.struct_passwd | None) -> dict[str, str]:
+    env = {"PATH": layout.AGENT_PATH, "LANG": "C.UTF-8", "HOME": "/root"}
+    if user is not None:
+        env.update({"HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name})
+    return env
+
+
+def _folder(host: Host, home: str) -> str:
+    """Return the folder in which the command runs."""
+    return home if host.op.get("user") and os.path.isdir(home) else str(host.op.get("cwd") or "/")
 
 
 def _stdin(host: Host) -> int:

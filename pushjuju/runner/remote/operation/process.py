@@ -13,6 +13,7 @@ from pushjuju.runner.remote.base.results import monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pwd import struct_passwd
     from typing import Any, Callable, Mapping
 
     from pushjuju.runner.remote.operation.host import Host
@@ -47,18 +48,21 @@ class Child:
         signals.on_child_end(lambda *_: None)
         host.watch(self._wake[0], self._reap)
 
-    def start(self, argv: list[str], env: Mapping[str, str], cwd: str, stdin: int = -1) -> None:
-        """Start the process; raise OSError when the process could not be started."""
+    def start(
+        self,
+        argv: list[str],
+        env: Mapping[str, str],
+        cwd: str,
+        stdin: int = -1,
+        user: struct_passwd | None = None,
+    ) -> None:
+        """Start the process as root or as a user; raise OSError when the process could not be started."""
         out, err = os.pipe(), os.pipe()
         null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC) if stdin < 0 else stdin
-        actions = [
-            (os.POSIX_SPAWN_DUP2, null, 0),
-            (os.POSIX_SPAWN_DUP2, out[1], 1),
-            (os.POSIX_SPAWN_DUP2, err[1], 2),
-        ]
+        fds = (null, out[1], err[1])
         os.chdir(cwd)
         try:
-            self.pid = _spawn(argv, env, actions)
+            self.pid = _spawn(argv, env, fds) if user is None else _fork(argv, env, fds, user)
         except BaseException:
             os.close(out[0])
             os.close(err[0])
@@ -140,9 +144,30 @@ class Child:
             os.close(fd)
 
 
-def _spawn(argv: list[str], env: Mapping[str, str], actions: list[Any]) -> int:
+def _spawn(argv: list[str], env: Mapping[str, str], fds: tuple[int, int, int]) -> int:
+    actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(fds)]
     options: dict[str, Any] = {"file_actions": actions, "setsigmask": [], "setsigdef": signals.CHANGED}
     try:
         return os.posix_spawn(argv[0], argv, env, setsid=True, **options)
     except NotImplementedError:  # a C library without setsid: a process group is enough to kill the hook
         return os.posix_spawn(argv[0], argv, env, setpgroup=0, **options)
+
+
+def _fork(argv: list[str], env: Mapping[str, str], fds: tuple[int, int, int], user: struct_passwd) -> int:
+    """Start a process as a user; `runuser` would do the same, and cost as much as the start of a shell."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()
+        for number, fd in enumerate(fds):
+            os.dup2(fd, number)
+        signals.restore()
+        os.initgroups(user.pw_name, user.pw_gid)
+        os.setgid(user.pw_gid)
+        os.setuid(user.pw_uid)
+        os.execve(argv[0], argv, env)
+    except OSError as error:
+        os.write(2, ("%s: %s\n" % (argv[0], error.strerror)).encode("utf-8", "replace"))
+    finally:
+        os._exit(127)

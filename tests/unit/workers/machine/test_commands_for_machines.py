@@ -36,7 +36,7 @@ async def test_commands_run_on_a_machine(runtime: TestController) -> None:
     await worker(PlayedRuntime(runtime))
     frame = runtime.played().frames[-1]
     assert (frame["kind"], frame["lock"], frame["timeout"]) == ("exec", "", 5)
-    assert """/bin/bash -c 'echo '"'"'it is'"'"''""" in frame["script"]
+    assert (frame["script"], frame["user"]) == ("echo 'it is'", "ubuntu")
     assert task(runtime, number) == {
         "id": str(number),
         "machine": "0",
