@@ -280,8 +280,16 @@ async def test_root_runs_the_command_of_a_user_that_is_missing(machine: Machine)
     assert result["stdout"] == "0\n/root\n/root none\n"
 
 
-async def test_a_command_that_cannot_start_says_why(machine: Machine) -> None:
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        (f": {'x' * 200_000}", f"{commands.shell()}: Argument list too long"),
+        (": \0", "ValueError: embedded null byte"),
+    ],
+    ids=["long", "null"],
+)
+async def test_a_command_that_cannot_start_says_why(machine: Machine, script: str, why: str) -> None:
     async with machine.session() as session:
-        result = await session.run(plain(f": {'x' * 200_000}", user="nobody"))
+        result = await session.run(plain(script, user="nobody"))
     assert result["exit"] == 127
-    assert result["stderr"] == f"{commands.shell()}: Argument list too long\n"
+    assert result["stderr"] == f"the command cannot start: {why}\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from pushjuju.runner.remote.base import signals
-from pushjuju.runner.remote.base.results import monotonic
+from pushjuju.runner.remote.base.results import describe, monotonic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _fork(argv: list[str], env: Mapping[str, str], fds: tuple[int, int, int], us
         os.setgid(user.pw_gid)
         os.setuid(user.pw_uid)
         os.execve(argv[0], argv, env)
-    except OSError as error:
-        os.write(2, ("%s: %s\n" % (argv[0], error.strerror)).encode("utf-8", "replace"))
+    except (OSError, ValueError) as error:
+        os.write(2, ("the command cannot start: %s\n" % describe(error)).encode("utf-8", "replace"))
     finally:
         os._exit(127)
