@@ -284,11 +284,14 @@ class MachineWorker:
             tx.ahead(partial(_questions, self.runtime), self.machine_id, changes=True)
             for seat in machines.seats_on(tx, self.machine_id)[:1]:
                 ask_ahead(tx, seat.name)
-        return self._machine()
+            return self._found(tx)
 
     def _machine(self) -> Machine | None:
         with self.ctx.read(self.model) as tx:
-            found = tx.find(Machine, "machine_get", id=self.machine_id)
+            return self._found(tx)
+
+    def _found(self, tx: ModelTx) -> Machine | None:
+        found = tx.find(Machine, "machine_get", id=self.machine_id)
         self._known = found or self._known
         return found
 
@@ -314,14 +317,12 @@ class MachineWorker:
         """Return True when the machine must be reached; no operation is prepared before it answers."""
         if not machine.last_seen or machine.look_again or machine.keys_due:
             return True
-        if self._open_operations():
+        if storage_worker.is_due(self.ctx, machine) or exec_requests.waiting(self.runtime, machine):
             return True
-        if storage_worker.is_due(self.ctx, machine):
-            return True
-        return bool(
-            commands.waiting(self.ctx, self.model, self.machine_id)
-            or exec_requests.waiting(self.runtime, machine)
-        )
+        with self.ctx.read(self.model) as tx:
+            if tx.list(Operation, "operation_open", machine=self.machine_id):
+                return True
+            return commands.are_pending(tx, self.machine_id)
 
     def _has_work(self, machine: Machine) -> bool:
         """Return True when a unit has something to do; for units without work, this is a complete turn.
@@ -367,10 +368,6 @@ class MachineWorker:
         """Return True when the machine's firewall differs from what the model needs."""
         firewaller = Firewaller.of(self.runtime, machine)
         return firewaller is not None and firewaller.wants_contact()
-
-    def _open_operations(self) -> list[Operation]:
-        with self.ctx.read(self.model) as tx:
-            return tx.list(Operation, "operation_open", machine=self.machine_id)
 
     def _next_dues(self) -> tuple[datetime | None, datetime | None]:
         """Return when the next retry and the next update-status of the machine's units are due."""
