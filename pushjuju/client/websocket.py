@@ -155,9 +155,9 @@ class Socket:
         assert self._session is not None, "the connection is open"
         headers = {"Authorization": self._basic()}
         url = f"wss://{HOST}{path}"
-        async with self._session.ws_connect(
-            url, params=params, headers=headers, heartbeat=HEARTBEAT_S
-        ) as found:
+        async with asyncio.timeout(CONNECT_S):
+            found = await self._session.ws_connect(url, params=params, headers=headers, heartbeat=HEARTBEAT_S)
+        async with found:
             self._used.append(found.get_extra_info("socket"))
             while (message := await found.receive()).type is aiohttp.WSMsgType.TEXT:
                 yield json.loads(message.data)
