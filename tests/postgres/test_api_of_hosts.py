@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import PIPE, Popen, run
 
 import pytest
 
+from pushjuju.services.entities.basis import logs
+from pushjuju.store.db import Store
+from pushjuju.store.tx import ModelTx
 from tests.postgres.hosts import Cable, Host, done
 from tests.waiting import comes, until
 from tests.world.commandline import Home, ok
@@ -83,9 +88,12 @@ def test_commands_of_a_registered_user_go_on_at_the_other_host(
 
 @pytest.mark.parametrize("end", ["killed", "cut off"])
 def test_who_follows_the_log_over_the_api_is_told_that_the_host_is_gone(
-    pair: tuple[Host, Host], cables: list[Cable], serving: list[Popen[bytes]], tmp_path: Path, end: str
-) -> None:
+    pair: tuple[Host, Host], cables: list[Cable], serving: list[Popen[bytes]], postgres_url: str,
+    tmp_path: Path, end: str,
+) -> None:  # fmt: skip
+    """Who has not got the log yet would get the log of the other host."""
     done(pair[0]("add-model", "shop"))
+    logged(pair[0], postgres_url)
     kim = registered(pair[0], tmp_path)
     done(pair[0]("grant", "kim", "read", "shop"))
     ok(kim("switch", "admin/shop"))
@@ -93,13 +101,24 @@ def test_who_follows_the_log_over_the_api_is_told_that_the_host_is_gone(
     env = {**pair[0].environment, "HOME": str(kim.folder), "PUSHJUJU_DATA": str(kim.folder / "data")}
     with Popen(argv, env=env, stdout=PIPE, stderr=PIPE, text=True) as follows:
         try:
-            comes(lambda: established(cables[0]) == 2)  # the connection of the model, and that of the log
+            assert follows.stdout is not None
+            assert "a line" in follows.stdout.readline()
+            assert established(cables[0]) == 2  # the connection of the model, and that of the log
             serving[0].kill() if end == "killed" else cables[0].cut()
             said = follows.communicate(timeout=90)[1]
         finally:
             follows.kill()
     assert (follows.returncode, "Traceback" in said) == (1, False)
     assert f"does not answer at {cables[0].there}:17070" in said
+
+
+def logged(host: Host, url: str) -> None:
+    """Add a line to the log of the model `shop`."""
+    shown = json.loads(done(host("show-model", "shop", "--format", "json")))
+    with closing(Store.open(url)) as store, store.write() as tx:
+        now = datetime.now(UTC)
+        of_model = ModelTx(tx, shown["shop"]["model-uuid"], now)
+        logs.append(of_model, "controller-0", "WARNING", "pushjuju", "a line", now=now)
 
 
 def established(cable: Cable) -> int:
