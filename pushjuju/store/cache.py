@@ -197,9 +197,8 @@ class Memo:
             self.trail = None
             self._conclusions.clear()
             self._derived.clear()
-        self._rows.pop(
-            self.effects(statement).place(params) or (), None
-        )  # nothing is left that depends on the row
+        place = self.effects(statement).place(params)
+        self._rows.pop(place or (), None)  # nothing is left that depends on the row
 
     def _holds(self, moment: int, cells: Cells, place: Place | None) -> bool:
         """Return True when nothing that a statement reads was written since a moment."""

@@ -22,7 +22,7 @@ async def test_the_wait_for_a_log_that_does_not_begin_ends(
     asked = asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the first request, and no other."""
+        """Hang up; but to a request for the log, say nothing."""
         request = await reader.readuntil(b"\r\n\r\n")
         if b" /log?" in request:
             asked.set()

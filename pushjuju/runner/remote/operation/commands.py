@@ -41,7 +41,7 @@ def run(host: Host) -> frames.Result:
         path = script(host, str(host.op.get("script", "")))
         argv = [shell(), path]
     try:
-        child.start(argv, env, _folder(host, env["HOME"]), _stdin(host), user)
+        child.start(argv, env, _folder(host), _stdin(host), user)
         ended = child.wait(timeout(host))
     finally:
         child.close()
@@ -67,9 +67,10 @@ def _environment(user: pwd.struct_passwd | None) -> dict[str, str]:
     return env
 
 
-def _folder(host: Host, home: str) -> str:
-    """Return the folder in which the command runs."""
-    return home if host.op.get("user") and os.path.isdir(home) else str(host.op.get("cwd") or "/")
+def _folder(host: Host) -> str:
+    """Return the folder in which root runs the command; a user goes home from there."""
+    home = "/root" if host.op.get("user") and os.path.isdir("/root") else "/"
+    return str(host.op.get("cwd") or home)
 
 
 def _stdin(host: Host) -> int:

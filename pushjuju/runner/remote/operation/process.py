@@ -153,6 +153,14 @@ def _spawn(argv: list[str], env: Mapping[str, str], fds: tuple[int, int, int]) -
         return os.posix_spawn(argv[0], argv, env, setpgroup=0, **options)
 
 
+def _go_home(home: str) -> None:
+    """Change to the home of the user that this process is now; root may not be allowed to."""
+    try:
+        os.chdir(home)
+    except OSError:
+        os.chdir("/")
+
+
 def _fork(argv: list[str], env: Mapping[str, str], fds: tuple[int, int, int], user: struct_passwd) -> int:
     """Start a process as a user; `runuser` would do the same, and cost as much as the start of a shell."""
     pid = os.fork()
@@ -166,6 +174,7 @@ def _fork(argv: list[str], env: Mapping[str, str], fds: tuple[int, int, int], us
         os.initgroups(user.pw_name, user.pw_gid)
         os.setgid(user.pw_gid)
         os.setuid(user.pw_uid)
+        _go_home(user.pw_dir)
         os.execve(argv[0], argv, env)
     except (OSError, ValueError) as error:
         os.write(2, ("the command cannot start: %s\n" % describe(error)).encode("utf-8", "replace"))
