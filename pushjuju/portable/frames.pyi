@@ -26,8 +26,8 @@ class Op(_Op, total=False):
 
     `after` is the id of the operation before it in a plan; with `then`, another one follows. `tail` shows the
     last output line; `timed` asks for the times of hook tools; `request` is the juju-exec request that it
-    answers; `if_boot_id` the boot it may run in; `user` the user that runs a plain command, or root where this
-    user is missing.
+    answers; `if_boot_id` the boot it may run in; `user` the user that runs a plain command, or root where
+    this user is missing.
     """
 
     unit: str
