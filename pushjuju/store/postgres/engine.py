@@ -184,7 +184,7 @@ class PostgresEngine:
         if self._reads:
             if not self._is_unsent():
                 self.connection.execute("COMMIT")
-                self.connection.send()  # a reader has nothing to lose
+                self.connection.send_soon()  # a reader has nothing to lose
         else:
             self._commit()
         self.is_open = False

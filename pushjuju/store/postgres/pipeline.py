@@ -7,11 +7,13 @@ times as long for a statement, so this module uses libpq through `psycopg.pq`.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import select
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import psycopg
@@ -170,6 +172,7 @@ class Pipeline:
     def __init__(self, connection: pq.abc.PGconn, notice: Collection[str] = ()) -> None:
         self._names = 0
         self._notice = notice
+        self._sends_soon = False
         self.met_mark = False
         self.on_wait: Callable[[], None] | None = None
         self.first = self.mark = ""
@@ -308,12 +311,23 @@ class Pipeline:
             connection.consume_input()
         return connection.get_result()
 
-    def send(self) -> None:
-        """Send the statements that wait, and leave their answers to the next question."""
-        try:
+    def send_soon(self) -> None:
+        """Send the statements that wait at the end of this turn of the event loop, or now without a loop.
+
+        Each packet wakes the server's process. So the end of a transaction that only read goes in one packet
+        with the next statement, when that follows within this turn.
+        """
+        loop = asyncio._get_running_loop()
+        if loop is None:
+            self._send()
+        elif not self._sends_soon:
+            self._sends_soon = True
+            loop.call_soon(self._send)
+
+    def _send(self) -> None:
+        self._sends_soon = False
+        with suppress(psycopg.Error):  # who asks next learns that the connection is lost
             self._connection.flush()
-        except psycopg.Error as error:
-            raise self._lost() from error
 
     def _lost(self) -> Failed:
         self._pending.clear()
