@@ -170,7 +170,17 @@ class Flag:
         return "%s (= %s)\n    %s" % (names, shown, self.help)
 
 
-def parse(flags: Sequence[Flag], argv: Sequence[str], context: Any) -> tuple[dict[str, Any], list[str]]:
+class FlagTable:
+    """The flags of a program, for `parse`: made once for many command lines."""
+
+    __slots__ = ("by_name", "defaults")
+
+    def __init__(self, flags: Iterable[Flag]) -> None:
+        self.by_name = {name: flag for flag in flags for name in flag.names}
+        self.defaults = {flag.key: flag.default for flag in self.by_name.values()}
+
+
+def parse(table: FlagTable, argv: Sequence[str], context: Any) -> tuple[dict[str, Any], list[str]]:
     """Split a command line into flag values and positional arguments.
 
     Args:
@@ -184,7 +194,7 @@ def parse(flags: Sequence[Flag], argv: Sequence[str], context: Any) -> tuple[dic
         UsageError: with Juju's text.
         HelpWanted: `-h` or `--help` came before any fault.
     """
-    values = {flag.key: flag.default for flag in flags}
+    values = dict(table.defaults)
 
     def store(flag: Flag, name: str, text: str) -> None:
         try:
@@ -193,7 +203,7 @@ def parse(flags: Sequence[Flag], argv: Sequence[str], context: Any) -> tuple[dic
             message = "invalid value %s for option %s: %s" % (quote(text), dashed(name), error)
             raise UsageError(message) from None
 
-    positional = read({name: flag for flag in flags for name in flag.names}, argv, store)
+    positional = read(table.by_name, argv, store)
     return values, positional
 
 

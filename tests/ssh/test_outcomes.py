@@ -141,7 +141,8 @@ async def test_long_lines_are_cut_and_binary_is_taken(machine: Machine) -> None:
 @pytest.mark.parametrize("print_it", ["head -c 100000000 /dev/zero | tr '\\0' x", "yes | head -c 100000000"])
 async def test_hundred_megabytes_of_output_stay_within_the_limit(machine: Machine, print_it: str) -> None:
     machine.write_charm(start=f"echo first; {print_it}; echo; echo last")
-    async with machine.session() as session:
+    patient = {**machine.options, "event_delay": 60}  # else a slow computer sends more, smaller frames
+    async with machine.session(options=patient) as session:
         result = await session.run(hook_op("start"))
         assert result["outcome"] == "ok"
         assert lines(result)[0] == "first"
@@ -151,7 +152,7 @@ async def test_hundred_megabytes_of_output_stay_within_the_limit(machine: Machin
         left_out = int(note.split(": ")[1].split()[0])
         shown = sum(len(line) for line in lines(result))
         assert left_out + 2 * shown + 100 > 99_000_000
-        assert session.frames_in < 300
+        assert session.frames_in < 200
 
 
 async def test_never_ending_hook_is_cancelled_with_its_children(machine: Machine, tmp_path: Path) -> None:

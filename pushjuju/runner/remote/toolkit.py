@@ -13,7 +13,7 @@ Mirrors: juju worker/uniter/runner/jujuc, juju/cmd cmd.go (3.6)
 from __future__ import annotations
 
 from pushjuju.portable import output
-from pushjuju.portable.flags import Flag, HelpWanted, UsageError, help_text, parse
+from pushjuju.portable.flags import Flag, FlagTable, HelpWanted, UsageError, help_text, parse
 from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import atoi, quote, quote_list, trim
@@ -48,7 +48,7 @@ class Tool:
     or None.
     """
 
-    __slots__ = ("details", "flags", "formats", "name", "parsed", "run", "summary", "usage")
+    __slots__ = ("details", "flags", "formats", "name", "parsed", "run", "summary", "table", "usage")
 
     def __init__(
         self,
@@ -80,6 +80,7 @@ class Tool:
         self.details = details
         self.formats = tuple(formats)
         self.flags = tuple(flags) + (_format_flags(self.formats) if formats else ())
+        self.table = FlagTable(self.flags)
 
     def help(self) -> str:
         """Render the help text."""
@@ -207,7 +208,7 @@ def _call(ctx: ToolContext, tool: Tool, argv: Sequence[str]) -> bytes:
         args = Args({}, list(argv), list(argv))
         return _deliver(ctx, tool, args, tool.run(ctx, args))
     try:
-        flags, positional = parse(tool.flags, argv, ctx)
+        flags, positional = parse(tool.table, argv, ctx)
     except HelpWanted:
         return output.encode(tool.help())
     except UsageError as error:

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.portable.flags import Flag, HelpWanted, UnknownFlag, UsageError, help_text, parse, read
+from pushjuju.portable.flags import (
+    Flag,
+    FlagTable,
+    HelpWanted,
+    UnknownFlag,
+    UsageError,
+    help_text,
+    parse,
+    read,
+)
 from pushjuju.portable.quote import atoi
 
 FLAGS = (
@@ -15,6 +24,7 @@ FLAGS = (
     Flag("a", help="All", boolean=True),
     Flag("strict", help="Strictly", boolean=True),
 )
+TABLE = FlagTable(FLAGS)
 NOTHING = {"relation": None, "output": "", "a": False, "strict": False}
 
 
@@ -34,7 +44,7 @@ NOTHING = {"relation": None, "output": "", "a": False, "strict": False}
     ],
 )
 def test_flags_and_arguments_mix(words: list[str], values: dict[str, object], positional: list[str]) -> None:
-    assert parse(FLAGS, words, None) == ({**NOTHING, **values}, positional)
+    assert parse(TABLE, words, None) == ({**NOTHING, **values}, positional)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +60,7 @@ def test_flags_and_arguments_mix(words: list[str], values: dict[str, object], po
 )
 def test_a_bad_command_line_is_refused_with_jujus_text(words: list[str], text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse(FLAGS, words, None)
+        parse(TABLE, words, None)
     assert str(caught.value) == text
 
 
@@ -65,16 +75,16 @@ def test_the_first_argument_may_end_the_flags() -> None:
 
 def test_the_name_of_an_unknown_flag_is_known_to_who_looks_for_a_near_one() -> None:
     with pytest.raises(UnknownFlag) as caught:
-        parse(FLAGS, ["--relatoin=1"], None)
+        parse(TABLE, ["--relatoin=1"], None)
     assert caught.value.name == "relatoin"
 
 
 def test_help_counts_before_what_follows() -> None:
     for words in (["-h"], ["--help", "--nonsense"], ["-ah"]):
         with pytest.raises(HelpWanted):
-            parse(FLAGS, words, None)
+            parse(TABLE, words, None)
     with pytest.raises(UsageError):
-        parse(FLAGS, ["--nonsense", "--help"], None)
+        parse(TABLE, ["--nonsense", "--help"], None)
 
 
 def test_help_lists_the_flags_with_their_defaults() -> None:
@@ -87,4 +97,4 @@ def test_help_lists_the_flags_with_their_defaults() -> None:
 
 @given(st.lists(st.text(min_size=1).filter(lambda word: not word.startswith("-"))))
 def test_words_without_dash_are_arguments(words: list[str]) -> None:
-    assert parse(FLAGS, words, None) == (NOTHING, words)
+    assert parse(TABLE, words, None) == (NOTHING, words)

@@ -24,12 +24,18 @@ def _plain(name: str) -> bool:
     return bool(name) and all(c.isalnum() or c == "-" for c in name) and name.isascii()
 
 
+_tags: dict[str, str] = {}  # of the units whose paths this process has used
+
+
 def unit_tag(unit: str) -> str:
     """Return ``unit-web-0`` for ``web/0``; refuse anything that is not a unit name."""
-    try:
-        return names.unit_tag(unit)
-    except ValueError as error:
-        raise BadName(str(error)) from None
+    found = _tags.get(unit)
+    if found is None:
+        try:
+            found = _tags[unit] = names.unit_tag(unit)
+        except ValueError as error:
+            raise BadName(str(error)) from None
+    return found
 
 
 def lease_name(model: str) -> str:

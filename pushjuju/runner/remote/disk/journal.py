@@ -51,12 +51,18 @@ class Writer:
     """The journal file of one operation, held by the process that runs it."""
 
     def __init__(self, directory: str, op_id: str) -> None:
-        os.makedirs(directory, 0o700, exist_ok=True)
         self.path = directory + "/" + file_name(op_id)
         self._directory = directory
-        self.fd = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            self.fd = self._make()
+        except FileNotFoundError:
+            os.makedirs(directory, 0o700, exist_ok=True)
+            self.fd = self._make()
         self._offset = 0
         fcntl.flock(self.fd, fcntl.LOCK_EX)
+
+    def _make(self) -> int:
+        return os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
 
     def begin(self, record: frames.Begun) -> None:
         """Write the first line, and sync the file and its directory entry to disk."""
@@ -207,11 +213,17 @@ class Seen:
             if self._lines > 4 * SEEN_KEEP:
                 self._rewrite()
             else:
-                with open(self._path, "a", encoding="utf-8") as file:
-                    file.write(self._text(op_id))
+                self._append(self._text(op_id).encode("utf-8"))
                 self._lines += 2
         except OSError:
             pass
+
+    def _append(self, data: bytes) -> None:
+        fd = os.open(self._path, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            os.write(fd, data)
+        finally:
+            os.close(fd)
 
     def recent(self, now: float, seconds: float) -> list[frames.Recalled]:
         """Return the hooks and actions that were acknowledged in the last seconds, oldest first."""

@@ -51,7 +51,7 @@ class Host:
     """One operation, in the process that runs it."""
 
     def __init__(
-        self, op: frames.Op, setting: frames.Setting, paths: layout.Layout, channel: Any, registry: Any
+        self, op: frames.Op, setting: frames.Setting, paths: layout.Layout, server: Any, registry: Any
     ) -> None:
         self.op = op  # the operation frame of the controller
         self.options: dict[str, Any] = setting["options"]
@@ -66,9 +66,8 @@ class Host:
         self.on_cancel: Callable[[int], None] | None = None
         self.live_results: dict[int, frames.Told] = {}
         self.unsaved = ""
-        self._channel: Any = channel
-        self._channel_fd: int = channel.fileno()
-        self._reader = wire.Reader()
+        self._channel, self._reader = server  # a socket, None when it is lost; and what reads its frames
+        self._channel_fd: int = self._channel.fileno()
         self._poll = select.poll()
         self._handlers: dict[int, Callable[[], None]] = {}
         self._looks = 0  # number of polls so far
@@ -105,17 +104,9 @@ class Host:
 
     def pump(self, timeout: float | None) -> None:
         """Wait at most ``timeout`` seconds for a descriptor or a due time, and handle what is ready."""
-        limits = [] if timeout is None else [timeout]
-        now = monotonic()
-        if self._pending:
-            limits.append(self._pending_since + self._event_delay - now)
-        if self._tail:
-            limits.append(self._next_tail - now)
-        # An operation without a server goes on, and tries to connect to a new server from time to time.
-        if self._channel is None:
-            limits.append(self._next_reconnect - now)
-        wait = max(min(limits), 0.0) if limits else None
-        ready = self._poll.poll(None if wait is None else int(wait * 1000) + (1 if wait else 0))
+        if self._pending or self._tail or self._channel is None:
+            timeout = self._next_due(timeout)
+        ready = self._poll.poll(None if timeout is None else int(max(timeout, 0.0) * 1000) + (timeout > 0))
         self._looks = look = self._looks + 1
         for fd, _ in ready:
             handler = self._handlers.get(fd)
@@ -123,7 +114,22 @@ class Host:
                 handler()
             if self._looks != look:
                 break  # the handler polled, too, and may have read what was ready: a second read would block
-        now = monotonic()
+        if self._pending or self._tail or self._channel is None:
+            self._do_due(monotonic())
+
+    def _next_due(self, timeout: float | None) -> float:
+        """Return the seconds until the time-out or the next due time."""
+        limits, now = [] if timeout is None else [timeout], monotonic()
+        if self._pending:
+            limits.append(self._pending_since + self._event_delay - now)
+        if self._tail:
+            limits.append(self._next_tail - now)
+        # An operation without a server goes on, and tries to connect to a new server from time to time.
+        if self._channel is None:
+            limits.append(self._next_reconnect - now)
+        return min(limits)
+
+    def _do_due(self, now: float) -> None:
         if self._pending and now >= self._pending_since + self._event_delay:
             self.flush_events()
         if self._tail and now >= self._next_tail:
@@ -135,23 +141,24 @@ class Host:
 
     def _read_channel(self) -> None:
         try:
-            data = os.read(self._channel_fd, 1 << 20)
+            data = os.read(self._channel_fd, 1 << 16)
             frames = self._reader.feed(data)
         except (OSError, wire.BadFrame):
             data, frames = b"", []
-        for kind, payload in frames:
-            message = wire.unpack(wire.RAW, payload)
-            if kind == wire.CANCEL:
-                self._cancel(int(message.get("signal", signals.KILL)))
-            elif kind == wire.LIVE_RESULT:
-                self.live_results[int(message["call"])] = message
+        self.take(frames)
         if not data:
             self._lose_channel()
 
-    def _cancel(self, signal: int) -> None:
-        self.cancelled = signal
-        if self.on_cancel is not None:
-            self.on_cancel(signal)
+    def take(self, frames: list[tuple[int, bytes]]) -> None:
+        """Handle frames of the server."""
+        for kind, payload in frames:
+            message = wire.unpack(wire.RAW, payload)
+            if kind == wire.CANCEL:
+                self.cancelled = int(message.get("signal", signals.KILL))
+                if self.on_cancel is not None:
+                    self.on_cancel(self.cancelled)
+            elif kind == wire.LIVE_RESULT:
+                self.live_results[int(message["call"])] = message
 
     def _lose_channel(self) -> None:
         if self._channel is None:
@@ -197,7 +204,7 @@ class Host:
 
     def emit(self, event: frames.Event) -> None:
         """Record an event, which is soon sent to the controller; drop log lines that it would not keep."""
-        if self._logging and not self._is_kept(event):
+        if not self._is_kept(event):
             if "tail" in self.op and event["k"] == "output":
                 self._show(event["line"])
             return
@@ -238,7 +245,11 @@ class Host:
             module, level = self._output_logger, "WARNING" if event["stream"] == "stderr" else "DEBUG"
         else:
             return True
-        found = self._kept.get((module, level))
+        return self.keeps(module, level)
+
+    def keeps(self, module: str, level: str) -> bool:
+        """Return True when the controller stores messages of a module and level."""
+        found = self._kept.get((module, level)) if self._logging else True
         if found is None:
             found = self._kept[module, level] = loglevels.kept(self._logging, module, level)
         return found

@@ -41,6 +41,7 @@ class _Call:
         self.conn = conn
         self.fd = conn.fileno()
         self.buffer = bytearray()  # bytes that arrived and are not read yet
+        self._end = 0  # of the first message in the buffer; 0 before its length has arrived
         self.closed = False
         self.watched = False  # True once the connection is among the descriptors that the host waits for
         self.too_large = False
@@ -53,22 +54,30 @@ class _Call:
             self.waste = max(0, self.waste - len(data))
             return
         self.buffer += data
-        if len(self.buffer) >= 4 and self.size() > STDIN_LIMIT:
+        if not self._end:
+            self._measure()
+
+    def _measure(self) -> None:
+        if len(self.buffer) < 4:
+            return
+        self._end = 4 + int.from_bytes(self.buffer[:4], "big")
+        if self._end > 4 + STDIN_LIMIT:
             self.too_large = True
-            self.waste = 4 + self.size() - len(self.buffer)
+            self.waste = self._end - len(self.buffer)
+            self._end = 0
             self.buffer.clear()
 
-    def take(self, size: int) -> bytes:
-        data = bytes(self.buffer[:size])
-        del self.buffer[:size]
+    def take(self) -> bytes:
+        """Remove and return the first message, which is complete."""
+        data = bytes(self.buffer[4 : self._end])
+        del self.buffer[: self._end]
+        self._end = 0
+        self._measure()
         return data
 
     def complete(self) -> bool:
         """Return True when a length and that many bytes have arrived."""
-        return len(self.buffer) >= 4 and len(self.buffer) >= 4 + self.size()
-
-    def size(self) -> int:
-        return int.from_bytes(self.buffer[:4], "big")
+        return 0 < self._end <= len(self.buffer)
 
 
 class ToolServer:
@@ -202,11 +211,10 @@ class ToolServer:
             pass
 
     def _answer(self, call: _Call) -> tuple[int, bytes, bytes]:
-        body = call.take(4 + call.size())[4:]
-        parts = body.split(b"\0")
-        if len(parts) < 3:
+        words = call.take().decode("utf-8", "surrogateescape").split("\0")
+        if len(words) < 3:
             return 1, b"", b"ERROR bad request: incomplete call\n"
-        context_id, cwd, name = (part.decode("utf-8", "surrogateescape") for part in parts[:3])
+        context_id, cwd, name, *argv = words
         if context_id != self._context_id:
             text = 'ERROR bad request: wrong context ID; got "%s"\n' % context_id
             return 1, b"", text.encode("utf-8", "surrogateescape")
@@ -215,8 +223,8 @@ class ToolServer:
             if name in toolclient.TOOL_NAMES:
                 text = "ERROR %s is not supported yet by pushjuju\n" % name
             return 1, b"", text.encode("utf-8", "surrogateescape")
-        argv = [part.decode("utf-8", "surrogateescape") for part in parts[3:]]
-        self._host.log("DEBUG", 'running hook tool "%s"' % name, "jujuc")
+        if self._host.keeps("jujuc", "DEBUG"):
+            self._host.log("DEBUG", 'running hook tool "%s"' % name, "jujuc")
         work = self._run_timed if "timed" in self._host.op else self._run
         return work(call, name, argv, cwd)
 
@@ -268,7 +276,7 @@ class ToolServer:
             if call.too_large and not call.waste:
                 raise ToolError("standard input is larger than %d bytes" % STDIN_LIMIT)
             self._host.pump(None)
-        return call.take(4 + call.size())[4:]
+        return call.take()
 
     def _live(self, name: str, argv: list[str], stdin: bytes, cwd: str) -> tuple[int, bytes, bytes]:
         """Let the controller answer a call."""

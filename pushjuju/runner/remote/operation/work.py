@@ -49,13 +49,15 @@ def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
     channel = _socket.socket(fileno=channel_fd)
     while True:
         layout.name_process("pushjuju-spare")
-        start = _next_start(channel)
-        if start is None:
+        reader = wire.Reader()
+        frames = _next_start(channel, reader)
+        if not frames:
             return
-        setting_line, _, message = start.partition(b"\n")
+        setting_line, _, message = frames[0][1].partition(b"\n")
         op = wire.unpack(message[0], message[1:])
         layout.name_process("pushjuju-hook")
-        host = Host(op, loads(setting_line.decode("ascii")), paths, channel, registry)
+        host = Host(op, loads(setting_line.decode("ascii")), paths, (channel, reader), registry)
+        host.take(frames[1:])
         try:
             host.finish(_outcome(host))
         except Known:
@@ -65,22 +67,24 @@ def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
             return
 
 
-def _next_start(channel: Any) -> bytes | None:
-    """Wait for the next operation; return None when the server hung up.
+def _next_start(channel: Any, reader: wire.Reader) -> list[tuple[int, bytes]]:
+    """Wait for the next operation; return its first frames, or nothing when the server hung up.
 
-    The server sends only one at a time. Other frames still belong to the operation before, and are dropped.
+    The server sends only one operation at a time. Frames before its start still belong to the operation
+    before, and are dropped; a cancellation may come right behind the start.
     """
-    reader = wire.Reader()
     while True:
         try:
-            data = channel.recv(1 << 20)
+            data = channel.recv(1 << 16)
         except OSError:
-            return None
+            return []
         if not data:
-            return None
-        for kind, payload in reader.feed(data):
-            if kind == wire.START:
-                return payload
+            return []
+        frames = reader.feed(data)
+        while frames and frames[0][0] != wire.START:
+            del frames[0]
+        if frames:
+            return frames
 
 
 def _outcome(host: Host) -> frames.Result:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pushjuju.runner.remote.server.hosts import Hosts
     from pushjuju.runner.remote.server.ledger import Ledger
 
-READ_SIZE = 1 << 18
+READ_SIZE = 1 << 16
 # Kinds that take the machine lock; frames of parallel actions name another lock, plain commands take none.
 LOCKED_KINDS = ("hook", "action", "commands", "deploy", "remove-unit", "reboot")
 

@@ -19,7 +19,7 @@ import select
 import sys
 import time
 
-from pushjuju.portable.flags import Flag, HelpWanted, UsageError, help_text
+from pushjuju.portable.flags import Flag, FlagTable, HelpWanted, UsageError, help_text
 from pushjuju.portable.flags import parse as parse_flags
 from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import atoi, quote
@@ -88,7 +88,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str], units: Sequence[str])
         HelpWanted: The arguments ask for help.
     """
     try:
-        flags, words = parse_flags(FLAGS, argv, None)
+        flags, words = parse_flags(FlagTable(FLAGS), argv, None)
     except UsageError as error:
         raise Failed(str(error), 2) from None
     inside = environ.get("JUJU_CONTEXT_ID", "")

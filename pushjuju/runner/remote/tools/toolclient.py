@@ -18,7 +18,11 @@ import os
 import sys
 import zlib
 
-from pushjuju.runner.remote.base.layout import has_perl
+from pushjuju.runner.remote.base.layout import has_perl, read_text
+from pushjuju.runner.remote.base.results import wall_time
+
+# Folders of links that this process found complete: the time of their last change, and what was asked for.
+_complete: dict[str, tuple[int, tuple[str, ...]]] = {}
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,13 +143,16 @@ def ensure_tools(layout: Layout, unit: str, names: Iterable[str] = (), client: s
     Args:
         client: ``native``, ``perl``, ``python``, or "" for the fastest client that runs on the machine.
     """
+    directory, asked = layout.unit_tools(unit), (client, *names)
+    if _stands(directory, asked):
+        return directory
     native = native_client() if client in ("", "native") else ""
     script = client_source("" if client == "native" else client)
     homes = [_home(native, "")] if native else []
     homes.append(_home(script, "-instead" if native else ""))
-    directory = layout.unit_tools(unit)
     wanted = set(TOOL_NAMES) | set(names)
     if _is_complete(directory, wanted, homes):
+        _note(directory, asked)
         return directory
     home = homes[0]
     if not native or not _write_native(layout.tools + "/" + home, native):
@@ -162,6 +169,26 @@ def _home(text: str, suffix: str) -> str:
     return "pushjuju-%08x%s" % (zlib.crc32(text.encode("utf-8")), suffix)
 
 
+def _stands(directory: str, asked: tuple[str, ...]) -> bool:
+    """Return True when this process found the links complete before, and none was made or removed since."""
+    moment, names = _complete.get(directory, (0, ()))
+    try:
+        return names == asked and os.stat(directory).st_mtime_ns == moment and _leads_on(directory)
+    except OSError:
+        return False
+
+
+def _leads_on(directory: str) -> bool:
+    return os.path.exists(directory + "/juju-log")
+
+
+def _note(directory: str, asked: tuple[str, ...]) -> None:
+    """Remember complete links, unless they changed just now: a second change may have the same time."""
+    moment = os.stat(directory).st_mtime_ns
+    if moment < (wall_time() - 1) * 1e9:
+        _complete[directory] = moment, asked
+
+
 def _is_complete(directory: str, wanted: set[str], homes: list[str]) -> bool:
     """Return True when all links exist and lead to one of the clients."""
     try:
@@ -169,7 +196,7 @@ def _is_complete(directory: str, wanted: set[str], homes: list[str]) -> bool:
         return (
             target in ["../%s/hook-tool" % home for home in homes]
             and set(os.listdir(directory)) >= wanted
-            and os.path.exists(directory + "/juju-log")
+            and _leads_on(directory)
         )
     except OSError:
         return False
@@ -223,12 +250,8 @@ def ensure_jujud(layout: Layout, machine: str, version: str) -> None:
     directory = layout.tools + "/machine-" + machine.replace("/", "-")
     path = directory + "/jujud"
     text = "#!/bin/sh\necho %s\n" % version
-    try:
-        with open(path) as file:
-            if file.read() == text:
-                return
-    except OSError:
-        pass
+    if read_text(path) == text:
+        return
     os.makedirs(directory, 0o755, exist_ok=True)
     with open(path + ".new", "w") as file:
         file.write(text)

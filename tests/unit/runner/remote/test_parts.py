@@ -270,6 +270,18 @@ def test_a_client_that_does_not_run_here_is_replaced(tmp_path: Path, monkeypatch
     assert Path(tools, "juju-log").lstat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("gone", ["config-get", "juju-log/program"])
+def test_hook_tools_that_were_deleted_come_back(tmp_path: Path, gone: str) -> None:
+    paths = layout.Layout(str(tmp_path), "p")
+    tools = Path(toolclient.ensure_tools(paths, "web/0"))
+    os.utime(tools, (1, 1))  # links that were made just now are looked at each time
+    toolclient.ensure_tools(paths, "web/0")
+    link = tools / gone.partition("/")[0]
+    (link.resolve() if "/" in gone else link).unlink()
+    toolclient.ensure_tools(paths, "web/0")
+    assert subprocess.run([link], check=False, capture_output=True, env={}).returncode == 1  # it runs
+
+
 def test_facts_agree_with_the_system() -> None:
     found = facts.gather()
     assert found["hostname"] == os.uname().nodename
