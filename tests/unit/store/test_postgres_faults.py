@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import threading
@@ -232,6 +233,20 @@ def test_the_server_knows_that_a_transaction_waits_for_this_process(store: Store
         tx.list(Model, "model_list")
         comes(lambda: run(asked) == [("idle in transaction",)])
     comes(lambda: run(asked) == [("idle",)])
+
+
+async def test_in_an_event_loop_a_read_ends_on_the_server_with_this_turn(store: Store, run: Run) -> None:
+    pid = store.engine._link.info.backend_pid  # type: ignore[attr-defined]
+    name(store)
+    await asyncio.sleep(0)
+    comes(lambda: run(f"SELECT xact_start FROM pg_stat_activity WHERE pid = {pid}") == [(None,)])
+
+
+async def test_a_loss_before_the_end_of_a_read_is_sent_harms_no_user(store: Store, run: Run) -> None:
+    name(store)
+    cut(store, run)
+    await asyncio.sleep(0)
+    assert name(store) == MODEL.name
 
 
 def test_a_transaction_waits_for_the_server_no_more_often_than_it_asks(store: Store) -> None:
