@@ -29,6 +29,7 @@ QUIET = 19  # precedes the result of an operation that wrote nothing: the next o
 
 COMPRESS_FROM = 8192
 MAX_FRAME = 64 * 1024 * 1024
+READ_SIZE = 1 << 16  # bytes; for a larger read the C library maps and unmaps memory each time
 
 
 class BadFrame(ValueError):

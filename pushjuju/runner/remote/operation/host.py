@@ -141,7 +141,7 @@ class Host:
 
     def _read_channel(self) -> None:
         try:
-            data = os.read(self._channel_fd, 1 << 16)
+            data = os.read(self._channel_fd, wire.READ_SIZE)
             frames = self._reader.feed(data)
         except (OSError, wire.BadFrame):
             data, frames = b"", []

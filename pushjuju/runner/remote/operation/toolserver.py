@@ -13,7 +13,7 @@ import binascii
 import os
 
 from pushjuju.runner.remote import toolkit
-from pushjuju.runner.remote.base import output
+from pushjuju.runner.remote.base import output, wire
 from pushjuju.runner.remote.base.results import MOST_TIMED, describe, monotonic, wall_time
 from pushjuju.runner.remote.disk.resources import UnitFiles
 from pushjuju.runner.remote.operation.host import Host
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pushjuju.portable import frames
 
 STDIN_LIMIT = 64 * 1024 * 1024  # bytes; also the limit of a call's arguments
-READ_SIZE = 1 << 16
 
 
 class Gone(Exception):
@@ -41,7 +40,7 @@ class _Call:
         self.conn = conn
         self.fd = conn.fileno()
         self.buffer = bytearray()  # bytes that arrived and are not read yet
-        self._end = 0  # of the first message in the buffer; 0 before its length has arrived
+        self._end = 0  # where the first message in the buffer ends; 0 before its length has arrived
         self.closed = False
         self.watched = False  # True once the connection is among the descriptors that the host waits for
         self.too_large = False
@@ -155,7 +154,7 @@ class ToolServer:
 
     def _read(self, call: _Call) -> None:
         try:
-            data = call.conn.recv(READ_SIZE, _socket.MSG_DONTWAIT)
+            data = call.conn.recv(wire.READ_SIZE, _socket.MSG_DONTWAIT)
         except (BlockingIOError, InterruptedError):
             return
         except OSError:

@@ -75,7 +75,7 @@ def _next_start(channel: Any, reader: wire.Reader) -> list[tuple[int, bytes]]:
     """
     while True:
         try:
-            data = channel.recv(1 << 16)
+            data = channel.recv(wire.READ_SIZE)
         except OSError:
             return []
         if not data:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pushjuju.runner.remote.server.hosts import Hosts
     from pushjuju.runner.remote.server.ledger import Ledger
 
-READ_SIZE = 1 << 16
 # Kinds that take the machine lock; frames of parallel actions name another lock, plain commands take none.
 LOCKED_KINDS = ("hook", "action", "commands", "deploy", "remove-unit", "reboot")
 
@@ -125,7 +124,7 @@ class Controllers:
 
     def _read(self, attachment: Attachment) -> None:
         try:
-            data = os.read(attachment.inp, READ_SIZE)
+            data = os.read(attachment.inp, wire.READ_SIZE)
             frames = attachment.reader.feed(data)
         except (OSError, wire.BadFrame):
             data, frames = b"", []

@@ -227,7 +227,7 @@ class Hosts:
     def read(self, running: Running) -> None:
         """Read messages from the process of an operation, or notice that the process ended."""
         try:
-            data = running.channel.recv(1 << 16, _socket.MSG_DONTWAIT)
+            data = running.channel.recv(wire.READ_SIZE, _socket.MSG_DONTWAIT)
             frames = running.reader.feed(data)
         except BlockingIOError:
             return  # the descriptor's number now belongs to another process, which has sent nothing yet
