@@ -16,7 +16,6 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -284,14 +283,15 @@ def test_doctor_gives_a_user_a_line_that_cron_runs(host: Host) -> None:
     assert "nothing runs it regularly" in host.run(asked)
 
 
-def _is_done(host: Host, ran: Future[str]) -> bool:
-    """Tell whether juju-exec has ended; else let a process look at the machine.
+def _is_attached(host: Host) -> bool:
+    """Tell whether a process is attached to the machine; else let the service look at the machine.
 
-    When the timer's process was the last on the machine, the service is not attached there.
+    The service does not connect again at once when a connection with a machine at rest is lost.
     """
-    if not ran.done():
+    attached = bool(host.there("pgrep -x pushjuju-attach || true"))
+    if not attached:
         host.run(f"{PJ} update-status")
-    return ran.done()
+    return attached
 
 
 def test_the_page_about_services(host: Host) -> None:
@@ -305,10 +305,8 @@ def test_the_page_about_services(host: Host) -> None:
     def run(line: str) -> tuple[int, str]:
         if "juju-exec" in line:
             host.until(host.rests)
-            with ThreadPoolExecutor() as pool:
-                ran = pool.submit(host.there, line)
-                host.until(lambda: _is_done(host, ran))
-                return 0, ran.result()
+            host.until(lambda: _is_attached(host))
+            return 0, host.there(line)
         done = host.try_run(f"shopt -s expand_aliases; cd /srv; alias pj='{PJ}'\n{line}\n")
         return done.rc, done.stdout + done.stderr
 

@@ -21,9 +21,6 @@ import zlib
 from pushjuju.runner.remote.base.layout import has_perl, read_text
 from pushjuju.runner.remote.base.results import wall_time
 
-# Folders of links that this process found complete: the time of their last change, and what was asked for.
-_complete: dict[str, tuple[int, tuple[str, ...]]] = {}
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Iterable
@@ -122,6 +119,9 @@ TOOL_NAMES = (
     "state-set status-get status-set storage-add storage-get storage-list unit-get "
 ).split()
 
+# Folders of links that this process found complete: the time of their last change, and what was asked for.
+_complete: dict[str, tuple[int, tuple[str, ...]]] = {}
+
 
 def client_source(client: str = "") -> str:
     """Return the client as a script: ``client`` is ``perl``, ``python`` or "" for the faster of them."""
@@ -144,7 +144,7 @@ def ensure_tools(layout: Layout, unit: str, names: Iterable[str] = (), client: s
         client: ``native``, ``perl``, ``python``, or "" for the fastest client that runs on the machine.
     """
     directory, asked = layout.unit_tools(unit), (client, *names)
-    if _stands(directory, asked):
+    if _is_unchanged(directory, asked):
         return directory
     native = native_client() if client in ("", "native") else ""
     script = client_source("" if client == "native" else client)
@@ -169,7 +169,7 @@ def _home(text: str, suffix: str) -> str:
     return "pushjuju-%08x%s" % (zlib.crc32(text.encode("utf-8")), suffix)
 
 
-def _stands(directory: str, asked: tuple[str, ...]) -> bool:
+def _is_unchanged(directory: str, asked: tuple[str, ...]) -> bool:
     """Return True when this process found the links complete before, and none was made or removed since."""
     moment, names = _complete.get(directory, (0, ()))
     try:
