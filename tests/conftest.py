@@ -92,7 +92,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Build the base images before the first test: a build takes minutes, and three workers would wait."""
     config = session.config
-    if config.option.markexpr.startswith("machine") and not hasattr(config, "workerinput"):
+    wanted = config.option.markexpr.startswith("machine") and not hasattr(config, "workerinput")
+    named = (config.invocation_params.dir / name.partition("::")[0] for name in config.args)
+    if wanted and any(path.is_dir() or _starts_machines(path) for path in named):
         build_bases()
 
 

@@ -72,7 +72,7 @@ class Mail:
             message = _message(server, target, event)
             with self._connected(server, end) as connection:
                 if server.user:
-                    _log_in(connection, server, target.secret)
+                    _log_in(connection, server, target.secret, end)
                 refused = connection.send_message(message)
         except (OSError, smtplib.SMTPException, MessageError, ValueError) as error:
             said = "took too long" if _is_late(error) or time.monotonic() >= end else _said(error)
@@ -114,12 +114,15 @@ def _said(error: Exception) -> str:
     return f"did not take the message: {getattr(error, 'strerror', None) or type(error).__name__}"
 
 
-def _log_in(connection: smtplib.SMTP, server: _Server, password: str) -> None:
+def _log_in(connection: smtplib.SMTP, server: _Server, password: str, end: float) -> None:
     if not isinstance(connection.sock, ssl.SSLSocket):
         raise NotifyError(f"{server.host} offers no TLS: the password is not sent")
     try:
         connection.login(server.user, password)
-    except (smtplib.SMTPAuthenticationError, smtplib.SMTPServerDisconnected):  # some servers just hang up
+    except (smtplib.SMTPAuthenticationError, smtplib.SMTPServerDisconnected) as error:
+        if _is_late(error) or time.monotonic() >= end:
+            raise
+        # some servers just hang up
         raise NotifyError(f"{server.host} refused the user or the password") from None
 
 

@@ -21,6 +21,7 @@ from pushjuju.plugins.api.notices import Event, NotifyTarget
 
 TIMEOUT_S = 10.0
 MOST_ANSWER = 64 * 1024  # bytes
+_CUT_AGAIN_S = 1.0
 SIGNATURE, TIME = "X-Pushjuju-Signature", "X-Pushjuju-Time"
 Clock = Callable[[], float]
 Trust = Callable[[], ssl.SSLContext]
@@ -129,19 +130,22 @@ def cut_at(end: float, found: Callable[[], socket.socket | None]) -> Iterator[No
         end: The time of the monotonic clock.
         found: Returns the connection, or None before there is one.
     """
-    timer = threading.Timer(max(0.0, end - time.monotonic()), _cut, [found])
-    timer.daemon = True
-    timer.start()
+    over = threading.Event()
+    threading.Thread(target=_cut_from, args=(end, found, over), daemon=True).start()
     try:
         yield
     finally:
-        timer.cancel()
+        over.set()
 
 
-def _cut(found: Callable[[], socket.socket | None]) -> None:
-    if (connection := found()) is not None:
-        with suppress(OSError):  # closed meanwhile
-            connection.shutdown(socket.SHUT_RDWR)
+def _cut_from(end: float, found: Callable[[], socket.socket | None], over: threading.Event) -> None:
+    """Cut until it is over: a slow start may make the connection only after its end."""
+    pause = max(0.0, end - time.monotonic())
+    while not over.wait(pause):
+        if (connection := found()) is not None:
+            with suppress(OSError):  # closed meanwhile
+                connection.shutdown(socket.SHUT_RDWR)
+        pause = _CUT_AGAIN_S
 
 
 def connected(host: str, port: int, end: float, *, here: bool = False) -> socket.socket:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from email import message_from_bytes
@@ -20,6 +21,7 @@ from pushjuju.core.errors import NotifyError, NotValid
 from pushjuju.core.values import changed
 from pushjuju.plugins.api.notices import NotifyTarget
 from pushjuju.plugins.notifiers.mail import Mail
+from pushjuju.plugins.notifiers.webhook import cut_at
 from tests.clouds.certificates import certificate as certificate  # noqa: PLC0414 - a fixture
 from tests.unit.plugins.notifiers.receivers import unused_port
 from tests.unit.plugins.notifiers.test_webhook import EVENT
@@ -31,6 +33,7 @@ class Box:
     def __init__(self) -> None:
         self.messages: list[tuple[list[str], Message]] = []
         self.logins: list[tuple[bytes, bytes]] = []
+        self.answers_logins = True
 
     async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802 - its name
         self.messages.append((envelope.rcpt_tos, message_from_bytes(envelope.content)))
@@ -38,7 +41,7 @@ class Box:
 
     def log_in(self, _server: Any, _session: Any, _envelope: Any, _kind: str, data: Any) -> AuthResult:
         self.logins.append((data.login, data.password))
-        return AuthResult(success=data.password == b"pw")
+        return AuthResult(success=data.password == b"pw", handled=not self.answers_logins)
 
 
 @pytest.fixture
@@ -103,6 +106,15 @@ def test_a_password_goes_over_tls_alone(box: Box, plain: int, secure: int, certi
         Mail().send(target(secure, user="me@", secret="pw"), EVENT)
 
 
+def test_a_server_that_does_not_answer_a_login_has_not_refused_the_password(
+    box: Box, secure: int, certificate: Path
+) -> None:
+    box.answers_logins = False
+    known = ssl.create_default_context(cafile=str(certificate))
+    with pytest.raises(NotifyError, match="took too long"):
+        Mail(lambda: known, whole_s=0.5).send(target(secure, user="me@", secret="wr0ng"), EVENT)
+
+
 def test_a_server_that_refuses_the_receivers_is_told_with_its_code(
     box: Box, plain: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +168,20 @@ def test_a_server_whose_greeting_never_ends_is_cut_off(more: bytes) -> None:
         with pytest.raises(NotifyError, match="took too long"):
             Mail(whole_s=0.3).send(target(listening.getsockname()[1]), EVENT)
         thread.join()
+
+
+def test_a_connection_that_stands_only_after_the_end_is_cut_off() -> None:
+    ours, theirs = socket.socketpair()
+    looked, made = threading.Event(), list[socket.socket]()
+
+    def found() -> socket.socket | None:
+        looked.set()
+        return made[0] if made else None
+
+    with closing(ours), closing(theirs), cut_at(time.monotonic(), found):
+        assert looked.wait(60)
+        made.append(ours)
+        assert ours.recv(1) == b""
 
 
 @pytest.mark.parametrize(
