@@ -12,7 +12,7 @@ import base64
 import contextlib
 import errno
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -107,6 +107,8 @@ class MachineSession:
         # requests of `juju-exec` on the machine that have not begun: id -> document, oldest first
         self.requests: dict[str, Request] = {}
         self.on_requests: Callable[[], None] = lambda: None  # called when a request arrives
+        # runs when the connection is lost while no operation waits, with the seconds that it lasted
+        self.on_loss: Callable[[float], Coroutine[Any, Any, None]] | None = None
 
     # -- facts ---------------------------------------------------------------------------------------------
 
@@ -144,6 +146,10 @@ class MachineSession:
         self._options.pop("recall", None)  # asked once
         return self
 
+    async def connect(self) -> None:
+        """Connect unless the session is connected, with one attempt."""
+        await self._attach()
+
     async def _attach(self) -> bootstrap.Link:
         """Return the live link; connect when there is no live link."""
         async with self._opening:
@@ -170,7 +176,19 @@ class MachineSession:
             self._blobs = set(link.hello["blobs"])
             self.requests = {item["id"]: item for item in link.hello.get("requests", ())}
             self._beat(link)
+            link.lost.add_done_callback(partial(self._lose, link, asyncio.get_running_loop().time()))
             return link
+
+    def _lose(self, link: bootstrap.Link, begun: float, _lost: object) -> None:
+        """Start what follows a loss at rest; an operation that waits connects again itself."""
+        if self.on_loss is not None and not (self._closed or self._pending or link.fault):
+            self._run_aside(self.on_loss(asyncio.get_running_loop().time() - begun), "connects again")
+
+    def _run_aside(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Run something beside the caller, until the session is closed at the latest."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _check_waste(self) -> None:
         """Refuse a machine that has sent too many useless bytes."""
@@ -325,9 +343,7 @@ class MachineSession:
         found = pending.ask({**intake.live_call(message), "id": str(message["id"])})
         if pending.calls and pending.answering < limits.LIVE_AT_ONCE:
             pending.answering += 1
-            task = asyncio.create_task(self._answer_calls(pending), name="live calls")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._run_aside(self._answer_calls(pending), "live calls")
         return found
 
     async def _answer_calls(self, pending: Pending) -> None:

@@ -7,6 +7,8 @@ import shlex
 import shutil
 import signal
 import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -16,13 +18,14 @@ from pushjuju.core.errors import AlreadyExists, AuthFailed, ConnectionLost, Sudo
 from pushjuju.core.status import NOT_COMMUNICATING, StatusKind
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.push.packer import Program, pack
-from pushjuju.runner.session import open_session
+from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.ssh import login
 from pushjuju.runner.target import MachineTarget
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.views.status import document
 from pushjuju.workers import runtime
+from pushjuju.workers.machine import standby
 from pushjuju.workers.provision.enlist import add_given_machine
 from pushjuju.workers.reach import ScriptRunner
 from pushjuju.workers.runtime import Runtime, _sources
@@ -130,6 +133,46 @@ async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
     assert [(row["key"], row["value"]) for row in rows] == [("said", "all")]
     heard = [int(line.split()[1]) for line in world.logs() if line.endswith("xxx")]
     assert heard == list(range(1, 41))
+
+
+@asynccontextmanager
+async def a_service(world: RealController) -> AsyncIterator[tuple[RealMachine, MachineSession]]:
+    """Serve in this process, and yield when the unit is at rest."""
+    world.deploy()
+    stop, driver = asyncio.Event(), world.driver()
+    serving = asyncio.create_task(driver.run(stop))
+    try:
+        await until(lambda: world.units() and world.agent() == ("idle", "") and not driver._tasks)
+        session = driver.runtime.attached(world.machines()[0])
+        assert session is not None
+        yield world.machine(), session
+    finally:
+        stop.set()
+        await serving
+
+
+@pytest.mark.parametrize("lost", [RealMachine.cut_connections, lambda box: box.kill("pushjuju-attach")])
+async def test_a_service_connects_again_with_a_machine_at_rest(
+    world: RealController, monkeypatch: pytest.MonkeyPatch, lost: Callable[[RealMachine], object]
+) -> None:
+    monkeypatch.setattr(standby, "RECONNECT_S", 0.0)
+    async with a_service(world) as (machine, session):
+        lost(machine)
+        await until(lambda: not session.connected)
+        job = "timeout 20 juju-exec tally/0 'status-set active seen'"
+        await asyncio.to_thread(machine.run, "bash", "-c", job)
+        assert world.workload() == ("active", "seen")
+
+
+async def test_a_service_starts_the_units_of_a_machine_that_was_rebooted(
+    world: RealController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standby, "RECONNECT_S", 0.0)
+    async with a_service(world) as (machine, _):
+        machine.run("systemctl", "reboot", "--no-block")
+        await until(lambda: "start 2" in machine.ended())
+        await until(lambda: not world.open_operations())
+    assert not world.machines()[0].unreachable_since
 
 
 async def test_unreachable_machine_is_told_and_tried_again(world: RealController) -> None:

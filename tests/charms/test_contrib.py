@@ -283,17 +283,6 @@ def test_doctor_gives_a_user_a_line_that_cron_runs(host: Host) -> None:
     assert "nothing runs it regularly" in host.run(asked)
 
 
-def _is_attached(host: Host) -> bool:
-    """Tell whether a process is attached to the machine; else let the service look at the machine.
-
-    The service does not connect again at once when a connection with a machine at rest is lost.
-    """
-    attached = bool(host.there("pgrep -x pushjuju-attach || true"))
-    if not attached:
-        host.run(f"{PJ} update-status")
-    return attached
-
-
 def test_the_page_about_services(host: Host) -> None:
     """Another controller, made, run and driven by the lines of the page; cron is not waited for."""
     _forget_controller(host)
@@ -305,7 +294,7 @@ def test_the_page_about_services(host: Host) -> None:
     def run(line: str) -> tuple[int, str]:
         if "juju-exec" in line:
             host.until(host.rests)
-            host.until(lambda: _is_attached(host))
+            host.until(lambda: host.there("pgrep -x pushjuju-attach || true"))
             return 0, host.there(line)
         done = host.try_run(f"shopt -s expand_aliases; cd /srv; alias pj='{PJ}'\n{line}\n")
         return done.rc, done.stdout + done.stderr

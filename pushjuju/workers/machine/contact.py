@@ -41,7 +41,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event
-from pushjuju.workers.machine import exec_requests
+from pushjuju.workers.machine import standby
 from pushjuju.workers.provision import firstboot
 from pushjuju.workers.provision.hostkeys import moved
 from pushjuju.workers.provision.provisioner import is_manual
@@ -97,7 +97,7 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
         session = await _open(runtime, machine, patient=True)
     if not machine.last_seen and not is_manual(machine):
         await firstboot.wait(runtime, machine, session)
-    exec_requests.listen(runtime.base_ctx, session, machine)
+    standby.listen(runtime, session, machine)
     if "recalled" in session.hello:
         lost_results.note(runtime.ctx, machine, session.hello.pop("recalled"))
     # The facts of an open session are those of its hello; addresses may have changed since.
@@ -204,7 +204,7 @@ async def come_back(runtime: Runtime, machine: Machine, boot_id: str) -> Machine
         try:
             session = await runtime.session(machine)
             if session.hello["boot_id"] != boot_id:
-                exec_requests.listen(runtime.base_ctx, session, machine)
+                standby.listen(runtime, session, machine)
                 note_facts(runtime.ctx, machine, session.hello)
                 return session
             await runtime.drop(machine)

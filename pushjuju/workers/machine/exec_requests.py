@@ -5,19 +5,12 @@ A session has the requests that wait on its machine; the store has a request onl
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
-from functools import partial
 
-from pushjuju.core.errors import StoreError
 from pushjuju.runner.session import MachineSession
-from pushjuju.services.entities.basis import wake
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine, Operation
 from pushjuju.uniter.requests import Refusal, Request, error_of, read_request
 from pushjuju.workers.runtime import Runtime
-
-AGAIN_S = 1.0  # seconds until the next attempt when the store was busy
 
 
 def of_unit(session: MachineSession, unit: str) -> list[Request]:
@@ -50,16 +43,3 @@ def tell_again(session: MachineSession, found: Operation | None) -> None:
     refusal = error_of(found) if found is not None else None
     if refusal is not None:
         session.answer(refusal.request, refusal.error)
-
-
-def listen(ctx: Context, session: MachineSession, machine: Machine) -> None:
-    """Wake the worker of a machine whenever a new request arrives there."""
-    session.on_requests = partial(_wake, ctx, machine.model, machine.id)
-
-
-def _wake(ctx: Context, model: str, machine: str) -> None:
-    try:
-        with ctx.write(model) as tx:
-            wake.machine(tx, machine, "juju-exec")
-    except StoreError:  # a busy store: try again
-        asyncio.get_running_loop().call_later(AGAIN_S, _wake, ctx, model, machine)
