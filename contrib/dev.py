@@ -196,7 +196,7 @@ def test(arguments: list[str]) -> int:
     quick = pytest(
         workers, "load", "not machine and not bench and not lxd and not browser and not image", arguments
     )
-    real = pytest(workers, "loadfile", "machine and not bench", arguments)
+    real = pytest(workers + 1, "loadfile", "machine and not bench", arguments)  # these wait most
     say(
         "left out: tests/bench, which measures (make bench), tests/lxd, which takes minutes (make lxd), and "
         "tests/browser, which needs chromium (make browser), and the container image (make image-test); "
