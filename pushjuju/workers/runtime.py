@@ -97,6 +97,8 @@ class Runtime:
         self.checkpoint = checkpoint
         self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
         self.handshakes = asyncio.Semaphore(HANDSHAKES)
+        # of machines at rest: when many fall silent at once, work on the others does not wait for them
+        self.reconnects = asyncio.Semaphore(HANDSHAKES)
         self._starts: dict[tuple[str, str], asyncio.Semaphore] = {}
         self._parts = _Parts()
         self.connector = Connector()

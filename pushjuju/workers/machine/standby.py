@@ -42,7 +42,7 @@ async def _connect_again(
         if session.connected:  # an operation needed the machine meanwhile
             return
         try:
-            async with runtime.handshakes:
+            async with runtime.reconnects:
                 await session.connect()
         except (Unreachable, ConnectionLost):
             pause = min(2 * pause, RECONNECT_MOST_S)

@@ -12,7 +12,8 @@ from pushjuju.core.errors import HostKeyChanged, PushjujuError, Unreachable
 from pushjuju.runner.session import MachineSession
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.machine import standby
-from pushjuju.workers.runtime import Runtime
+from pushjuju.workers.runtime import HANDSHAKES, Runtime
+from tests.waiting import until
 from tests.world.controller import TestController
 
 
@@ -75,6 +76,23 @@ def test_a_machine_that_drops_each_connection_is_reached_twice_a_minute(
     for lasted_s in (0.0, 12.0, 29.5, 600.0):
         assert lose(runtime, Session(), machine, lasted_s)
     assert pauses == [30, 18, 1, 1]
+
+
+async def test_work_does_not_wait_for_machines_that_fell_silent_at_rest(
+    runtime: TestController, machine: Machine, pauses: list[float]
+) -> None:
+    """Each attempt to reach a silent machine takes long."""
+    serving, silent = Runtime(runtime.ctx), asyncio.Event()
+    serving.serves = True
+    sessions = [Session() for _ in range(2 * HANDSHAKES)]
+    for session in sessions:
+        session.connect = silent.wait  # type: ignore[method-assign, assignment]
+        standby.listen(serving, cast("MachineSession", session), machine)
+    losses = [asyncio.create_task(session.on_loss(60.0)) for session in sessions]
+    await until(lambda: len(pauses) == len(sessions))
+    async with asyncio.timeout(60), serving.handshakes:
+        silent.set()
+    await asyncio.gather(*losses)
 
 
 def test_a_connection_that_work_has_made_meanwhile_is_kept(
