@@ -83,6 +83,7 @@ class MachineSession:
         self._reattach = reattach
         self._is_down = is_down
         self._link: bootstrap.Link | None = None
+        self._last_hello = cast("Hello", {})  # of the link before
         self._stack = contextlib.AsyncExitStack()
         self._opening = asyncio.Lock()
         self._putting = asyncio.Lock()
@@ -115,7 +116,7 @@ class MachineSession:
     @property
     def hello(self) -> Hello:
         """The facts that the machine sent when it was connected last."""
-        return self._link.hello if self._link else cast("Hello", {})
+        return self._link.hello if self._link else self._last_hello
 
     @property
     def connected(self) -> bool:
@@ -242,7 +243,7 @@ class MachineSession:
             self._next_beat.cancel()
         if self._link:
             self._frames = (self.frames_out, self.frames_in)
-            self._bytes = self.traffic
+            self._bytes, self._last_hello = self.traffic, self._link.hello
             await self._link.finish()
             self._link = None
         stack, self._stack = self._stack, contextlib.AsyncExitStack()

@@ -31,6 +31,7 @@ from pushjuju.workers.reach import ScriptRunner
 from pushjuju.workers.runtime import Runtime, _sources
 from tests.chaos.conftest import NewWorld
 from tests.chaos.controller import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, RealController, RealMachine, until
+from tests.world.init_process import init_process
 from tests.world.said import problems_of
 
 pytestmark = pytest.mark.machine
@@ -173,6 +174,27 @@ async def test_a_service_starts_the_units_of_a_machine_that_was_rebooted(
         await until(lambda: "start 2" in machine.ended())
         await until(lambda: not world.open_operations())
     assert not world.machines()[0].unreachable_since
+
+
+async def test_a_service_does_not_start_a_machine_that_somebody_has_stopped(
+    world: RealController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next work there does."""
+    monkeypatch.setattr(standby, "RECONNECT_S", 0.0)
+    monkeypatch.setattr(standby, "AGAIN_S", 0.1)
+    async with a_service(world) as (machine, session):
+        attempts, connect = list[bool](), session.connect
+
+        async def noted() -> None:
+            attempts.append(init_process(world.layout.cgroup("0")) is None)
+            await connect()
+
+        monkeypatch.setattr(session, "connect", noted)
+        machine.run("systemctl", "poweroff", "--no-block")
+        await until(lambda: attempts.count(True) > 2)
+        assert not world.machines()[0].unreachable_since
+        world.config(number="2")
+        await until(lambda: "config-changed 2" in machine.ended())
 
 
 async def test_unreachable_machine_is_told_and_tried_again(world: RealController) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from pushjuju.core.errors import HostKeyChanged, PushjujuError, Unreachable
 from pushjuju.runner.session import MachineSession
+from pushjuju.services.requests import removals
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.machine import standby
 from pushjuju.workers.runtime import HANDSHAKES, Runtime
@@ -102,6 +103,19 @@ def test_a_connection_that_work_has_made_meanwhile_is_kept(
     session.connected = True
     assert not lose(runtime, session, machine)
     assert (session.attempts, pauses) == (0, [1])
+
+
+def test_a_machine_that_another_process_removes_is_left_alone(
+    runtime: TestController, machine: Machine, pauses: list[float]
+) -> None:
+    """A connection would bring pushjuju back onto a machine that goes on running."""
+    session = Session()
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
+    assert not lose(runtime, session, machine)
+    runtime.settle()
+    asyncio.run(session.on_loss(60.0))
+    assert (runtime.machine_ids(), session.attempts, pauses) == ([], 0, [1, 1])
 
 
 def test_a_machine_with_another_host_key_is_left_to_the_next_work(
