@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Awaitable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -54,6 +55,7 @@ class SteppedRuntime:
         self._claim: Claim | None = None
         self.sessions: dict[str, SteppedSession] = {}
         self._loud: dict[tuple[str, str], set[str]] = {}
+        self.reconnects = asyncio.Semaphore()  # no connection is lost at rest
 
     def holding(self, claim: Claim) -> Self:
         """Return the runtime for the holder of a claim."""
