@@ -90,7 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Build the base images before the first test: a build takes minutes, and three workers would wait."""
+    """Build base images before the first test on machines: a build takes minutes, and all would wait."""
     config = session.config
     wanted = config.option.markexpr.startswith("machine") and not hasattr(config, "workerinput")
     named = (config.invocation_params.dir / name.partition("::")[0] for name in config.args)

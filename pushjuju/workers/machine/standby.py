@@ -50,9 +50,9 @@ class _Standby:
         while True:
             await asyncio.sleep(pause)
             try:
-                if self.session.connected or not self._is_alive():
-                    return  # work needed the machine meanwhile, or another process removes it
-                async with self.reconnects:
+                async with self.reconnects:  # the wait may take long: what is checked behind it is present
+                    if self.session.connected or not self._is_alive():
+                        return  # work needed the machine meanwhile, or another process removes it
                     await self.session.connect()
                 self._wake("connected again")
                 return
